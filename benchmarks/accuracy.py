@@ -19,9 +19,9 @@ import numpy as np
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.mechanisms import build_histogram
-from epsilons.risk.assumptions import RELATED, UNRELATED, Assumption
+from epsilons.risk.cells import project
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.simplex import project
+from epsilons.risk.weighing import RELATED, UNRELATED, Assumption
 
 PEOPLE = 10_000
 

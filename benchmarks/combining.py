@@ -19,7 +19,7 @@ import numpy as np
 import epsilons as ep
 from epsilons import risk
 from epsilons.risk import Weighing
-from epsilons.risk.assumptions import UNRELATED, Assumption
+from epsilons.risk.weighing import UNRELATED, Assumption
 from epsilons.types import Floats, Integers
 
 _EDGES = 160

@@ -11,9 +11,9 @@ from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.mechanisms import build_histogram
 from epsilons.noise import System
-from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.cells import project
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.simplex import project
+from epsilons.risk.weighing import SAMPLE
 from epsilons.tally import Tally
 
 

@@ -170,16 +170,15 @@ def several(rows: int, runs: int) -> Iterator[Result]:
 
 def many_groups() -> Iterator[Result]:
     """10⁵ groups: what follows the scan."""
-    from epsilons.tally.asks import Rules
-    from epsilons.tally.counted import Faults, Names, checked
-    from epsilons.tally.units import Parts, of_groups
+    from epsilons.tally.count.asks import Faults, Names, Rules, checked
+    from epsilons.tally.count.units import UnitParts, of_groups
 
     rng = np.random.default_rng(5)
     size, levels = 100_000, data.MENU[:50]
     group = np.tile(np.arange(size), len(levels))
     entries = rng.poisson(2.0, group.size).astype(np.int64)
     points, budgets = bare.GRID * entries, np.repeat(levels, size)
-    parts = Parts(budgets, group, entries, None, Faults(), entries, points, points // 3)
+    parts = UnitParts(budgets, group, entries, None, Faults(), entries, points, points // 3)
     groups = tally.Grouping(("group",), (tally.declare(list(range(size)), None, None),))
     rules = Rules(Names(), "exclude", 1, None, None, groups, some=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.timing import Result, alternate, busy, once
 from epsilons import local
-from epsilons.local.hadamard import order, transform
+from epsilons.local.draws import order, transform
 
 
 def results() -> Iterator[Result]:

@@ -14,7 +14,8 @@ import numpy as np
 import epsilons as ep
 from benchmarks.timing import Result, busy
 from epsilons.noise import Hourglass
-from epsilons.risk import pieces, ratio
+from epsilons.risk import ratio
+from epsilons.risk.tails import pieces
 
 NOTE = "processor, all threads"
 

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import bare, data
 from benchmarks.timing import Result, alternate
 from epsilons import tally
-from epsilons.tally.units import SHARES
+from epsilons.tally.count.units import SHARES
 
 ROWS = 10_000_000
 BOUNDS = (bare.LO, bare.HI)

@@ -16,8 +16,8 @@ from benchmarks.combining import Combination
 from epsilons import risk
 from epsilons.papers.sampling import best_coins
 from epsilons.risk import Weighing
-from epsilons.risk.assumptions import UNRELATED
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import UNRELATED
 from epsilons.types import Floats
 
 PEOPLE = 10_000

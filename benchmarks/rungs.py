@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks import bare, data
 from benchmarks.timing import Result, alternate
 from epsilons import tally
-from epsilons.ladder import Ladder
+from epsilons.budgets import Ladder
 
 ROWS = 10_000_000
 

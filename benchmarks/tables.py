@@ -21,8 +21,8 @@ from benchmarks.personal_cases import PEOPLE, TWO, Compared, compared
 from benchmarks.timing import Result
 from epsilons.papers.sampling import best_coins
 from epsilons.risk import Weighing, cells
-from epsilons.risk.assumptions import UNRELATED
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.weighing import UNRELATED
 from epsilons.types import Floats
 
 CATEGORIES = (2, 5, 20, 100)

@@ -59,9 +59,9 @@ def _cells(size: int) -> Ready:
     from epsilons.budgets import Budgets
     from epsilons.mechanisms import build_histogram
     from epsilons.noise import System
-    from epsilons.risk.assumptions import SAMPLE
+    from epsilons.risk.cells import project
     from epsilons.risk.goals import CellsGoal
-    from epsilons.risk.simplex import project
+    from epsilons.risk.weighing import SAMPLE
     from epsilons.tally import Tally
 
     rng = np.random.default_rng(2)

@@ -94,7 +94,7 @@ def test_the_corridor_alone_drives_a_statistic_but_for_replays_and_rehearsals() 
         for path in sources()
         if any(name == "send" for name, _ in calls(ast.parse(path.read_text("utf-8"))))
     }
-    assert senders == {"corridor.py", "statistics/rehearsal.py", "verify/runs.py"}
+    assert senders == {"corridor.py", "statistics/rehearsal.py", "verify/replaying/runs.py"}
 
 
 def test_no_file_is_longer_than_a_file_should_be() -> None:

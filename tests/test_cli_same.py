@@ -351,7 +351,7 @@ def test_reproduce_takes_its_options(tmp_path: Path) -> None:
     [artefact] = figures.chosen(figures.ARTEFACTS, name)
 
     def direct(seed: int) -> list[dict[str, str]]:
-        found = artefact.run(figures.Run(True, seed)).rows
+        found = artefact.run(figures.ExperimentRun(True, seed)).rows
         return [{key: str(value) for key, value in row.items()} for row in found]
 
     assert rows == direct(5)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons.budgets import LARGEST, LEAST, Budgets, float_up, in_range
 from epsilons.errors import BudgetError, EpsilonsError
-from epsilons.ledger.units import MOST, ONE, PUBLIC, units
+from epsilons.ledger.book import MOST, ONE, PUBLIC, units
 from epsilons.statistics.question import Question
 from tests.test_arguments import Counting
 

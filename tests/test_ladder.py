@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.budgets import LARGEST
+from epsilons.budgets import LARGEST, MOST_DECLARED, SMALLEST, Ladder, keys
 from epsilons.errors import BudgetError
-from epsilons.ladder import MOST_DECLARED, SMALLEST, Ladder, keys
 
 CAPS = [2.0**-40, 1e-9, 0.1, 1.0, 1.0000001, 1.5, 16.0, 1e3, 2.0**20, math.inf]
 DECLARED = [0.1, 0.25, 1.0, 7.5]

@@ -181,8 +181,8 @@ def test_a_kind_loads_its_own_module_and_no_other() -> None:
         "try: frozen.from_plain({'is': 'cli.Thing'})\n"
         "except errors.ArgumentError: pass"
     )
-    assert "epsilons.noise.hourglass" in modules
-    assert not modules & {"epsilons.cli", "epsilons.noise.cube", "epsilons.release"}
+    assert "epsilons.noise.pairs" in modules
+    assert not modules & {"epsilons.cli", "epsilons.noise.vectors", "epsilons.release"}
 
 
 def test_types_of_releases_can_be_asked_for() -> None:

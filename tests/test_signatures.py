@@ -13,8 +13,7 @@ import pytest
 import epsilons as ep
 from epsilons import allocation, types
 from epsilons.statistics import STATISTICS
-from epsilons.statistics.call import TERMS
-from epsilons.statistics.question import WORDS, Question
+from epsilons.statistics.question import TERMS, WORDS, Question
 
 PAIRS: Final = {name: (getattr(ep, name), question) for name, question in STATISTICS.items()}
 

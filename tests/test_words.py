@@ -14,8 +14,8 @@ import pytest
 
 import epsilons as ep
 from epsilons import words
-from epsilons.local import words as local_words
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.local import randomizer as local_words
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests import compared
 from tests.report.forms import E, forms, numbers
 

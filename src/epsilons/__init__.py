@@ -39,7 +39,10 @@ else:
             "papers": (),
             "theory": (),
             "verify": (),
-            "allocation": ("Allocation", "allocate"),
+            "allocation": (
+                "Allocation",
+                "allocate",
+            ),
             "asking": (
                 "count",
                 "covariance",
@@ -50,7 +53,10 @@ else:
                 "variance",
             ),
             "budgets": ("Budgets",),
-            "checking": ("Check", "check"),
+            "checking": (
+                "Check",
+                "check",
+            ),
             "ledger": ("Ledger",),
             "noise": ("Seeded",),
             "planning": (
@@ -61,7 +67,10 @@ else:
                 "SeveralPlans",
                 "plan",
             ),
-            "release": ("Release", "Releases"),
+            "release": (
+                "Release",
+                "Releases",
+            ),
             "statistics": (
                 "Count",
                 "Covariance",

@@ -26,7 +26,7 @@ import numpy as np
 from epsilons.release import Releases
 from epsilons.types import Floats
 
-__all__ = ["Account", "Charge", "Settled", "Sheet", "sum_of"]
+__all__ = ["Account", "AccountSheet", "Charge", "Settled", "sum_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def sum_of(charges: Iterable[Charge]) -> Charge:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class AccountSheet:
     """The budgets of a release.
 
     Attributes:
@@ -102,7 +102,7 @@ class Account(Protocol):
             What was released before, if the same question was settled under this name.
         """
 
-    def sheet(self, data: Any, person: Any) -> Sheet:
+    def sheet(self, data: Any, person: Any) -> AccountSheet:
         """Who may spend how much.
 
         Args:

@@ -14,7 +14,7 @@ from epsilons.budgets import Levels
 from epsilons.errors import ArgumentError
 from epsilons.report import number
 from epsilons.statistics import Question
-from epsilons.statistics.call import terms_of
+from epsilons.statistics.question import terms_of
 from epsilons.types import Column, Data, Neighbours
 
 __all__ = ["Check", "check"]

@@ -29,10 +29,8 @@ from epsilons.mechanisms import Composed, added_up, together
 from epsilons.noise import Source, resolve
 from epsilons.release import ByLevel, Release, Releases
 from epsilons.statistics import Mean, Question
-from epsilons.statistics.call import Call
 from epsilons.statistics.division import Division, evenly
-from epsilons.statistics.question import WORDS
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.question import WORDS, Answer, Call, Draw, Steps
 
 if TYPE_CHECKING:
     from epsilons.statistics import several

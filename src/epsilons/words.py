@@ -1,6 +1,6 @@
 """What is protected and what is assumed, in words: every such sentence stands here, and only here.
 
-Those of the local model are in `local/words.py`.
+Those of the local model are in `local/randomizer.py`.
 
 protected(neighbours, range_is_known=…)                    what a release protects
 assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from epsilons.report import number
-from epsilons.risk.assumptions import Assumption
+from epsilons.risk.weighing import Assumption
 
 _PUBLIC_BUDGETS: Final = (
     "Budgets and the number of people are treated as public: what a budget itself reveals is not "

@@ -15,8 +15,8 @@ import epsilons as ep
 from epsilons.allocation import RULES, allocate_for
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.parameters import LOSSES_OF_A_MEAN
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 
 def ratio(epsilon: Any) -> float:

@@ -17,7 +17,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.allocation import RULES
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 # Clarabel is asked for more digits than it always reaches; what it reached is compared below.

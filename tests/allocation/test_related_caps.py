@@ -18,8 +18,8 @@ from epsilons.allocation import RULES, best_cap
 from epsilons.budgets import Budgets
 from epsilons.parameters import CHOICES
 from epsilons.risk import OPEN, Weighing
-from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import CellsGoal, MeanGoal
+from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 from tests.profiles import ADVERSARIAL, ORDINARY
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import epsilons as ep
 from epsilons import Allocation, Budgets
 from epsilons.allocation import RULES
-from epsilons.allocation.stairs import MARGIN
+from epsilons.allocation.rules import MARGIN
 from epsilons.parameters import LOSSES_OF_A_MEAN
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 Epsilon = Budgets | Mapping[float, int] | npt.ArrayLike
 ASSUMPTIONS = (

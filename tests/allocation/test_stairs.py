@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons import Allocation
-from epsilons.allocation.stairs import LEAST, MARGIN, STEPS, variance
+from epsilons.allocation.rules import LEAST, MARGIN, STEPS, variance
 from epsilons.noise import Staircase
 from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk import StairNoise, Weighing
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 ASSUMPTIONS, LOSSES = (SAMPLE, UNRELATED, RELATED), LOSSES_OF_A_MEAN

@@ -18,8 +18,8 @@ from benchmarks.combining import Combination
 from epsilons import risk
 from epsilons.papers.sampling import best_coins
 from epsilons.risk import Weighing
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 TINY = 1e-24

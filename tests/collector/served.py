@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from epsilons import collector
-from epsilons.collector.store import Reservation, Store, digest
+from epsilons.collector.store import Reservation, SurveyStore, digest
 
 CLOSES = datetime.datetime(2099, 12, 1, 18, tzinfo=datetime.UTC)
 SURVEYS = (
@@ -157,7 +157,7 @@ def lock(key: str) -> str:
 
 def reserve_all(path: Path, name: str, tokens: Sequence[str]) -> None:
     """Reserve invitations with the keys of `key_of`, without a server."""
-    store = Store(path)
+    store = SurveyStore(path)
     for first in range(0, len(tokens), 500):
         some = tokens[first : first + 500]
         asked = [Reservation(name, digest(each), digest(key_of(each))) for each in some]

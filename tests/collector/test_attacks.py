@@ -350,7 +350,7 @@ def test_connections_that_drip_are_ended(served: Served) -> None:
 
 
 def test_scripts_in_texts_stay_texts() -> None:
-    from epsilons.collector.offline import offline_page
+    from epsilons.collector.serving import offline_page
 
     bad = "</script><script>alert(1)</script>"
     survey = collector.Survey(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from epsilons import collector
-from epsilons.collector.offline import offline_page
+from epsilons.collector.serving import offline_page
 from tests import needs
 from tests.collector.served import CLOSES, SURVEYS, VALUES, Served, made
 

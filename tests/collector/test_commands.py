@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from epsilons import collector
 from epsilons.__main__ import cli
-from epsilons.collector.demo import Crowd, demo_survey
+from epsilons.collector.demo import Participants, demo_survey
 from epsilons.errors import ArgumentError, DataError, FileError, MissingExtraError
 from tests import needs
 from tests.collector.served import SURVEYS, Served, free_port, key_of, lock, made
@@ -162,7 +162,7 @@ def test_invented_people_answer(tmp_path: Path) -> None:
     survey = demo_survey()
     tokens = collector.create(tmp_path / "demo.db", survey).tokens
     with collector.Service(tmp_path / "demo.db") as service:
-        crowd = Crowd(service, survey, tokens[:200], pause=0.0)
+        crowd = Participants(service, survey, tokens[:200], pause=0.0)
         crowd.start()
         crowd.join()
         found: dict[str, Any] = service.estimate("demo")

@@ -13,7 +13,7 @@ import pytest
 
 from epsilons import local
 from epsilons.collector import Level
-from epsilons.local.coins import threshold
+from epsilons.local.draws import threshold
 from epsilons.local.people import GRID
 from tests.collector.node import PAGES, node
 from tests.local.tape import Tape

@@ -20,10 +20,10 @@ import pytest
 
 import epsilons as ep
 from epsilons import collector
-from epsilons.collector import writer
-from epsilons.collector.door import Door
+from epsilons.collector import store as writer
+from epsilons.collector.live import Door
 from epsilons.collector.service import FAILURES
-from epsilons.collector.store import Reservation, Store, Submission, digest
+from epsilons.collector.store import Reservation, Submission, SurveyStore, digest
 from epsilons.errors import ArgumentError, BudgetError, DataError, FileError
 from tests.collector.served import (
     CLOSES,
@@ -215,7 +215,7 @@ def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
     ]
     expected = [409, 201, 200, 409, 201, 201, 409, 409, 201, 201, 200, 208, 409, 409, 403, 201]
     expected += [409, 410, 410, 200, 208]
-    store = Store(path)
+    store = SurveyStore(path)
     statuses = [outcome.status for outcome in store.take(batch)]
     assert statuses == expected
     assert sum(store.forms("lunch").values()) == 2

@@ -18,7 +18,7 @@ import epsilons as ep
 from epsilons import collector, frozen
 from epsilons.cli import study
 from epsilons.errors import ArgumentError, ClaimError, LedgerError
-from epsilons.ledger import chain
+from epsilons.ledger import store
 from epsilons.local import Reports
 from epsilons.parameters import MOVED
 from epsilons.release.stored import WORDS
@@ -238,7 +238,7 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
 def end_of(ledger: ep.Ledger) -> str:
     """The end of the chain as 0.2.0 showed it, under add/remove too."""
     with ledger._book.store.read():
-        return chain.head_of(*chain.last_of(ledger._book.store))
+        return store.head_of(*store.last_of(ledger._book.store))
 
 
 def without_heads(facts: dict[str, Any]) -> dict[str, Any]:

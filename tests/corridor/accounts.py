@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from epsilons.accounts import Charge, Settled, Sheet
+from epsilons.accounts import AccountSheet, Charge, Settled
 from epsilons.release import Releases
 
 
@@ -27,10 +27,10 @@ class Recording:
         hashes = (question, *former)
         return next((self._kept[each] for each in hashes if each in self._kept), None)
 
-    def sheet(self, data: Any, person: Any) -> Sheet:
+    def sheet(self, data: Any, person: Any) -> AccountSheet:
         self.calls.append("sheet")
         self.asked = (data, person)
-        return Sheet(data, self.epsilon)
+        return AccountSheet(data, self.epsilon)
 
     def settle(self, charge: Charge | None, draw: Callable[[], Settled], /) -> Settled:
         self.calls.append("settle")
@@ -59,7 +59,7 @@ class Failing(Recording):
         self._fail("open")
         return super().open(question, *former)
 
-    def sheet(self, data: Any, person: Any) -> Sheet:
+    def sheet(self, data: Any, person: Any) -> AccountSheet:
         self._fail("sheet")
         return super().sheet(data, person)
 

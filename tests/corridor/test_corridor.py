@@ -16,7 +16,7 @@ from epsilons.allocation.declared import declared_of
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError, PrivacyError
 from epsilons.noise import Source
 from epsilons.statistics import Question
-from epsilons.statistics.call import Call
+from epsilons.statistics.question import Call
 from tests.assumed import GAUSSIAN
 from tests.corridor.accounts import Broken, Failing, Recording
 from tests.plain import plain

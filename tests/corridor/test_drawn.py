@@ -13,13 +13,11 @@ import pytest
 import epsilons as ep
 from epsilons import tally
 from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.ladder import Ladder
-from epsilons.mechanisms.additive import Additive
+from epsilons.budgets import Ladder
+from epsilons.mechanisms.add_remove import LevelCounts, TwoSums
 from epsilons.mechanisms.composed import Composed
-from epsilons.mechanisms.histogram import Table
-from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.moment import SumAndSquares
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.histogram import CellTable
+from epsilons.mechanisms.sums import Additive, SumAndSquares
 from epsilons.statistics.designs import METHODS
 from tests import compared
 from tests.tally.asking import cell_of_each, cells_of, grid_of_each, moments_of, sums_of
@@ -130,7 +128,7 @@ def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> li
             _, level_of, grid = grid_of_each(VALUES, epsilon=epsilon, bounds=(0.0, 10.0))
             sampled: Any = stage
             found.append(stage.draw(source, total=sampled.thin(source, level_of, grid)))
-        elif isinstance(stage, Table) and stage.keep is not None:
+        elif isinstance(stage, CellTable) and stage.keep is not None:
             _, level_of, cell_of = cell_of_each(WORDS, epsilon=epsilon, categories=range(4))
             found.append(stage.draw(source, total=stage.thin(source, level_of, cell_of)))
         elif isinstance(stage, SumAndSquares):
@@ -160,7 +158,7 @@ def test_what_is_released_is_what_its_mechanism_draws(statistic: str, name: str)
             assert (margin.offset, margin.square) == last.moments(stages[-1])
         assert release.value == min(max(release.raw, 0.0), 10.0)
         assert release.n == N
-    elif isinstance(last, Table):
+    elif isinstance(last, CellTable):
         assert release.raw.tolist() == last.estimates(stages[-1]).tolist()
         assert release.n == N
     elif isinstance(last, TwoSums):

@@ -11,7 +11,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import EpsilonsError
-from epsilons.tally import count_engine
+from epsilons.tally.engines import count_engine
 from tests.assumed import SAMPLE
 
 RNG = np.random.default_rng(5)

@@ -14,9 +14,9 @@ import epsilons as ep
 from epsilons import corridor
 from epsilons.errors import MissingValueError, PrivacyError
 from epsilons.frozen import from_plain, to_plain
-from epsilons.risk.assumptions import RELATED, Assumption
+from epsilons.risk.weighing import RELATED, Assumption
 from epsilons.statistics import several
-from epsilons.statistics.call import Call
+from epsilons.statistics.question import Call
 from tests.corridor.accounts import Recording
 from tests.corridor.test_corridor import Counting
 from tests.plain import plain

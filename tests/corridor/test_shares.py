@@ -17,8 +17,8 @@ import pytest
 import epsilons as ep
 from epsilons.budgets import float_down
 from epsilons.errors import ArgumentError, MissingValueError
-from epsilons.statistics.call import Call
 from epsilons.statistics.division import UNITS, ByTargets
+from epsilons.statistics.question import Call
 from epsilons.statistics.rehearsal import rehearse
 from epsilons.tally import Absent
 from tests.assumed import GAUSSIAN

@@ -17,15 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilons.mechanisms.additive import Additive
-from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
-from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.moment import SumAndSquares
-from epsilons.mechanisms.parallel import Parallel
 from epsilons.mechanisms.selection import Selection
-from epsilons.mechanisms.several import SeveralSums
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.several import Parallel, SeveralSums
+from epsilons.mechanisms.sums import Additive, SumAndSquares
 from tests.plain import plain
 
 DRAWN = (

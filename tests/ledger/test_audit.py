@@ -11,7 +11,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import LedgerError
-from epsilons.ledger import audit, chain
+from epsilons.ledger import audit, store
 from tests.ledger.test_protocol import claimed
 from tests.ledger.work import EPSILON, WHO, X
 
@@ -42,7 +42,7 @@ class Tampered:
 
     def chain_anew(self) -> None:
         """What somebody does who has the database, and knows how the chain is made."""
-        book, before = self.ledger._book, chain.START
+        book, before = self.ledger._book, store.START
         with self.store.write():
             last: Any = dict(
                 self.store.rows("SELECT release, max(number) FROM events GROUP BY release")
@@ -51,7 +51,7 @@ class Tampered:
                 "SELECT number, kind, release, at FROM events ORDER BY number"
             ):
                 content = audit._done(book, number, kind, release, last)
-                before = chain.link(before, (number, kind, release, content, at))
+                before = store.link(before, (number, kind, release, content, at))
                 self.store.run(
                     "UPDATE events SET content = ?, hash = ? WHERE number = ?",
                     *(content, before, number),
@@ -282,7 +282,7 @@ def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
             content = bytes(
                 inside.store.rows("SELECT content FROM events WHERE kind = 'settled'")[0][0]
             )
-            guessed = chain.release_digest(b"", row, inside.charges(1))
+            guessed = store.release_digest(b"", row, inside.charges(1))
         assert (guessed == content) == (neighbours == "replace")
         book.check().require()
 

@@ -43,7 +43,7 @@ def test_everyone_pays_the_same_on_every_engine(
 ) -> None:
     if name.endswith("by itself"):
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr("epsilons.tally.columns._into_polars", lambda table: table.frame)
+        patch.setattr("epsilons.tally.given.columns._into_polars", lambda table: table.frame)
     data = frame(name, (VALUES, BUDGETS, PEOPLE), tmp_path, request)
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
         told = ledger.enrol(data, person="who", epsilon="budget")

@@ -200,12 +200,12 @@ def test_a_head_counts_nobody(private: ep.Ledger) -> None:
 
 
 def test_heads_of_version_0_2_0_are_still_accepted(private: ep.Ledger, ledger: ep.Ledger) -> None:
-    from epsilons.ledger import chain
+    from epsilons.ledger import store
 
     for book in (private, ledger):
         book.enrol(person=[1, 2], epsilon=1.0)
         with book._book.store.read():
-            old = chain.head_of(*chain.last_of(book._book.store))
+            old = store.head_of(*store.last_of(book._book.store))
         book.enrol(person=[3], epsilon=1.0)
         assert book.check(head=old).holds
         assert not book.check(head=old[:-1] + ("0" if old[-1] != "0" else "1")).holds

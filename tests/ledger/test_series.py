@@ -40,7 +40,7 @@ def test_equal_releases_have_even_shares_and_the_error_of_a_plan(book: ep.Ledger
 
 def test_no_other_shares_have_a_better_worst_release(book: ep.Ledger) -> None:
     """Against a search: random shares, of equal releases."""
-    people = s.People(EPSILON, EPSILON, np.ones(N, dtype=np.int64))
+    people = s.SeriesPeople(EPSILON, EPSILON, np.ones(N, dtype=np.int64))
     asked = [s._Asked.of(MEAN)] * 3
     even = s._worst(
         s._carried_out(people, asked, s._by_shares(people, [Fraction(1, 3)] * 3))[0], [10.0] * 3

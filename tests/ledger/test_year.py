@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import corridor
-from epsilons.statistics.call import Call
+from epsilons.statistics.question import Call
 from epsilons.types import Floats
 
 MONTHS = 12

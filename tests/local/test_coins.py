@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilons.local import coins
-from epsilons.local.coins import WORD, flips, threshold
+from epsilons.local import draws
+from epsilons.local.draws import WORD, flips, threshold
 from epsilons.noise import Seeded
 from tests.local.tape import words
 
@@ -43,13 +43,13 @@ def test_the_ends(epsilon: float, expected: int) -> None:
 
 
 def test_the_polynomial_is_within_an_eighth_of_its_band() -> None:
-    x = np.concatenate([np.linspace(0.0, coins.FAR, 4001), np.arange(0, 115) * math.log(2) + 1e-9])
+    x = np.concatenate([np.linspace(0.0, draws.FAR, 4001), np.arange(0, 115) * math.log(2) + 1e-9])
     with localcontext() as context:
         context.prec = 40
         true = [Decimal(-each).exp() for each in x.tolist()]
-        found = coins._exp_minus(x).tolist()
+        found = draws._exp_minus(x).tolist()
         worst = max(abs(Decimal(f) / t - 1) for f, t in zip(found, true, strict=True))
-    assert worst < Decimal(coins.BAND) / 8
+    assert worst < Decimal(draws.BAND) / 8
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05, 1.0, 7.3, 40.0, 43.0, 44.4, 60.0])
@@ -71,8 +71,8 @@ def test_the_fallback_is_asked_inside_the_band(monkeypatch: pytest.MonkeyPatch) 
         asked.append(epsilon)
         return threshold(epsilon, inside, answers)
 
-    monkeypatch.setattr(coins, "threshold", noticed)
-    monkeypatch.setattr(coins, "BAND", 1.0)
+    monkeypatch.setattr(draws, "threshold", noticed)
+    monkeypatch.setattr(draws, "BAND", 1.0)
     budgets = np.linspace(0.01, 5.0, 200)
     slow = flips(Seeded(3), budgets)
     assert len(asked) > 50

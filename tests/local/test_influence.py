@@ -13,7 +13,7 @@ import pytest
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError
-from epsilons.local.hashing import directions
+from epsilons.local.draws import directions
 from epsilons.local.people import GRID
 from epsilons.local.randomizer import Randomizer
 from epsilons.local.reports import Reports

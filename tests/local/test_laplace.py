@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from epsilons.local import laplace
-from epsilons.local.laplace import geometric, minus_log, noise, settle
+from epsilons.local import draws
+from epsilons.local.draws import geometric, minus_log, noise, settle
 from epsilons.noise import DiscreteLaplace, Seeded
 from tests.local.tape import words
 
@@ -32,7 +32,7 @@ def test_the_logarithm_is_within_half_its_band() -> None:
         context.prec = 40
         for found, each in zip(minus_log(floats).tolist(), lead.tolist(), strict=True):
             true = -(Decimal(max(each, 1)) / Decimal(2**64)).ln()
-            assert abs(Decimal(found) - true) <= Decimal(laplace.BAND) / 2 * (1 + true)
+            assert abs(Decimal(found) - true) <= Decimal(draws.LAPLACE_BAND) / 2 * (1 + true)
 
 
 @pytest.mark.parametrize("epsilon", [2.0**-20, 1e-3, 0.1, 1.0, 3.7, 50.0])
@@ -46,7 +46,7 @@ def test_the_exact_way_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) ->
     """With a band as wide as everything, every count is settled in integers."""
     budgets = np.geomspace(0.01, 30.0, 200)
     fast = geometric(Seeded(4), budgets, 2**12)
-    monkeypatch.setattr(laplace, "BAND", 1e6)
+    monkeypatch.setattr(draws, "LAPLACE_BAND", 1e6)
     assert np.array_equal(fast, geometric(Seeded(4), budgets, 2**12))
 
 

@@ -18,7 +18,7 @@ import pytest
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import ArgumentError, DataError
-from epsilons.local.hashing import directions
+from epsilons.local.draws import directions
 from epsilons.local.people import GRID
 from epsilons.local.reports import Reports
 from epsilons.risk.local import chi_square, spread

@@ -11,11 +11,9 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import DataError
+from epsilons.local.layout import Unpacker, checked, columns_of, read
 from epsilons.local.layouts import KINDS, layout_of
-from epsilons.local.packing import Unpacker
-from epsilons.local.reports import Reports
-from epsilons.local.table import checked, columns_of, read
-from epsilons.local.wire import HEADER
+from epsilons.local.reports import HEADER, Reports
 from tests.local.test_randomizer import BUDGETS, CASES, PEOPLE, reports_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "local-reports.md"

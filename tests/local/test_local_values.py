@@ -12,8 +12,7 @@ from scipy.linalg import hadamard
 import epsilons as ep
 from epsilons import local
 from epsilons.errors import DataError
-from epsilons.local.hadamard import negative, order, transform
-from epsilons.local.hashing import directions, mix, signs, words_of
+from epsilons.local.draws import directions, mix, negative, order, signs, transform, words_of
 from epsilons.local.people import GRID
 from epsilons.local.reports import Reports
 from epsilons.risk.local import Sums, chernoff, related

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from epsilons import local
-from epsilons.local import scalar, sweep
+from epsilons.local import scalar
+from epsilons.local import state as sweep
 from epsilons.local.reports import Reports
-from epsilons.risk import weights as weights_
-from epsilons.risk.weights import LEAST, tangent
+from epsilons.risk import local as weights_
+from epsilons.risk.local import LEAST, tangent
 
 BUDGETS = [*np.geomspace(2.0**-5, 700.0, 400).tolist(), *np.linspace(2.0**-5, 2.0**-4, 400)]
 

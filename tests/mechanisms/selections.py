@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilons.mechanisms.candidates import Listed
-from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.selection import Listed, Selection
 
 PRIOR = [1, 3, 2, 1]
 

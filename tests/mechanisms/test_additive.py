@@ -16,8 +16,8 @@ import epsilons as ep
 from epsilons.allocation import RULES, Allocation, allocate_for
 from epsilons.mechanisms import Additive, build
 from epsilons.noise import DiscreteLaplace, Seeded, Staircase
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import Goal, MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 GRID = 2**30

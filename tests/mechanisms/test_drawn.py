@@ -14,16 +14,14 @@ import pytest
 import epsilons as ep
 from epsilons import tally
 from epsilons.allocation import allocate
-from epsilons.ladder import Ladder
+from epsilons.budgets import Ladder
 from epsilons.mechanisms import build, build_histogram
-from epsilons.mechanisms.additive import kept, stays, weights_of
-from epsilons.mechanisms.cell_sums import CellSums
-from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
+from epsilons.mechanisms.sums import kept, stays, weights_of
 from epsilons.noise import DiscreteLaplace
 from epsilons.papers.sampling import coins_at
-from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED
 from epsilons.statistics.designs import METHODS
 from epsilons.tally import GRID
 from tests.tallied import tallied
@@ -179,7 +177,7 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
         assert size == len(tossed)
         return tossed
 
-    monkeypatch.setattr("epsilons.mechanisms.additive.below_many", fixed)
+    monkeypatch.setattr("epsilons.mechanisms.sums.below_many", fixed)
     answer = stays(ep.Seeded(1), keep, level_of)
     assert answer.tolist() == [False, True, False, True, False, True]
 

@@ -13,17 +13,17 @@ import pytest
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import ClosedHistogram, Histogram, Table, build_histogram
+from epsilons.mechanisms import CellTable, ClosedHistogram, Histogram, build_histogram
 from epsilons.noise import Closed, DiscreteLaplace, PointMass, Seeded
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED
 from epsilons.risk.goals import CellsGoal, Goal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY
 from tests.tallied import tallied
 
 SHARES = 720_720
 
 
-def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> Table:
+def made(budgets: ep.Budgets, method: str, goal: Goal | None = None, unit: int = 1) -> CellTable:
     return build_histogram(
         allocate_for(budgets, goal or CellsGoal(SAMPLE, "mse", 0.95, 3), method), unit=unit
     )

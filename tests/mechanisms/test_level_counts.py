@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from epsilons.allocation.split import best_split
-from epsilons.ladder import Ladder
+from epsilons.budgets import Ladder
 from epsilons.mechanisms import LevelCounts
 
 

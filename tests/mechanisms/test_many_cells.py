@@ -8,10 +8,10 @@ import pytest
 import epsilons as ep
 from epsilons.allocation import allocate_for
 from epsilons.mechanisms import ClosedHistogram, Histogram, build_histogram
-from epsilons.mechanisms.additive import MANY, weighted
-from epsilons.risk.assumptions import RELATED
-from epsilons.risk.closed import ClosedNoise
+from epsilons.mechanisms.sums import MANY, weighted
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.tails.joint import ClosedNoise
+from epsilons.risk.weighing import RELATED
 
 UNIT = 2**30
 

@@ -18,9 +18,9 @@ from epsilons.allocation import allocate_for
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import Additive, Parallel, build, together
 from epsilons.noise import DiscreteLaplace
-from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
-from epsilons.verify.moves import Person, moved
+from epsilons.risk.weighing import RELATED
+from epsilons.verify.replaying.runs import Person, moved
 from tests.tallied import halves, tallied
 
 GRID = 2**30

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilons.budgets import float_down
-from epsilons.mechanisms.rungs import multiples, weights_up_to
+from epsilons.mechanisms.add_remove import multiples, weights_up_to
 
 fractions = st.fractions(min_value=0, max_value=2**20)
 

@@ -16,10 +16,9 @@ from scipy.stats import chisquare
 
 import epsilons as ep
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms.candidates import CellsOf, Listed, TheLine, radii
-from epsilons.mechanisms.selection import Selection
-from epsilons.tally import line
-from epsilons.verify.selection import selection_losses
+from epsilons.mechanisms.selection import CellsOf, Listed, Selection, TheLine, radii
+from epsilons.tally.count import line
+from epsilons.verify.losses.selection import selection_losses
 from tests.mechanisms.selections import ODDS, PRIOR, SPREADS, law, masses, probabilities, selection
 
 

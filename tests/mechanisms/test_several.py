@@ -17,9 +17,9 @@ from epsilons.budgets import Budgets
 from epsilons.frozen import from_plain, to_plain
 from epsilons.mechanisms import SeveralSums, build, build_several
 from epsilons.noise import Cube
-from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.several import SeveralMeans
+from epsilons.risk.margins import SeveralMeans
+from epsilons.risk.weighing import Assumption
 from tests.plain import plain
 from tests.tallied import halves
 

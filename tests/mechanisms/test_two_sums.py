@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.add_remove import TwoSums
 from epsilons.noise import Hourglass, Laplaces
 from epsilons.risk import ratio
 from epsilons.tally import GRID, Tally

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.noise import Seeded, Source
-from epsilons.noise.ascent import Ascent, rise
+from epsilons.noise.exact import Ascent, rise
 
 Coin = Callable[[int, int, float], float]
 Tape = Callable[[Iterable[int]], Source]

@@ -19,8 +19,8 @@ import pytest
 from epsilons.errors import ArgumentError
 from epsilons.frozen import from_plain, to_plain
 from epsilons.noise import Closed, DiscreteLaplace, Geometric, Seeded, exp_minus, permutation
-from epsilons.noise import closed as room
-from epsilons.noise.compositions import composition, compositions
+from epsilons.noise import vectors as room
+from epsilons.noise.exact import composition, compositions
 from tests.noise.conftest import ALPHA, chi_square, two_samples
 
 Table = tuple[int, ...]

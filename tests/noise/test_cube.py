@@ -20,7 +20,7 @@ from scipy import special
 from epsilons.errors import ArgumentError
 from epsilons.frozen import from_plain, to_plain
 from epsilons.noise import Cube, DiscreteLaplace, Geometric, Seeded
-from epsilons.noise import cube as room
+from epsilons.noise import vectors as room
 from tests.noise.conftest import ALPHA, chi_square, two_samples
 
 Vector = tuple[int, ...]

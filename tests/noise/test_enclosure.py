@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.noise import Seeded, Source
-from epsilons.noise.enclosure import continues_below, enclose
+from epsilons.noise.exact import continues_below, enclose
 
 Tape = Callable[[Iterable[int]], Source]
 

@@ -14,17 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
-from epsilons.noise import (
-    DiscreteLaplace,
-    Geometric,
-    PointMass,
-    Seeded,
-    Source,
-    System,
-    bernoulli,
-    magnitude,
-)
-from epsilons.noise.steps import steps_many
+from epsilons.noise import DiscreteLaplace, Geometric, PointMass, Seeded, Source, System
+from epsilons.noise import exact as bernoulli
+from epsilons.noise import exact as magnitude
+from epsilons.noise.exact import steps_many
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Same = Callable[[Sequence[int], Sequence[int]], float]

@@ -23,7 +23,7 @@ from epsilons.noise import (
     Staircase,
     Staircase2D,
     System,
-    magnitude,
+    exact,
 )
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
@@ -261,7 +261,7 @@ def test_a_large_draw_is_kept_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     def far(source: Source, size: int) -> np.ndarray:
         return np.full(size, 2**20, dtype=np.int64)
 
-    monkeypatch.setattr(magnitude, "steps_many", far)
+    monkeypatch.setattr(exact, "steps_many", far)
     for kind in KINDS:
         draws = kind(1, 2**45, 2**44).draw(Seeded(9), 1000)
         assert draws.dtype == object

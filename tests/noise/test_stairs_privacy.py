@@ -16,8 +16,8 @@ import pytest
 
 from epsilons.errors import PrivacyError
 from epsilons.noise import Hourglass, Staircase, Staircase2D
-from epsilons.verify.laws import one_number
-from epsilons.verify.pairs import unit_loss
+from epsilons.verify.losses.laws import one_number
+from epsilons.verify.losses.sums import unit_loss
 
 RATE = Fraction(7, 5)
 SHAPES = [(n, g) for n in range(1, 9) for g in range(1, n + 1)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilons.noise import Seeded, Source
-from epsilons.noise.steps import REACH, TABLE, steps_many
+from epsilons.noise.exact import REACH, TABLE, steps_many
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError
 from epsilons.noise import Seeded, Source, System, below, below_many, permutation
-from epsilons.noise.uniform import below_each, permutations
+from epsilons.noise.exact import below_each, permutations
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]

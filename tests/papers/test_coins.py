@@ -13,7 +13,7 @@ import epsilons as ep
 from epsilons.mechanisms.selection import Selection
 from epsilons.noise import Source
 from epsilons.papers.diffusion import Crossing, diffuse
-from epsilons.verify.selection import diffused_losses
+from epsilons.verify.losses.selection import diffused_losses
 
 
 @pytest.fixture

@@ -12,24 +12,24 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import MissingExtraError
-from epsilons.papers.figures import correlated, correlated_data, correlated_rules
-from epsilons.papers.figures import correlated_plots as plots
-from epsilons.papers.figures.artefact import Run
-from epsilons.papers.figures.correlated_cases import (
+from epsilons.papers.figures import correlated, correlated_rules
+from epsilons.papers.figures import correlated as plots
+from epsilons.papers.figures.artefact import REGIMES, ExperimentRun
+from epsilons.papers.figures.correlated_rules import (
     ALGORITHMS,
     PRINTED,
     REAL,
     TABLE_4,
     TABLE_5,
     Case,
+    Population,
+    WantedRule,
+    smallest,
 )
-from epsilons.papers.figures.correlated_data import People, smallest
-from epsilons.papers.figures.correlated_rules import Wanted
-from epsilons.papers.figures.regimes import REGIMES
 from epsilons.papers.figures.runner import violations
 from epsilons.papers.sampling import best_coins
-from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.weighing import RELATED
 from tests import compared
 
 TEXT = """
@@ -88,8 +88,8 @@ _LOWEST = (-8.5, -8.4, -5.3, -5.0, -6.0, -6.0, -8.5, -4.6, -4.5)
 
 
 def test_smallest_inverts_the_error_of_uniform() -> None:
-    people = correlated_data.cancers(np.random.default_rng(1))
-    release = correlated_rules.release_of(people, Wanted("correlated", "mse"), "uniform")
+    people = correlated_rules.cancers(np.random.default_rng(1))
+    release = correlated_rules.release_of(people, WantedRule("correlated", "mse"), "uniform")
     # The paper's noise is independent in every cell, and ours sums to zero.
     printed = dataclasses.replace(release.mechanism.weighing, closed=None)
     risk = CellsGoal(RELATED, "largest", 0.95, 10).risk(printed)
@@ -128,19 +128,19 @@ def test_people_are_as_many_as_stated_and_follow_the_seed(case: Case) -> None:
 def test_salaries_and_their_brackets_are_the_same_people() -> None:
     pay, cells = (
         recipe(np.random.default_rng(1))
-        for recipe in (correlated_data.salaries, correlated_data.salary_brackets)
+        for recipe in (correlated_rules.salaries, correlated_rules.salary_brackets)
     )
     np.testing.assert_array_equal(pay.epsilon, cells.epsilon)
-    dollars = pay.values * correlated_data.LARGEST
+    dollars = pay.values * correlated_rules.LARGEST
     assert np.array_equal(np.minimum(dollars * (1 + 1e-12) // 25_000, 11), cells.values)
 
 
-def _few(cells: int, n: int = 60) -> People:
+def _few(cells: int, n: int = 60) -> Population:
     source = np.random.default_rng(5)
     levels = np.array([0.05, 0.3, 1.0, 4.0])
     epsilon = source.choice(levels, n)
     values = source.integers(0, cells, n) if cells else source.random(n)
-    return People(values, epsilon, cells)
+    return Population(values, epsilon, cells)
 
 
 @pytest.mark.statistical
@@ -148,7 +148,7 @@ def _few(cells: int, n: int = 60) -> People:
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
 def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
     """Mean squares of trials and of releases drawn one by one, 6 standard errors: 1e-8."""
-    people, goal = _few(cells), Wanted("correlated", "mse")
+    people, goal = _few(cells), WantedRule("correlated", "mse")
     mechanism = correlated_rules.release_of(people, goal, method).mechanism
     (errors,) = correlated_rules.central_errors(
         people, goal, [mechanism], trials=4_000, seed=1, cut=True
@@ -180,7 +180,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
     """6 standard errors: 1e-8. Every other data have smaller errors."""
-    people, goal = _few(cells), Wanted("correlated", loss)
+    people, goal = _few(cells), WantedRule("correlated", loss)
     for method in ("optimal", "proportional", "threshold"):
         release = correlated_rules.release_of(people, goal, method)
         assert release.exact
@@ -197,7 +197,7 @@ def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
 
 @pytest.mark.parametrize("assume", ["correlated", "shuffled"])
 def test_local_weights_are_the_best_of_their_surrogate(assume: str) -> None:
-    people, goal = _few(4, 40), Wanted(assume, "pac")
+    people, goal = _few(4, 40), WantedRule(assume, "pac")
     n, log = 40, math.log(4 / 0.05)
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
 
@@ -218,19 +218,19 @@ def test_local_weights_are_the_best_of_their_surrogate(assume: str) -> None:
 @pytest.mark.parametrize("assume", ["correlated", "shuffled"])
 def test_without_privacy_nobody_is_wrong(cells: int, assume: str) -> None:
     some = _few(cells)
-    people, goal = People(some.values, np.full(60, 200.0), cells), Wanted(assume, "pac")
+    people, goal = Population(some.values, np.full(60, 200.0), cells), WantedRule(assume, "pac")
     for errors in (correlated_rules.sampling_errors, correlated_rules.local_errors):
         assert errors(people, goal, trials=5, seed=1).max() < 0.02
 
 
 SMALL = (
-    Case("(10000, 5)", correlated_data.bins(5, reach=1.4, width=7.0, n=100), "correlated"),
-    Case("(10000, 20)", correlated_data.shuffled_bins(20, width=6.0, n=100), "shuffled"),
+    Case("(10000, 5)", correlated_rules.bins(5, reach=1.4, width=7.0, n=100), "correlated"),
+    Case("(10000, 20)", correlated_rules.shuffled_bins(20, width=6.0, n=100), "shuffled"),
 )
 
 
 def test_rows_put_printed_reproduced_and_ours_side_by_side() -> None:
-    rows = correlated.lines_of(Run(quick=True), SMALL)
+    rows = correlated.lines_of(ExperimentRun(quick=True), SMALL)
     assert len(rows) == 2 * 2 * 9
     assert {row["algorithm"] for row in rows} == {*ALGORITHMS, "sampling", "threshold", "optimal"}
     assert sum(row["printed"] != "" for row in rows) == 2 * 2 * 6
@@ -257,13 +257,13 @@ def test_trials_follow_the_seed() -> None:
 @pytest.mark.parametrize("case", TABLE_4 + TABLE_5, ids=lambda c: f"{c.name} {c.assume}")
 def test_no_rule_promises_less_than_ours(case: Case) -> None:
     everyone = case.recipe(np.random.default_rng(1))
-    people = People(everyone.values[::20], everyone.epsilon[::20], everyone.cells)
+    people = Population(everyone.values[::20], everyone.epsilon[::20], everyone.cells)
     budgets = ep.Budgets(people.epsilon)
     words: dict[str, Any] = dict(REGIMES[case.assume])
     if people.cells:
         words |= {"statistic": "frequencies", "categories": people.cells}
     for loss in ("pac", "mse"):
-        goal = Wanted(case.assume, loss)
+        goal = WantedRule(case.assume, loss)
         risks = {
             name: ep.allocate(budgets, loss=loss, method=rule, **words).risk
             for name, rule in correlated_rules.rules_of(people, goal).items()
@@ -276,7 +276,9 @@ def test_no_rule_promises_less_than_ours(case: Case) -> None:
 
 
 def test_fast_variants_are_the_same_on_shuffled_people() -> None:
-    result = next(a for a in correlated.ARTEFACTS if a.name.endswith("2b")).run(Run(quick=True))
+    result = next(a for a in correlated.ARTEFACTS if a.name.endswith("2b")).run(
+        ExperimentRun(quick=True)
+    )
     found = {(row["people"], row["algorithm"]): row["quantile"] for row in result.rows}
     for n in (1_000, 3_000, 10_000, 30_000):
         assert found[n, "hpf-up"] == found[n, "hpf-up-t"]
@@ -286,7 +288,7 @@ def test_fast_variants_are_the_same_on_shuffled_people() -> None:
 
 def test_every_printed_and_reproduced_figure_is_drawn() -> None:
     alt = pytest.importorskip("altair")
-    rows = correlated.lines_of(Run(quick=True), SMALL)
+    rows = correlated.lines_of(ExperimentRun(quick=True), SMALL)
     drawn = plots.table(alt, rows).to_dict()["data"]["values"]
     assert len(drawn) == len(rows) + sum(row["printed"] != "" for row in rows)
 
@@ -331,7 +333,7 @@ def test_there_are_enough_real_people() -> None:
 def test_every_artefact_has_rows_and_breaks_no_bound() -> None:
     for artefact in correlated.ARTEFACTS:
         if artefact.name != "correlated/real":
-            result = artefact.run(Run(quick=True))
+            result = artefact.run(ExperimentRun(quick=True))
             assert result.rows
             assert len({tuple(row) for row in result.rows}) == 1
             assert violations(result) == 0

@@ -21,7 +21,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import epsilons as ep
-from epsilons.allocation.caps import square_cap
+from epsilons.allocation.rules import square_cap
 from epsilons.errors import PrivacyError
 from epsilons.papers.diffusion import (
     Crossing,
@@ -31,7 +31,7 @@ from epsilons.papers.diffusion import (
     rate,
 )
 from epsilons.theory.gaussian import gaussian_error
-from epsilons.verify.selection import diffused_losses
+from epsilons.verify.losses.selection import diffused_losses
 
 
 def quiet(end: int, step: int) -> Crossing:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.papers.figures import ARTEFACTS, Artefact, Result, Run, chosen, reproduce
+from epsilons.papers.figures import ARTEFACTS, Artefact, ExperimentRun, Result, chosen, reproduce
 from epsilons.papers.figures.limits import construction, ratio
 from epsilons.papers.figures.runner import violations
 
@@ -25,8 +25,8 @@ limits/figure-1c limits/figure-2a limits/figure-2b limits/figure-2c limits/examp
 limits/theorem-3 gaussian/people gaussian/budgets"""
 
 
-def tiny(calls: list[Run], rows: list[dict[str, Any]] | None = None) -> Artefact:
-    def run(run: Run) -> Result:
+def tiny(calls: list[ExperimentRun], rows: list[dict[str, Any]] | None = None) -> Artefact:
+    def run(run: ExperimentRun) -> Result:
         calls.append(run)
         for _ in run.each(range(3)):
             pass
@@ -59,7 +59,7 @@ def test_an_artefact_is_numbers_pictures_and_a_page(tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
-    calls: list[Run] = []
+    calls: list[ExperimentRun] = []
     for quick, seed in ((True, 1), (True, 1), (False, 1), (False, 2), (False, 2)):
         reproduce([tiny(calls)], tmp_path, quick=quick, seed=seed)
     assert [(run.quick, run.seed) for run in calls] == [(True, 1), (False, 1), (False, 2)]
@@ -77,7 +77,7 @@ def test_a_quick_run_does_not_pass_for_a_full_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".svg", ".png", ".html", ".json"])
 def test_what_was_stopped_half_way_is_run_again(tmp_path: Path, suffix: str) -> None:
-    calls: list[Run] = []
+    calls: list[ExperimentRun] = []
     reproduce([tiny(calls)], tmp_path, quick=True)
     (tmp_path / "paper-figure-1").with_suffix(suffix).write_bytes(b"")
     reproduce([tiny(calls)], tmp_path, quick=True)
@@ -113,7 +113,9 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_exact_figures_of_limits() -> None:
-    rows = {row["what"]: row["ours"] for row in find("limits/example-1").run(Run(True)).rows}
+    rows = {
+        row["what"]: row["ours"] for row in find("limits/example-1").run(ExperimentRun(True)).rows
+    }
     assert rows["ε = (½, 1): threshold"] == pytest.approx(17 / 8, abs=1e-12)
     assert rows["ε = (½, 1): affine"] == pytest.approx(37 / 36, abs=1e-12)
     assert rows["ε = (½, 1): ratio"] == pytest.approx(153 / 74, abs=1e-12)
@@ -123,14 +125,14 @@ def test_exact_figures_of_limits() -> None:
 
 
 def test_the_worst_of_two_levels() -> None:
-    rows = find("limits/two-levels").run(Run(True)).rows
+    rows = find("limits/two-levels").run(ExperimentRun(True)).rows
     worst = max(row["ratio"] for row in rows if row["which"] == "worst found")
     assert 2.05 < worst < 4.0
 
 
 @pytest.mark.parametrize("name", ["local/figure-1-left", "add-remove/table-1"])
 def test_seeds_reproduce(name: str) -> None:
-    first, second, other = (find(name).run(Run(True, seed)).rows for seed in (1, 1, 2))
+    first, second, other = (find(name).run(ExperimentRun(True, seed)).rows for seed in (1, 1, 2))
     assert first == second
     assert first != other
     assert all(math.isfinite(float(row["error" if "error" in row else "ours"])) for row in first)

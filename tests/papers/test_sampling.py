@@ -26,8 +26,8 @@ from epsilons.papers.sampling import (
     keep_probability,
     sampling_loss,
 )
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal, Goal, MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.tally import GRID
 from tests.profiles import ADVERSARIAL, ORDINARY
 

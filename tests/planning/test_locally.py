@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.risk.assumptions import SAMPLE as SAMPLED
+from epsilons.risk.weighing import SAMPLE as SAMPLED
 from tests.assumed import SAMPLE
 
 PEOPLE = {0.1: 600, 0.5: 400, 1.0: 200, 3.0: 50}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, Assumption
 
 PEOPLE = {0.01: 10, 0.1: 500, 1.0: 490}
 WIDTH = 24.0

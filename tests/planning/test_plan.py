@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.allocation import RULES
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 from tests.report.forms import undrawn_page
 

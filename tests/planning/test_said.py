@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.report import number
-from epsilons.report.sheet import Curve, Facts, Figure, Note, Sheet, Spending, Table
+from epsilons.report.sheet import Curve, Facts, Figure, Note, Sheet, SheetTable, SpendingTable
 from tests.report.forms import forms, many
 from tests.report.page_samples import ATTACK, NAMES, shown
 
@@ -28,8 +28,8 @@ def facts(sheet: Sheet) -> dict[str, str]:
     return {fact.name: fact.words for part in sheet.all(Facts) for fact in part.facts}
 
 
-def tables(sheet: Sheet, *, whole: bool) -> list[Table]:
-    return [part for part in sheet.parts(whole=whole) if isinstance(part, Table)]
+def tables(sheet: Sheet, *, whole: bool) -> list[SheetTable]:
+    return [part for part in sheet.parts(whole=whole) if isinstance(part, SheetTable)]
 
 
 def notes(sheet: Sheet) -> list[str]:
@@ -136,9 +136,9 @@ def test_a_limit_is_drawn_where_it_leaves_room_for_the_curve() -> None:
 
 def test_where_no_change_was_asked_about_nothing_is_said_of_any() -> None:
     plan = shown()["plan"]
-    sections = [part.section for part in plan.sheet().all(Table)]
+    sections = [part.section for part in plan.sheet().all(SheetTable)]
     assert "What if" in sections
-    sections = [part.section for part in altered(plan, sensitivity=()).sheet().all(Table)]
+    sections = [part.section for part in altered(plan, sensitivity=()).sheet().all(SheetTable)]
     assert "What if" not in sections
 
 
@@ -264,11 +264,11 @@ def test_a_plan_of_groups_says_how_wide_intervals_will_be() -> None:
     for row, forecast in zip(table.rows, plan.forecasts, strict=True):
         assert row[1:] == (f"{forecast.people:,}", number(forecast.half_width, 3))
     assert curve(sheet).points == tuple((each.people, each.half_width) for each in plan.forecasts)
-    (spent,) = sheet.all(Spending)
+    (spent,) = sheet.all(SpendingTable)
     assert spent.words.startswith("In a group of an even share of the people, a person with each")
     assert any("for one group of that size" in each for each in notes(sheet))
     private = shown()["plan of groups"].sheet()
-    assert private.all(Spending)[0].words == ""
+    assert private.all(SpendingTable)[0].words == ""
     assert not any("for one group of that size" in each for each in notes(private))
 
 

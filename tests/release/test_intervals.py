@@ -13,9 +13,9 @@ import pytest
 import epsilons as ep
 from epsilons.release import ByLevel
 from epsilons.risk import ratio
-from epsilons.risk.assumptions import UNRELATED
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.margins import Ratio, RatioCells
+from epsilons.risk.weighing import UNRELATED
 
 N, EPSILON, BETA = 400, 0.5, 0.05
 

@@ -12,8 +12,8 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import epsilons as ep
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.margins import Ratio, RatioCells
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 N = 4000
 EPSILON = 0.3

@@ -16,7 +16,7 @@ import pytest
 import epsilons as ep
 from epsilons.release import Side, said
 from epsilons.report import number, points
-from epsilons.report.sheet import Facts, Figure, Interval, Note, Ranges, Row, Sheet, Table
+from epsilons.report.sheet import Facts, Figure, Interval, Note, Ranges, Row, Sheet, SheetTable
 from epsilons.risk.spread import Spread
 from tests.report.forms import E, estimating, forms, weak
 from tests.report.page_samples import LONG, NAMES, shown
@@ -38,9 +38,11 @@ def drawing(sheet: Sheet) -> Any:
     return figure.drawing
 
 
-def rows(sheet: Sheet) -> Table:
+def rows(sheet: Sheet) -> SheetTable:
     """The table of what was found."""
-    (table,) = (part for part in sheet.of("rows") if isinstance(part, Table) and not part.section)
+    (table,) = (
+        part for part in sheet.of("rows") if isinstance(part, SheetTable) and not part.section
+    )
     return table
 
 
@@ -156,7 +158,7 @@ def test_groups_have_means_and_shares_and_may_be_compared() -> None:
     assert table.heads[:2] == ("group", "mean (minutes)")
     assert len(table.heads) == 7  # shares have intervals of their own
     assert facts(sheet)["Groups"] == "group: group membership is private"
-    compared = [part for part in sheet.all(Table) if part.section == "Groups compared"]
+    compared = [part for part in sheet.all(SheetTable) if part.section == "Groups compared"]
     assert [row[0] for row in compared[0].rows] == [f"{LONG} minus a", f"{LONG} over a"]
     assert compared[0].rows[0][1].endswith(" minutes")
     assert not compared[0].rows[1][1].endswith(" minutes")
@@ -346,7 +348,7 @@ def test_every_number_of_people_says_in_json_whether_it_is_noisy(name: str) -> N
     assert data["n_is_noisy"] == (noisy and data["n"] is not None)
 
 
-def _sided(release: ep.Release, sides: tuple[Side, ...]) -> tuple[Table | None, str]:
+def _sided(release: ep.Release, sides: tuple[Side, ...]) -> tuple[SheetTable | None, str]:
     """The table of sides, and what is said of it."""
     made = replace(release)
     made.__dict__["sides"] = sides
@@ -354,7 +356,7 @@ def _sided(release: ep.Release, sides: tuple[Side, ...]) -> tuple[Table | None, 
     if not parts:
         return None, ""
     table, note = parts
-    assert isinstance(table, Table)
+    assert isinstance(table, SheetTable)
     assert isinstance(note, Note)
     return table, note.words
 
@@ -457,7 +459,7 @@ def test_that_spending_adds_up_is_told_where_no_ledger_does_it(tmp_path: Path) -
 def test_several_releases_have_each_of_their_numbers_with_both_ranges() -> None:
     releases = shown()["several"]
     sheet = releases.sheet()
-    (numbers,) = (part for part in sheet.all(Table) if part.section == "All numbers")
+    (numbers,) = (part for part in sheet.all(SheetTable) if part.section == "All numbers")
     assert [row[:2] for row in numbers.rows] == [
         ("Mean", "minutes"),
         *(("Letters", name) for name in ("a", "inf", LONG)),

@@ -12,18 +12,18 @@ import numpy as np
 import epsilons as ep
 from epsilons.report import charts
 from epsilons.report.page import as_page
-from epsilons.report.parts import FactList, Figure, Links, PageTable, Section, Words, whole
+from epsilons.report.parts import FactList, Links, PageFigure, PageTable, Section, Words, whole
 from epsilons.report.sheet import (
     Bars,
+    BudgetBars,
     Fact,
     Facts,
-    Histogram,
     Note,
     Ranges,
     Row,
     Sheet,
-    Spending,
-    Table,
+    SheetTable,
+    SpendingTable,
 )
 from epsilons.report.sheet import Figure as Drawn
 from tests import compared
@@ -223,7 +223,7 @@ def nasty() -> Sheet:
         byline=LONG,
         simulated=True,
         blocks=(
-            (Table("rows", heads, cells, ATTACK, 1),),
+            (SheetTable("rows", heads, cells, ATTACK, 1),),
             (Facts("people", facts, joined=True), Facts("error", facts)),
             (
                 Drawn(
@@ -236,11 +236,15 @@ def nasty() -> Sheet:
                 Drawn(Ranges(rows, "x", None, joint=joint), ATTACK, name=LONG, words=ATTACK),
                 Drawn(None, ATTACK, name=ATTACK, words=LONG),
                 Drawn(Bars(((ATTACK, 0.5), (LONG, 0.5)), "x"), ATTACK, section=ATTACK),
-                Drawn(Histogram(((0.5, 3), (math.inf, 2))), ATTACK, section=LONG),
+                Drawn(BudgetBars(((0.5, 3), (math.inf, 2))), ATTACK, section=LONG),
             ),
-            (Spending(shown()["mean"].spent, words=ATTACK),),
+            (SpendingTable(shown()["mean"].spent, words=ATTACK),),
             (note("warning"), note("advice"), note("protected"), note("assumed"), note("made")),
-            (Table("sides", heads, cells, NASTY[1], 0), note("sides"), note("help", set_in=True)),
+            (
+                SheetTable("sides", heads, cells, NASTY[1], 0),
+                note("sides"),
+                note("help", set_in=True),
+            ),
         ),
     )
 
@@ -273,7 +277,7 @@ def pages() -> Mapping[str, str]:
 
 
 def _of_parts() -> str:
-    (drawn,) = charts.drawn(Histogram(((0.1, 5), (1.0, 3))))
+    (drawn,) = charts.drawn(BudgetBars(((0.1, 5), (1.0, 3))))
     return whole(
         "An index <of> artefacts",
         [
@@ -282,7 +286,7 @@ def _of_parts() -> str:
             Section("Artefacts", [Links([("Table 1", "add-remove/table 1.csv", "numbers")])]),
             Section(
                 "More",
-                [Figure(charts.svg(drawn), "People"), PageTable(["a", "b"], [["x", ATTACK]])],
+                [PageFigure(charts.svg(drawn), "People"), PageTable(["a", "b"], [["x", ATTACK]])],
                 "more",
             ),
         ],

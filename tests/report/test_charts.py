@@ -17,20 +17,20 @@ from epsilons.errors import MissingExtraError
 from epsilons.release import Spent
 from epsilons.report import charts
 from epsilons.report.page import as_page
+from epsilons.report.phrases import budget_bins
 from epsilons.report.plot import as_chart
 from epsilons.report.sheet import (
+    BudgetBars,
     Curve,
     Figure,
-    Histogram,
     Interval,
     Points,
     Ranges,
     Row,
     Sheet,
-    Spending,
+    SpendingTable,
     Stacked,
 )
-from epsilons.report.spending import budget_bins
 from tests.report.page_samples import shown
 
 SOME = st.floats(-1e9, 1e9)
@@ -61,13 +61,13 @@ def test_zero_and_public_stay_apart_from_the_bars_of_many_budgets() -> None:
 def test_levels_that_read_alike_do_not_share_a_bar() -> None:
     """On a shared bar what they spend would be stacked, and be more than any of them has."""
     alike = [Spent(0.50001, 1, 0.5, 0.0), Spent(0.50002, 1, 0.5, 0.0)]
-    values = charts.spending_bars(Spending(alike)).to_dict()["data"]["values"]
+    values = charts.spending_bars(SpendingTable(alike)).to_dict()["data"]["values"]
     assert len({row["level"] for row in values}) == 2
 
 
 def test_bars_for_many_levels_are_averages() -> None:
     levels = [Spent(0.1 * k, 1, 0.1 * k, 0.0) for k in range(1, 14)]
-    few, lots = (charts.spending_bars(Spending(levels[:n])).to_json() for n in (12, 13))
+    few, lots = (charts.spending_bars(SpendingTable(levels[:n])).to_json() for n in (12, 13))
     assert "on average" not in few
     assert "on average" in lots
 
@@ -228,8 +228,8 @@ def test_points_are_on_a_scale_of_ratios() -> None:
 def test_a_picture_is_the_leading_figure_above_who_spends_what() -> None:
     rows = tuple(Row(f"r{k}", 0.1, 0.0, 0.2) for k in range(70))
     lead = Figure(Ranges(rows, "x", things="names"), "", lead=True)
-    other = Figure(Histogram(((1.0, 2),)), "")
-    spent = Spending([Spent(0.5, 1, 0.5, 0.0)])
+    other = Figure(BudgetBars(((1.0, 2),)), "")
+    spent = SpendingTable([Spent(0.5, 1, 0.5, 0.0)])
     drawn = as_chart(Sheet("Some", ((lead, other), (spent,)), simulated=True)).to_dict()
     assert len(drawn["vconcat"]) == 2
     assert drawn["title"] == "NOT PRIVATE (seeded): Some, the first 40 of 70 names"
@@ -239,14 +239,14 @@ def test_a_picture_is_the_leading_figure_above_who_spends_what() -> None:
         "NOT PRIVATE (seeded): T",
         "P, the first 40 of 70 names",
     ]
-    aside = Spending([Spent(0.5, 1, 0.5, 0.0)], depth="whole")
+    aside = SpendingTable([Spent(0.5, 1, 0.5, 0.0)], depth="whole")
     assert "vconcat" not in as_chart(Sheet("Some", ((lead, aside),))).to_dict()
 
 
 def test_small_figures_are_drawn_one_below_the_other() -> None:
     one = Figure(Ranges((Row("a", 0.1, 0.0, 0.2),), "x"), "", lead=True, name="One")
     nothing = Figure(None, "", lead=True, name="Nothing")
-    spent = Spending([Spent(0.5, 1, 0.5, 0.0)])
+    spent = SpendingTable([Spent(0.5, 1, 0.5, 0.0)])
     drawn = as_chart(Sheet("Some", ((one, nothing, one), (spent,)))).to_dict()
     assert [each["title"] for each in drawn["vconcat"][0]["vconcat"]] == ["One", "One"]
     assert drawn["title"] == "Some"

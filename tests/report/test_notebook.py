@@ -7,13 +7,13 @@ import re
 import pytest
 
 from epsilons.report.notebook import as_html
-from epsilons.report.sheet import Sheet, Table
+from epsilons.report.sheet import Sheet, SheetTable
 from tests.report.forms import Reader
 from tests.report.page_samples import ATTACK, NAMES, nasty, shown
 
 
 def test_heads_stand_above_tables_and_words() -> None:
-    some = Table("rows", ("<i>", "b"), (("a & b", "c"),))
+    some = SheetTable("rows", ("<i>", "b"), (("a & b", "c"),))
     assert as_html(Sheet("A name", ((some,),), title="a < b", headline="Lead")) == (
         "<div><p><strong>a &lt; b</strong></p><p><strong>Lead</strong></p>"
         "<table><thead><tr><th>&lt;i&gt;</th><th>b</th></tr></thead><tbody>"
@@ -43,7 +43,7 @@ def test_no_word_of_the_caller_is_markup() -> None:
 
 def test_of_very_many_rows_some_are_shown() -> None:
     rows = tuple((f"r{k}", "") for k in range(70))
-    long = Table("rows", ("", ""), rows, most=12, rest=" more: ask")
+    long = SheetTable("rows", ("", ""), rows, most=12, rest=" more: ask")
     html = as_html(Sheet("A name", ((long,),)))
     assert re.findall(r"<td>(r\d+)</td>", html) == [f"r{k}" for k in range(50)]
     assert "<p>… and 20 more: ask</p>" in html

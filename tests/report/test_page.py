@@ -10,18 +10,18 @@ import pytest
 from epsilons.report import charts
 from epsilons.report.page import as_page
 from epsilons.report.sheet import (
+    BudgetBars,
     Fact,
     Facts,
     Figure,
-    Histogram,
     Interval,
     Note,
     Part,
     Ranges,
     Row,
     Sheet,
-    Spending,
-    Table,
+    SheetTable,
+    SpendingTable,
 )
 from tests.report.forms import Reader, forms
 from tests.report.page_samples import NAMES, nasty, shown
@@ -38,16 +38,16 @@ def page(*parts: Part, **given: object) -> Reader:
 
 def test_parts_stand_where_their_roles_put_them() -> None:
     read = page(
-        Table("rows", ("a", "b"), (("t", "1"),)),
+        SheetTable("rows", ("a", "b"), (("t", "1"),)),
         Note("made", "in a line", depth="brief"),
         Facts("people", (Fact("One", "1", "said"), Fact("", "", "said alone")), joined=True),
         Note("note", "then words"),
         Facts("error", (Fact("Two", "2"),)),
         Note("assumed", "that", set_in=True),
         Note("warning", "look first"),
-        Figure(Histogram(((1.0, 2),)), "drawn", "a figure"),
+        Figure(BudgetBars(((1.0, 2),)), "drawn", "a figure"),
         Note("note", "of its own", section="A section"),
-        Table("sides", ("c", "d"), (("s", "2"),)),
+        SheetTable("sides", ("c", "d"), (("s", "2"),)),
         Note("protected", "this"),
         Facts("made", (Fact("How", "so"),), depth="whole"),
         title="A title",
@@ -64,7 +64,7 @@ def test_parts_stand_where_their_roles_put_them() -> None:
 
 
 def test_small_figures_stand_side_by_side_with_their_names() -> None:
-    one = Figure(Histogram(((1.0, 2),)), "drawn", name="First", words="Some.")
+    one = Figure(BudgetBars(((1.0, 2),)), "drawn", name="First", words="Some.")
     read = page(one, Figure(None, "nothing to draw", name="Second", words="None."))
     assert "First Some. Second None." in read.text
     assert len(read.all("figure")) == 1
@@ -73,7 +73,7 @@ def test_small_figures_stand_side_by_side_with_their_names() -> None:
 
 def test_what_is_not_all_drawn_or_listed_says_so() -> None:
     rows = tuple(Row(f"r{k}", 0.1, 0.0, 0.2) for k in range(70))
-    table = Table("rows", ("", "x"), tuple((row.name, "1") for row in rows), most=12)
+    table = SheetTable("rows", ("", "x"), tuple((row.name, "1") for row in rows), most=12)
     for count in (40, 70):
         some = Figure(Ranges(rows[:count], "x", things="names"), "drawn", "Dots.")
         read = page(table, some)
@@ -95,13 +95,13 @@ def test_one_number_is_drawn_on_all_that_it_could_be_where_it_is_small() -> None
 
 def test_who_spends_what_is_drawn_if_anybody_does() -> None:
     spent = shown()["mean"].spent
-    read = page(Spending(spent, words="So they would:", section="Who pays"))
+    read = page(SpendingTable(spent, words="So they would:", section="Who pays"))
     assert "Who pays So they would: What each person spends of their own ε" in read.text
     assert "budget ε people spent kept" in read.text
-    offered = page(Spending(spent, offered=True)).text
+    offered = page(SpendingTable(spent, offered=True)).text
     assert "Who spent what What each person spends of the ε offered to this release" in offered
     nothing = shown()["plan"].forecasts[0].spent[:1]  # who has 0 spends 0
-    assert not page(Spending(nothing)).all("figure")
+    assert not page(SpendingTable(nothing)).all("figure")
 
 
 def test_numbers_are_not_broken_from_their_percent_signs() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError, FileError
 from epsilons.report import write_page
-from epsilons.report.parts import Figure, Links, PageTable, Part, Section, Words, whole
+from epsilons.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
 from tests.report.forms import Reader
 from tests.report.page_samples import ATTACK, LONG, NASTY, PAGES, pages
 
@@ -100,7 +100,7 @@ def test_any_words_can_stand_anywhere(words: str) -> None:
         Words(words),
         Section(
             words,
-            [PageTable([words, words], [[words, words]], words), Figure("<svg ></svg>", words)],
+            [PageTable([words, words], [[words, words]], words), PageFigure("<svg ></svg>", words)],
         ),
     ]
     text = whole(words, parts, data={words: [words]})

@@ -13,8 +13,8 @@ import pytest
 
 import epsilons as ep
 from epsilons.release import Spent
-from epsilons.report.sheet import Spending
-from epsilons.report.spending import merged_rows, spending_table
+from epsilons.report.phrases import merged_rows, spending_table
+from epsilons.report.sheet import SpendingTable
 from tests.report.forms import many, numbers
 
 
@@ -32,7 +32,7 @@ def test_no_row_for_many_levels_looks_like_overspending(method: str) -> None:
     epsilon = np.append(many(), math.inf)
     release = ep.mean(np.zeros(301), epsilon=epsilon, bounds=(0, 1), method=method)
     rows: Any = release.spent
-    heads, cells = spending_table(Spending(rows))
+    heads, cells = spending_table(SpendingTable(rows))
     assert heads == ("budget ε", "people", "spent", "kept")
     assert len(cells) == 8 < len(rows)
     at = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epsilons.report.sheet import Fact, Facts, Figure, Histogram, Note, Sheet, Table
+from epsilons.report.sheet import BudgetBars, Fact, Facts, Figure, Note, Sheet, SheetTable
 from epsilons.report.text import printed, table
 from tests.report.page_samples import NAMES, shown
 
@@ -26,7 +26,7 @@ def test_blocks_are_apart_and_their_parts_are_not() -> None:
             (
                 Facts("people", (Fact("A", "a", "so many"), Fact("B", "b")), joined=True),
                 Facts("error", (Fact("C", "small"), Fact("D", "at most 2", "D: at most 2"))),
-                Figure(Histogram(()), "nothing on a screen"),
+                Figure(BudgetBars(()), "nothing on a screen"),
                 Note("note", "on a page alone", depth="whole"),
             ),
             (Note("warning", "look"), Note("advice", "do"), Note("help", "this", depth="brief")),
@@ -59,10 +59,12 @@ def test_blocks_are_apart_and_their_parts_are_not() -> None:
 
 def test_of_many_rows_those_that_matter_are_printed_and_the_others_counted() -> None:
     rows = tuple((f"r{k}", str(k)) for k in range(9))
-    some = Table("rows", ("", "k"), rows, ranked=(8, 1, *range(2, 8), 0), most=2, rest=" more: ask")
+    some = SheetTable(
+        "rows", ("", "k"), rows, ranked=(8, 1, *range(2, 8), 0), most=2, rest=" more: ask"
+    )
     text = printed(Sheet("A name", ((some,),)))
     assert text.split("\n") == ["       k", "  r1   1", "  r8   8", "  … and 7 more: ask"]
-    assert "more" not in printed(Sheet("A name", ((Table("rows", ("", "k"), rows),),)))
+    assert "more" not in printed(Sheet("A name", ((SheetTable("rows", ("", "k"), rows),),)))
 
 
 @pytest.mark.parametrize("name", FITS)

@@ -12,11 +12,10 @@ import pytest
 import epsilons as ep
 from epsilons.allocation import allocate_for
 from epsilons.risk import Weighing, mse, quantile
-from epsilons.risk.adapted import WeighedAdaptively, risk_of
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.moment import Seen, Spreading
-from epsilons.risk.tails import bisect, chosen
+from epsilons.risk.spread import Seen, Spreading, WeighedAdaptively, risk_of
+from epsilons.risk.tails.laplace import bisect, chosen
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 SCALES: Final = (0.2, 1.0, 3.0)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for, best_cap
-from epsilons.allocation.rule import Effective, weighing_of
+from epsilons.allocation.rules import Effective, weighing_of
 from epsilons.budgets import Budgets
 from epsilons.parameters import CHOICES
-from epsilons.risk import ClosedNoise, Weighing, cells, largest, union
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk import ClosedNoise, Weighing, cells
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 
@@ -50,10 +50,12 @@ def test_the_related_error_is_an_integral(k: int, bias: float, scale: float) -> 
     expected = integrate.quad(
         lambda a: 2.0 * a * survival(a), 0.0, top, points=[bias] if bias else None, limit=500
     )[0]
-    found = largest.mean_square(bias, scale, k)
+    found = cells.mean_square(bias, scale, k)
     assert found == pytest.approx(expected, rel=1e-6)
     for beta in (0.9, 0.5, 0.05, 1e-6):
-        assert survival(largest.quantile(bias, scale, k, beta)) == pytest.approx(beta, rel=1e-6)
+        assert survival(cells.largest_quantile(bias, scale, k, beta)) == pytest.approx(
+            beta, rel=1e-6
+        )
 
 
 @settings(max_examples=200, deadline=None)
@@ -142,11 +144,11 @@ def test_the_largest_of_many_laplace_noises() -> None:
 def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: int) -> None:
     """h grows on the grid; the sum of h over any shares is at most the bound."""
     each = np.concatenate([[0.0], np.cumsum(rises)])
-    bound = union._worst_shares(each, k)
+    bound = cells._worst_shares(each, k)
     shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.1 + seed))
     folded = np.minimum(shares, 1.0 - shares)
     # The largest value that h may have at a share between two points is that of the upper one.
-    index = np.searchsorted(union._SHARES, folded - 1e-15)
+    index = np.searchsorted(cells._SHARES, folded - 1e-15)
     assert each[np.minimum(index, len(each) - 1)].sum() <= bound * (1 + 1e-12) + 1e-12
 
 

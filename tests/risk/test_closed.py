@@ -15,10 +15,11 @@ from scipy import integrate, stats
 
 from epsilons.allocation import allocate_for
 from epsilons.frozen import from_plain, to_plain
-from epsilons.risk import ClosedNoise, Weighing, cells, closed, largest, mean
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk import ClosedNoise, Weighing, cells, mean
 from epsilons.risk.goals import CellsGoal, MeanGoal
-from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.risk.shares import WeighedCells
+from epsilons.risk.tails import joint
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 from tests.profiles import ORDINARY
 
@@ -179,7 +180,7 @@ def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: flo
     """Also with biases: each pair of cells given its intervals is closer than without."""
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):
-        apart = float(largest._cdf(np.array(alpha), shift, k, 1.0))
+        apart = float(cells._cdf(np.array(alpha), shift, k, 1.0))
         assert ClosedNoise(k).within(alpha, off) >= apart - 1e-12
 
 
@@ -187,7 +188,7 @@ def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: flo
 @pytest.mark.parametrize("sigma", [0.05, 0.6, 4.0])
 def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: float) -> None:
     """Exact up to 64 cells; beyond, a bound that is near."""
-    noise, terms = ClosedNoise(k), closed._coefficients(k)
+    noise, terms = ClosedNoise(k), joint._coefficients(k)
 
     def beyond(a: float) -> float:
         if a < 0.0:

@@ -12,8 +12,7 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.noise import Closed
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.combined import (
+from epsilons.risk.tails.combined import (
     EDGES,
     EXACT,
     PARTS,
@@ -24,6 +23,7 @@ from epsilons.risk.combined import (
     of_means,
     row_of,
 )
+from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.types import Floats
 
 LAST = PARTS // 2 - 1

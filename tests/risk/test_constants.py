@@ -18,10 +18,11 @@ from scipy import integrate, optimize, signal, stats
 
 from epsilons import risk
 from epsilons.noise import Hourglass, Laplaces, Staircase, Staircase2D
-from epsilons.risk import StairNoise, Weighing, cells, pieces, ratio, tails, union
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk import StairNoise, Weighing, cells, ratio
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.mean import keep_proxy
+from epsilons.risk.tails import laplace, pieces
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 BETAS = (0.5, 0.05, 1e-4)
 
@@ -35,7 +36,7 @@ def coin_proxy(p: float) -> float:
 
 @pytest.mark.parametrize("p", [0.5, 0.499, 0.3, 0.1, 0.9, 0.97, 0.02])
 def test_the_constant_of_kearns_and_saul(p: float) -> None:
-    assert float(tails.kearns_saul(np.array([p]))[0]) == pytest.approx(coin_proxy(p), rel=1e-4)
+    assert float(laplace.kearns_saul(np.array([p]))[0]) == pytest.approx(coin_proxy(p), rel=1e-4)
 
 
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.9])
@@ -73,7 +74,7 @@ def bell_and_laplace(alpha: float, sigma: float, scale: float) -> float:
 @pytest.mark.parametrize(("sigma", "scale"), [(1.0, 1.0), (0.1, 1.0), (3.0, 0.2), (1.0, 0.02)])
 def test_a_tail_is_its_integral(sigma: float, scale: float) -> None:
     for alpha in (0.1, 1.0, 2.5, 6.0):
-        found = tails.tail(alpha, sigma, scale)
+        found = laplace.tail(alpha, sigma, scale)
         assert found == pytest.approx(bell_and_laplace(alpha, sigma, scale), rel=1e-6, abs=1e-13)
 
 
@@ -81,11 +82,11 @@ def test_a_tail_is_its_integral(sigma: float, scale: float) -> None:
 @pytest.mark.parametrize("beta", BETAS)
 def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
-    alpha = tails.deviation(shift, 4.0 * sigma**2, scale, beta)
+    alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
     far += bell_and_laplace(alpha, sigma, scale)  # whatever the shift is: it may be smaller
     assert far == pytest.approx(beta, rel=1e-5)
-    alone = tails.laplace_quantile(shift, scale, beta)
+    alone = laplace.laplace_quantile(shift, scale, beta)
     law = stats.laplace(scale=scale)
     assert law.sf(alone - shift) + law.sf(alone + shift) == pytest.approx(beta, rel=1e-9)
 
@@ -101,7 +102,9 @@ def test_the_proxy_of_a_permutation_is_a_sum_over_people(seed: int) -> None:
     assert risk.permutation_proxy(made) == pytest.approx(total, rel=1e-9)
     pull = abs(1.0 - made.total) / 2.0
     found = risk.quantile(made, UNRELATED, 0.95)
-    least = min(tails.deviation(pull, total, 0.1, 0.05), tails.deviation(made.bias, 0.0, 0.1, 0.05))
+    least = min(
+        laplace.deviation(pull, total, 0.1, 0.05), laplace.deviation(made.bias, 0.0, 0.1, 0.05)
+    )
     assert found == pytest.approx(least, rel=1e-9)
 
 
@@ -199,7 +202,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     n, beta = 200, 0.05
     made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
     nearly = cells.band(made, SAMPLE, k, 1.0 - beta)
-    monkeypatch.setattr(union, "nearly_gaussian", lambda *_: None)
+    monkeypatch.setattr(cells, "nearly_gaussian", lambda *_: None)
     a = cells.band(made, SAMPLE, k, 1.0 - beta)
     assert nearly <= a
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.contrasts import Contrast, moments_of
+from epsilons.risk.tails.combined import Contrast, moments_of
+from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.types import Floats
 
 FAR = np.array([0.01, 0.3, 1.0, 2.5, 5.0, 9.0, 15.0])

@@ -14,10 +14,11 @@ from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.mechanisms import build_several
 from epsilons.noise import Cube
-from epsilons.risk import CubeNoise, Weighing, tails
-from epsilons.risk.assumptions import Assumption
+from epsilons.risk import CubeNoise, Weighing
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.several import SeveralMeans, WeighedTogether
+from epsilons.risk.margins import SeveralMeans, WeighedTogether
+from epsilons.risk.tails import laplace
+from epsilons.risk.weighing import Assumption
 
 DRAWS = 200_000
 FAR = 6.0 * math.sqrt(0.25 / DRAWS)
@@ -64,10 +65,10 @@ def test_one_mean_has_laplace_noise() -> None:
     at = np.array([0.1, 1.0, 7.0])
     np.testing.assert_allclose(noise.exceeds(at), 0.5 * np.exp(-at), rtol=1e-12)
     for shift, square in ((0.0, 0.0), (0.3, 0.0), (0.3, 0.2)):
-        assert noise.deviation(shift, square, 0.1, 0.05) == tails.deviation(
+        assert noise.deviation(shift, square, 0.1, 0.05) == laplace.deviation(
             shift, square, 0.1, 0.05
         )
-    expected = tails.laplace_quantile(0.3, 0.1, 0.05)
+    expected = laplace.laplace_quantile(0.3, 0.1, 0.05)
     assert noise.largest_quantile(0.3, 0.1, 0.05) == pytest.approx(expected, rel=1e-9)
 
 

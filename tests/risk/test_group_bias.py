@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from epsilons.risk.combined import EDGES, PARTS
-from epsilons.risk.group_bias import Leaning, _Pair, apart, few
+from epsilons.risk.groups.bias import Leaning, _Pair, apart, few
+from epsilons.risk.tails.combined import EDGES, PARTS
 from epsilons.types import Floats, Integers
 
 

@@ -13,16 +13,13 @@ from scipy.stats import binom
 
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import mean
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.combined import EDGES, PARTS, of_four, of_means
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.group_pairs import Pair, Side
-from epsilons.risk.group_reach import ROWS, Reach, binned, grown
-from epsilons.risk.grouped import GroupedMeans
-from epsilons.risk.heights import Heights, inverted, least_refuted
-from epsilons.risk.open_groups import OpenGroupedMeans
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.groups.pairs import GroupPair, PairSide
+from epsilons.risk.groups.reach import ROWS, Heights, Reach, binned, grown, inverted, least_refuted
+from epsilons.risk.tails.combined import EDGES, PARTS, of_four, of_means
+from epsilons.risk.tails.joint import ClosedNoise
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 
 UNIT = (0.0, 1.0)
 LITTLE = Assumption("people", 0.05)
@@ -262,9 +259,9 @@ def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
     """Of equal people noise alone is left, and what shares are off by times each mean's range."""
     equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
     reach = Reach(equal, RELATED, of_means(4), ROWS)
-    first = Side(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
-    second = Side(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
-    found = Pair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
+    first = PairSide(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
+    second = PairSide(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
+    found = GroupPair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
     # 0.3 may be 1.2 times what people weigh, or 0.75 times; 0.6 may be 1.2 times.
     least = 0.2 * 0.25 + 0.2 * 0.2
     worst = 0.0

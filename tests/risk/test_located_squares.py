@@ -10,8 +10,15 @@ import pytest
 from scipy import integrate, stats
 
 from epsilons.risk import Weighing
-from epsilons.risk.located import SIDE, SIGMA, Located, Picture
-from epsilons.risk.located_squares import LocatedSquares, _cut_fourth, _cut_square
+from epsilons.risk.ranges import (
+    SIDE,
+    SIGMA,
+    Located,
+    LocatedSquares,
+    Picture,
+    _cut_fourth,
+    _cut_square,
+)
 
 N = 3000
 PICTURE = Picture(0.0, 1.0 / SIGMA, 0.05, 0.01, 0.02, (400.0, 200.0), (2500.0, 2500.0))

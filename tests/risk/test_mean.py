@@ -11,9 +11,9 @@ from scipy import integrate, stats
 
 from epsilons import risk
 from epsilons.risk import Moments, Weighing
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.tails import deviation
+from epsilons.risk.tails.laplace import deviation
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)

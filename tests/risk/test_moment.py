@@ -16,14 +16,11 @@ import epsilons as ep
 from epsilons.allocation import allocate_for
 from epsilons.mechanisms import build_moments
 from epsilons.risk import mean
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.moment import Parts, Seen, Spreading
-from epsilons.risk.sampled import Sampled
-from epsilons.risk.spread import WeighedSpread
-from epsilons.risk.sums import Terms, log_moment
-from epsilons.risk.tails import laplace_quantile
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.mean import SampleError
+from epsilons.risk.spread import Parts, Seen, Spreading, Terms, WeighedSpread, log_moment
+from epsilons.risk.tails.laplace import laplace_quantile
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 
 LOCKED = Assumption("population", True)
@@ -231,7 +228,7 @@ def test_what_is_spent_on_the_spread_is_not_spent_again() -> None:
     variance = spreading.most(Seen(0.05, 0.03, 0.0), 0.02 * beta, 0.01 * beta)
     sigma = spreading._deviation(variance, 0.04 * beta, 0.01 * beta)
     terms = Terms(one.weights, one.counts.astype(np.float64))
-    near = Sampled(one, sigma * sigma).deviation(0.92 * beta)
+    near = SampleError(one, sigma * sigma).deviation(0.92 * beta)
     known = min(terms.reach(sigma, one.scale, 0.92 * beta), near)
     assert margin.error(SAMPLE, 0.95) == pytest.approx(known)
     # Of budgets that may go with values, the noise alone may miss.

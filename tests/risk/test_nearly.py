@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from epsilons.risk import ClosedNoise, Weighing, mean, nearly
-from epsilons.risk.assumptions import SAMPLE
-from epsilons.risk.nearly import NearlyGaussian, nearly_gaussian
+from epsilons.risk import ClosedNoise, Weighing, mean
+from epsilons.risk.tails import gaussian as nearly
+from epsilons.risk.tails.gaussian import NearlyGaussian, nearly_gaussian
+from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats
 
 SHARES = np.geomspace(2.0**-9, 0.5, 60)

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
-from epsilons.risk.normal import (
+from epsilons.risk.tails.gaussian import (
     clipped_square,
     clipping_bias,
     normal_laplace_quantile,

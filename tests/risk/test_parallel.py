@@ -9,9 +9,8 @@ import pytest
 
 from epsilons import frozen
 from epsilons.risk import mean
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.risk.parallel import PublicGroups
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.groups.public import PublicGroups
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 
 UNIT = (0.0, 1.0)

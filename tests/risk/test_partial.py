@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.partial import closed_tail, closed_variance, open_exceeds, open_tail
+from epsilons.risk.quantiles import closed_tail, closed_variance, open_exceeds, open_tail
+from epsilons.risk.tails.joint import ClosedNoise
 
 POINTS = 4000
 SCALE = 40

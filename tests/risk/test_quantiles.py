@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from epsilons.risk import Weighing
-from epsilons.risk.assumptions import RELATED, SAMPLE
 from epsilons.risk.quantiles import SelectedQuantiles, selection_shift
+from epsilons.risk.weighing import RELATED, SAMPLE
 
 EVEN = Weighing(np.array([0.01]), np.array([100]), 1.0)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from epsilons.risk import ClosedNoise, Weighing
-from epsilons.risk.assumptions import Assumption
-from epsilons.risk.ranks import chance, crossing, cumulative, inverted, reach, ways
+from epsilons.risk.quantiles import chance, crossing, cumulative, inverted, reach, ways
+from epsilons.risk.weighing import Assumption
 
 COUNTS = np.array([2, 3, 2])
 WEIGHTS = np.array([0.05, 0.1, 0.3])

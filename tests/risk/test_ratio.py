@@ -19,8 +19,9 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Staircase, Staircase2D
-from epsilons.risk import pieces, ratio
-from epsilons.risk.near import Difference
+from epsilons.risk import ratio
+from epsilons.risk.ratio import Difference
+from epsilons.risk.tails import pieces
 
 pytestmark = pytest.mark.statistical
 

@@ -17,8 +17,8 @@ from scipy import integrate, optimize, stats
 
 from epsilons import risk
 from epsilons.risk import Weighing
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 DELTAS = (0.01, 0.05, 0.3, 0.7, 0.95)

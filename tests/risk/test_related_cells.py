@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from epsilons.risk import Weighing, cells, largest
-from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
+from epsilons.risk import Weighing, cells
 from epsilons.risk.cells import largest_square as square_of
 from epsilons.risk.goals import CellsGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, Assumption
 from epsilons.types import Floats
 
 
@@ -54,11 +54,11 @@ def test_the_cells_that_are_said_to_be_moved_do_worst(
 ) -> None:
     every = biases_on_a_grid(k, apart, steps)
     for beta in (0.5, 0.1, 0.001):
-        a = largest.quantile(1.0, scale, k, beta, apart)
+        a = cells.largest_quantile(1.0, scale, k, beta, apart)
         missed = float((1.0 - within(every, scale, a)).max())
         assert missed == pytest.approx(beta, rel=1e-6)
     worst = every[np.argmin(within(every, scale, apart + scale))]
-    found = largest.mean_square(1.0, scale, k, apart)
+    found = cells.mean_square(1.0, scale, k, apart)
     assert found == pytest.approx(mean_square(worst, scale), rel=1e-5)
 
 

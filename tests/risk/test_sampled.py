@@ -8,12 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from epsilons.risk import mean, sampled
-from epsilons.risk.assumptions import SAMPLE
-from epsilons.risk.normal import normal_laplace_quantile
-from epsilons.risk.sampled import Sampled
-from epsilons.risk.tails import deviation
-from epsilons.risk.weighing import Weighing
+from epsilons.risk import mean
+from epsilons.risk.mean import SampleError
+from epsilons.risk.tails.gaussian import normal_laplace_quantile
+from epsilons.risk.tails.laplace import deviation
+from epsilons.risk.weighing import SAMPLE, Weighing
 from epsilons.types import Floats, Integers
 
 BETAS = (0.5, 0.2, 0.1, 0.05, 0.01, 1e-4)
@@ -90,7 +89,7 @@ def test_coins_of_every_kind_are_off_no_more_often_than_stated(name: str) -> Non
 @pytest.mark.parametrize("name", WEIGHINGS)
 def test_coins_are_beyond_any_distance_no_more_often_than_bounded(name: str) -> None:
     weighing = WEIGHINGS[name]
-    bound = Sampled(weighing)
+    bound = SampleError(weighing)
     deviations = math.sqrt(weighing.square) / 2.0 + weighing.scale
     for a in (deviations * np.linspace(0.05, 6.0, 25)).tolist():
         worst = max(missed(weighing, p, a) for p in SHARES.tolist())
@@ -99,9 +98,9 @@ def test_coins_are_beyond_any_distance_no_more_often_than_bounded(name: str) -> 
 
 def test_a_constant_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     # Coins are about 0.4 off, not 0.56: what is below that is wrong somewhere.
-    monkeypatch.setattr(sampled, "BERRY_ESSEEN", 0.3)
+    monkeypatch.setattr(mean, "BERRY_ESSEEN", 0.3)
     weighing = equal(1000, 0.0)
-    bound = Sampled(weighing)
+    bound = SampleError(weighing)
     near = (np.arange(1, 60) / 1000.0 * 0.9999).tolist()
     assert any(missed(weighing, 0.5, a) > bound.beyond(a) for a in near)
 
@@ -138,7 +137,9 @@ def test_it_is_never_wider_than_hoeffding() -> None:
 
 def test_a_population_that_varies_less_is_off_less() -> None:
     weighing = equal(10_000, 0.5)
-    reaches = [Sampled(weighing, v).deviation(0.05) for v in np.linspace(0.01, 0.25, 60).tolist()]
+    reaches = [
+        SampleError(weighing, v).deviation(0.05) for v in np.linspace(0.01, 0.25, 60).tolist()
+    ]
     assert all(x <= y * (1.0 + 1e-9) for x, y in itertools.pairwise(reaches))
     truth = normal_laplace_quantile(0.1 / math.sqrt(10_000), weighing.scale, 0.05)
     assert truth <= reaches[0] <= 1.15 * truth
@@ -151,7 +152,7 @@ def test_a_population_that_varies_less_is_off_less() -> None:
 def test_rare_coins_are_off_no_more_often_than_bounded(name: str, variance: float) -> None:
     weighing = WEIGHINGS[name]
     p = 0.5 - math.sqrt(0.25 - variance)
-    bound = Sampled(weighing, variance)
+    bound = SampleError(weighing, variance)
     far = math.sqrt(weighing.square)
     for a in (far * np.linspace(0.01, 2.0, 60)).tolist():
         assert missed(weighing, p, a) <= bound.beyond(a) * (1.0 + 1e-9)
@@ -159,7 +160,7 @@ def test_rare_coins_are_off_no_more_often_than_bounded(name: str, variance: floa
 
 def test_bounds_fall_with_the_distance_and_end_at_one() -> None:
     for weighing in WEIGHINGS.values():
-        bound = Sampled(weighing)
+        bound = SampleError(weighing)
         far = (math.sqrt(weighing.square) + weighing.scale) * np.linspace(0.0, 12.0, 200)
         found = [bound.beyond(a) for a in far.tolist()]
         assert all(x >= y for x, y in itertools.pairwise(found))

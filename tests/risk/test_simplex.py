@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.risk.simplex import project
+from epsilons.risk.cells import project
 
 points = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
 

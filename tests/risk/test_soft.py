@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 
 from epsilons.risk import mean
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.contrasts import Contrast
 from epsilons.risk.margins import Weighed
-from epsilons.risk.moment import Seen, Spreading
-from epsilons.risk.soft import Function, RatioMoments, SoftMoments, WeighedMoments
-from epsilons.risk.varied import Varied
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.moments import Function, RatioMoments, SoftMoments, Varied, WeighedMoments
+from epsilons.risk.spread import Seen, Spreading
+from epsilons.risk.tails.combined import Contrast
+from epsilons.risk.tails.joint import ClosedNoise
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption, Weighing
 from epsilons.types import Floats
 
 

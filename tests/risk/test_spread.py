@@ -13,12 +13,11 @@ from scipy import stats
 import epsilons as ep
 from epsilons import risk
 from epsilons.allocation import best_cap
-from epsilons.allocation.caps import capped
-from epsilons.allocation.rule import Effective, weighing_of
+from epsilons.allocation.rules import Effective, capped, weighing_of
 from epsilons.errors import ArgumentError
 from epsilons.risk import OPEN, Weighing
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 ANSWERS = [

@@ -11,11 +11,11 @@ import pytest
 
 import epsilons as ep
 from epsilons.allocation import FREQUENCY_RULES, allocate_for, best_cap
-from epsilons.allocation.rule import weighing_of
+from epsilons.allocation.rules import weighing_of
 from epsilons.budgets import Budgets
-from epsilons.risk import OPEN, ClosedNoise, Moments, Weighing, cells, largest
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk import OPEN, ClosedNoise, Moments, Weighing, cells
 from epsilons.risk.goals import CellsGoal, MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 from tests.profiles import ORDINARY
 
@@ -93,7 +93,7 @@ def test_the_squared_bias_is_the_largest_of_a_grid(k: int, apart: float) -> None
     grid = np.column_stack([grid, -grid.sum(axis=1)])
     grid = grid[np.abs(grid[:, -1]) <= apart + 1e-12]
     grid = grid[np.abs(grid).sum(axis=1) <= 2.0 + 1e-12]
-    found = largest.squared_bias(k, apart)
+    found = cells.squared_bias(k, apart)
     most = float(np.square(grid).sum(axis=1).max())
     assert most <= found + 1e-12
     if apart in (0.1, 0.5, 1.0):

@@ -11,9 +11,10 @@ from scipy.stats import binom
 
 from epsilons import Seeded
 from epsilons.noise import Law, Staircase
-from epsilons.risk import StairNoise, Weighing, tails
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.tails import laplace as tails
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 RATES = (Fraction(1, 50), Fraction(1, 9), Fraction(1, 4), Fraction(1), Fraction(4), Fraction(11))
 BETAS = (0.9, 0.6, 0.5, 0.1, 0.05, 0.001)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from epsilons.risk.tails import bisect
+from epsilons.risk.tails.laplace import bisect
 
 TAILS: dict[str, Callable[[float], float]] = {
     "exponential": lambda x: math.exp(-x),

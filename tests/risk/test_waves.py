@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilons.risk.waves import HIGHEST, closed_wave
+from epsilons.risk.tails.joint import HIGHEST, closed_wave
 from epsilons.types import Floats
 
 THETA = np.array([0.0436, 0.5, 1.7, 3.0, 8.0, 21.0, HIGHEST])

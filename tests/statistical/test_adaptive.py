@@ -22,13 +22,12 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.mechanisms import SumAndSquares
-from epsilons.risk.adapted import WeighedAdaptively
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.moment import Parts, Seen, Spreading
+from epsilons.risk.spread import Parts, Seen, Spreading, WeighedAdaptively
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.statistics.adaptive import SPREADS, Stages
 from epsilons.tally import GRID
-from epsilons.tally.grid import squares
+from epsilons.tally.count.tallies import squares
 from epsilons.types import Floats
 
 TAIL: Final = 1e-9

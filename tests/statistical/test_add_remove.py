@@ -18,7 +18,7 @@ import pytest
 import epsilons as ep
 from epsilons.noise import Hourglass, Laplaces, Staircase, least_variance
 from epsilons.risk import ratio
-from epsilons.risk.assumptions import SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import SAMPLE, UNRELATED, Assumption
 
 pytestmark = pytest.mark.statistical
 

@@ -17,9 +17,8 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.partial import closed_tail
-from epsilons.risk.ranks import Way, chance
+from epsilons.risk.quantiles import Way, chance, closed_tail
+from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Booleans, Floats
 

@@ -13,7 +13,7 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons.allocation import Allocation
 from epsilons.risk import cells
-from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk.weighing import SAMPLE
 from tests.statistical.test_frequencies import closed_noise
 
 RUNS = 10_000

@@ -20,9 +20,9 @@ from epsilons import risk
 from epsilons.papers.sampling import coins_at
 from epsilons.release import Release
 from epsilons.risk import ClosedNoise
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.risk.shares import WeighedCells
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ORDINARY
 
 RUNS = 10_000

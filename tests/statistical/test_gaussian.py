@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import binom, chi2
 
 import epsilons as ep
-from epsilons.allocation.caps import square_cap
-from epsilons.risk.assumptions import SAMPLE
+from epsilons.allocation.rules import square_cap
+from epsilons.risk.weighing import SAMPLE
 from tests import compared
 
 TAIL = 1e-8

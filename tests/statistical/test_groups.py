@@ -20,15 +20,13 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
-from epsilons.ladder import Ladder
-from epsilons.mechanisms import Table, build_histogram
-from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.budgets import Budgets, Ladder
+from epsilons.mechanisms import CellTable, build_histogram
+from epsilons.mechanisms.add_remove import CellSums, build_cell_sums
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.grouped import GroupedMeans
-from epsilons.risk.open_groups import OpenGroupedMeans
+from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.tally import GRID
 from epsilons.types import Booleans, Floats, Integers
 from tests.tallied import tallied
@@ -124,7 +122,7 @@ class Case:
         return found
 
 
-def closed(case: Case) -> Table:
+def closed(case: Case) -> CellTable:
     """The table of a release, in which everyone gives all that they have."""
     budgets = Budgets(LEVELS[case.levels])
     goal = CellsGoal(case.answer, "mse", CONFIDENCE, 2 * GROUPS + 1)

@@ -16,10 +16,10 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons import local
-from epsilons.local.hashing import directions
+from epsilons.local.draws import directions
 from epsilons.local.reports import Reports
-from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.local import mean_dot
+from epsilons.risk.weighing import SAMPLE
 
 pytestmark = pytest.mark.statistical
 

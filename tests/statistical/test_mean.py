@@ -20,8 +20,8 @@ import epsilons as ep
 from epsilons.allocation import RULES
 from epsilons.mechanisms import Additive, SumAndSquares
 from epsilons.release import Scalar
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.risk.margins import Weighed
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ORDINARY
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)

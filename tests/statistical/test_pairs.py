@@ -20,15 +20,15 @@ from scipy.stats import binom
 
 import epsilons as ep
 from epsilons.allocation import allocate_for
-from epsilons.ladder import Ladder
+from epsilons.budgets import Ladder
 from epsilons.mechanisms import build_histogram
-from epsilons.mechanisms.cell_sums import build_cell_sums
-from epsilons.risk.assumptions import Assumption
-from epsilons.risk.estimated import Estimated
+from epsilons.mechanisms.add_remove import build_cell_sums
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.soft import RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.margins import Estimated
+from epsilons.risk.moments import RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.weighing import Assumption
 from epsilons.tally import GRID
-from epsilons.tally.units import cut, nine_cells
+from epsilons.tally.count.units import cut, nine_cells
 from epsilons.types import Floats
 from tests.tallied import tallied
 

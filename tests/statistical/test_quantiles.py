@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.risk import partial, ranks
+from epsilons.risk import quantiles
 
 pytestmark = pytest.mark.statistical
 
@@ -135,7 +135,9 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
     """Power: everyone's whole budget weighs, and what budgets tell is not added."""
     monkeypatch.setattr(
         "epsilons.risk.quantiles.ways",
-        lambda *args: tuple(ranks.Way(0.0, way.chances, way.side) for way in ranks.ways(*args)),
+        lambda *args: tuple(
+            quantiles.Way(0.0, way.chances, way.side) for way in quantiles.ways(*args)
+        ),
     )
     monkeypatch.setattr("epsilons.statistics.ranked.best_cap", lambda *_: 2.0)
     found = misses(even, 2000, 0.5, 0.95, 40, method="table", related=True)
@@ -144,8 +146,8 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
 
 def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: a sum of many cells is taken to have the noise of one."""
-    real = partial.closed_tail
-    monkeypatch.setattr(ranks, "closed_tail", lambda cells, _: real(cells, 1))
+    real = quantiles.closed_tail
+    monkeypatch.setattr(quantiles, "closed_tail", lambda cells, _: real(cells, 1))
     monkeypatch.setattr("epsilons.statistics.ranked.BINS", (64,))
     monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # nothing but noise is random
     found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)

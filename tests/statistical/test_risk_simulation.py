@@ -18,7 +18,7 @@ import pytest
 from scipy import stats
 
 import epsilons as ep
-from epsilons.risk.assumptions import SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 Generator = np.random.Generator

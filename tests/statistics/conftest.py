@@ -11,5 +11,5 @@ import pytest
 def shorter() -> Iterator[None]:
     """A ladder of twelve octaves where nothing is declared, not of thirty: this takes less time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.ladder.DEPTH", 2.0**-12)
+        patch.setattr("epsilons.budgets.DEPTH", 2.0**-12)
         yield

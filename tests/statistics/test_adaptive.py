@@ -16,11 +16,11 @@ from epsilons.__main__ import main
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.mechanisms import Composed, SumAndSquares
 from epsilons.noise import Source
-from epsilons.risk.adapted import WeighedAdaptively
-from epsilons.risk.assumptions import RELATED, UNRELATED
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.spread import WeighedAdaptively
+from epsilons.risk.weighing import RELATED, UNRELATED
 from epsilons.statistics.adaptive import SPREADS, Stages, _tenth
-from epsilons.statistics.steps import Draw
+from epsilons.statistics.question import Draw
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 RNG = np.random.default_rng(8)

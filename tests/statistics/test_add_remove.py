@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.add_remove import SHARE, CellSums, LevelCounts, TwoSums
 from epsilons.mechanisms.composed import Composed
-from epsilons.mechanisms.level_counts import SHARE, LevelCounts
-from epsilons.mechanisms.two_sums import TwoSums
 from epsilons.noise import Hourglass, Laplaces, Staircase2D
 from epsilons.release import ByLevel, Release
 from epsilons.risk import ratio

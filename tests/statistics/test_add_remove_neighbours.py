@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms.cell_sums import CellSums
-from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.noise import Source
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.statistics.designs import METHODS
 from tests.plain import plain
 from tests.statistics.add_remove_cases import (

@@ -14,12 +14,11 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import BudgetError
-from epsilons.mechanisms.candidates import CellsOf
-from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.selection import CellsOf, Selection
 from epsilons.papers.diffusion import diffuse
-from epsilons.risk.located import FOUND
+from epsilons.risk.ranges import FOUND
 from epsilons.statistics.locate import around
-from epsilons.tally import line
+from epsilons.tally.count import line
 from tests import compared
 from tests.assumed import GAUSSIAN
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms.additive import stays
+from epsilons.mechanisms.sums import stays
 from epsilons.papers.diffusion import rate
 from tests import compared
 from tests.assumed import GAUSSIAN

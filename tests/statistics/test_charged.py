@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from epsilons.mechanisms import LevelCounts
-from epsilons.statistics.steps import Draw
+from epsilons.statistics.question import Draw
 
 TENTH = Fraction(1, 10)
 STAGE = LevelCounts(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 2]), (TENTH, 2 * TENTH, 4 * TENTH))

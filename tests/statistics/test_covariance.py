@@ -17,8 +17,9 @@ from epsilons import corridor
 from epsilons.cli import cli, spoken
 from epsilons.errors import ArgumentError, BoundsError, KindError, MissingValueError, PrivacyError
 from epsilons.mechanisms import CellSums, ClosedHistogram
-from epsilons.statistics.call import Call
-from epsilons.tally import GRID, units
+from epsilons.statistics.question import Call
+from epsilons.tally import GRID
+from epsilons.tally.count import units
 
 RNG = np.random.default_rng(2)
 N = 2000

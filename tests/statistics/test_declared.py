@@ -12,7 +12,7 @@ import pytest
 import epsilons as ep
 from epsilons.mechanisms.composed import Composed
 from epsilons.release import Release
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.statistics.add_remove_cases import behind
 
 ASSUMED = [SAMPLE, UNRELATED, RELATED]

@@ -16,8 +16,8 @@ import epsilons as ep
 from epsilons.errors import DataError
 from epsilons.mechanisms import Additive, ClosedHistogram, Parallel, SumAndSquares
 from epsilons.release import Groups, Release, Scalar
-from epsilons.risk.parallel import PublicGroups
-from epsilons.statistics.steps import Draw
+from epsilons.risk.groups.public import PublicGroups
+from epsilons.statistics.question import Draw
 from tests.statistics.grouped import (
     BOUNDS,
     BY,
@@ -319,9 +319,9 @@ def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
     from epsilons.allocation import allocate_for
     from epsilons.budgets import Budgets
     from epsilons.mechanisms import Histogram, build_histogram
-    from epsilons.risk.assumptions import RELATED
     from epsilons.risk.goals import CellsGoal
-    from epsilons.risk.grouped import GroupedMeans
+    from epsilons.risk.groups.margins import GroupedMeans
+    from epsilons.risk.weighing import RELATED
 
     rng = np.random.default_rng(0)
     cells, levels, unit = 2 * 10**5, 20, 2**30

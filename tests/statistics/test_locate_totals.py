@@ -8,8 +8,8 @@ import pytest
 from epsilons.mechanisms import Selection
 from epsilons.statistics.locate import locate
 from epsilons.statistics.outer import outer
-from epsilons.tally import line
 from epsilons.tally import open as open_rows
+from epsilons.tally.count import line
 from tests.statistics.test_outer import GOAL
 
 

@@ -30,7 +30,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.noise import Source
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests import compared
 
 X = [1.0, 2.0, 3.0, 4.0]

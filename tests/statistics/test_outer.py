@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.mechanisms import CellsOf, Selection, TheLine
-from epsilons.risk.assumptions import RELATED, SAMPLE
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED, SAMPLE
 from epsilons.statistics.locate import ZOOM, remaining, selection, spent_on
 from epsilons.statistics.outer import (
     _LINE,
@@ -31,7 +31,7 @@ from epsilons.statistics.outer import (
     best_share,
     outer,
 )
-from epsilons.tally import line
+from epsilons.tally.count import line
 
 GOAL = MeanGoal(RELATED, "mse", 0.95)
 NEIGHBOURS = ("replace", "add-remove")

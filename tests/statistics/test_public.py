@@ -15,12 +15,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms.additive import Additive
-from epsilons.mechanisms.candidates import CellsOf, TheLine
-from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.moment import SumAndSquares
-from epsilons.mechanisms.selection import Selection
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.add_remove import LevelCounts, TwoSums
+from epsilons.mechanisms.selection import CellsOf, Selection, TheLine
+from epsilons.mechanisms.sums import Additive, SumAndSquares
 from epsilons.noise import Source, System
 from epsilons.papers.diffusion import Crossing
 from epsilons.risk.ranges import SHARPNESS

@@ -17,9 +17,9 @@ from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError, MissingValueError
 from epsilons.mechanisms import CellSums, ClosedHistogram, Composed, Selection
 from epsilons.noise import Source
-from epsilons.risk.assumptions import RELATED, UNRELATED
 from epsilons.risk.goals import MeanGoal
-from epsilons.statistics.call import Call
+from epsilons.risk.weighing import RELATED, UNRELATED
+from epsilons.statistics.question import Call
 from epsilons.statistics.ranked import BINS, FINE, best_way, merged
 
 RNG = np.random.default_rng(5)

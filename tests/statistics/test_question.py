@@ -14,7 +14,7 @@ import epsilons as ep
 from epsilons import tally
 from epsilons.errors import ArgumentError, BoundsError
 from epsilons.statistics import STATISTICS, Question
-from epsilons.statistics.call import Call
+from epsilons.statistics.question import Call
 from tests.corridor.test_corridor import Counting
 from tests.plain import plain
 

@@ -23,12 +23,11 @@ from epsilons.allocation.declared import declared_of
 from epsilons.budgets import float_down
 from epsilons.errors import BudgetError
 from epsilons.mechanisms import Selection
-from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
+from epsilons.risk.weighing import RELATED
 from epsilons.statistics import Question
-from epsilons.statistics.call import Call
 from epsilons.statistics.designs import two_sums_design
-from epsilons.statistics.steps import Answer, Draw
+from epsilons.statistics.question import Answer, Call, Draw
 from epsilons.statistics.ways import counted_first
 from epsilons.tally import Tally
 from tests.assumed import GAUSSIAN

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, chi2
 
 import epsilons as ep
-from epsilons.risk.totalled import TotalledCells
+from epsilons.risk.shares import TotalledCells
 from epsilons.statistics.designs import parts_of
 from epsilons.tally import Tally
 

@@ -19,8 +19,8 @@ import epsilons as ep
 from epsilons import tally
 from epsilons.allocation.split import best_split
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError
-from epsilons.tally import line
-from epsilons.verify.selection import selection_losses
+from epsilons.tally.count import line
+from epsilons.verify.losses.selection import selection_losses
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
 
@@ -188,10 +188,10 @@ def test_rows_of_one_person_count_once() -> None:
 def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from epsilons.tally import collect, count_engine, line_engine
+    from epsilons.tally.engines import count_engine, line_engine, running
 
     passes: list[Any] = []
-    real = collect.collected
+    real = running.collected
 
     def watched(query: Any, passed: Any) -> Any:
         if 'col("v")' in query.to_native().explain():  # budgets may be counted alone

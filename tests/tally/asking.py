@@ -8,11 +8,11 @@ from typing import Any
 
 from epsilons import tally
 from epsilons.allocation.declared import Declared
-from epsilons.ladder import Ladder
+from epsilons.budgets import Ladder
 from epsilons.papers import people
-from epsilons.statistics.call import Call
+from epsilons.statistics.question import Call
 from epsilons.tally import Tally
-from epsilons.tally.line_numpy import Folded
+from epsilons.tally.count.line import Folded
 from epsilons.types import Integers
 
 

@@ -11,7 +11,8 @@ import duckdb
 import polars as pl
 import pytest
 
-from epsilons.tally import Tally, columns
+from epsilons.tally import Tally
+from epsilons.tally.given import columns
 from tests.tally.asking import moments_of, sums_of
 
 STEPS = 1073741824

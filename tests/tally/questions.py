@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import epsilons.tally.opening
+import epsilons.tally.rows
+from epsilons.budgets import Ladder
 from epsilons.errors import EpsilonsError
-from epsilons.ladder import Ladder
-from epsilons.tally import Tally, line
+from epsilons.tally import Tally
 from epsilons.tally import open as open_rows
+from epsilons.tally.count import line
 from tests.tally.asking import cells_of, moments_of, sums_of
 
 BOUNDS = (-20.0, 70.3)
@@ -115,12 +116,12 @@ def by_numpy(table: pl.DataFrame) -> dict[str, Any]:
             "person": None if person is None else table[person].to_numpy(),
         }
 
-    small = epsilons.tally.opening.SMALL
-    epsilons.tally.opening.SMALL = len(table)
+    small = epsilons.tally.rows.SMALL
+    epsilons.tally.rows.SMALL = len(table)
     try:
         return {name: answer(question) for name, question in asked(given).items()}
     finally:
-        epsilons.tally.opening.SMALL = small
+        epsilons.tally.rows.SMALL = small
 
 
 def on_engine(data: Any) -> dict[str, Callable[[], Any]]:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from epsilons.tally import progress
+from epsilons.tally.engines import running
 
 
 class Terminal:
@@ -90,8 +90,8 @@ class Console(io.StringIO):
         raise OSError("no descriptor")
 
 
-def on_console(work: Callable[[], Any], share: progress.Share | None = None) -> tuple[Any, str]:
+def on_console(work: Callable[[], Any], share: running.Share | None = None) -> tuple[Any, str]:
     """What the work returns, and what is shown meanwhile."""
     console = Console()
     with contextlib.redirect_stderr(console):
-        return progress.shown(work, "working", share), console.getvalue()
+        return running.shown(work, "working", share), console.getvalue()

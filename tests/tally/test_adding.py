@@ -10,9 +10,8 @@ import narwhals as nw
 import polars as pl
 import pytest
 
-from epsilons.ladder import keys
-from epsilons.tally.adding import added_up
-from epsilons.tally.expressions import Total, with_key
+from epsilons.budgets import keys
+from epsilons.tally.engines.expressions import Total, added_up, with_key
 
 ROWS = pl.DataFrame(
     {

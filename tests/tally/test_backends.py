@@ -21,7 +21,14 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import adding, columns, count_engine, fold_engine, labels_engine, line_engine
+from epsilons.tally.engines import (
+    count_engine,
+    expressions,
+    fold_engine,
+    labels_engine,
+    line_engine,
+)
+from epsilons.tally.given import columns
 from tests.local import test_tables
 from tests.tally import questions, test_cells, test_collations, test_curator, test_ladder
 from tests.tally.asking import cells_of, sums_of
@@ -252,13 +259,13 @@ def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """
     found: list[tuple[Any, int]] = []
     brought: list[bool] = []
-    for room in (adding, count_engine, fold_engine, line_engine):
+    for room in (expressions, count_engine, fold_engine, line_engine):
 
         def collected(query: Any, *given: Any, room: Any = room, run: Any = room.collected) -> Any:
             result = run(query, *given)
             if not brought:
                 found.append((query, len(result)))
-            brought[:] = [True] if room is adding else []
+            brought[:] = [True] if room is expressions else []
             return result
 
         monkeypatch.setattr(room, "collected", collected)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError, ColumnError, DataError, FileError
-from epsilons.tally import batches, chunks
+from epsilons.tally import batches
 from epsilons.tally.batches import Batch, Bytes, Content, fold
 from tests.local.engines import ENGINES, frame
 
@@ -80,7 +80,7 @@ def test_no_rows(engine: str, tmp_path: Path) -> None:
 def test_batches_are_of_bounded_size(
     engine: str, with_bytes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (batches, chunks):
+    for module in (batches, batches):
         monkeypatch.setattr(module, "ROWS", 100)
         monkeypatch.setattr(module, "SMALL", 7)
         monkeypatch.setattr(module, "FEW", 7)
@@ -96,7 +96,7 @@ def test_batches_are_of_bounded_size(
 def test_long_entries_make_short_batches(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "SIZE", 5000)
+    monkeypatch.setattr(batches, "SIZE", 5000)
     monkeypatch.setattr(batches, "SMALL", 3)
     long = TABLE.with_columns(sent=pl.lit(b"z" * 1000))
     found = fold(frame(engine, long, tmp_path), COLUMNS, sizes, operator.add)
@@ -107,7 +107,7 @@ def test_long_entries_make_short_batches(
 
 @given(st.lists(st.binary(max_size=40), max_size=60))
 def test_bytes_are_taken_apart_by_length(entries: list[bytes]) -> None:
-    ways = [Bytes.of(entries), chunks._lengths_apart(pl.Series(entries, dtype=pl.Binary))]
+    ways = [Bytes.of(entries), batches._lengths_apart(pl.Series(entries, dtype=pl.Binary))]
     for column in ways:
         assert joined(column) == entries
         widths = [matrix.shape[1] for _, matrix in column.groups]

@@ -11,10 +11,12 @@ import polars as pl
 import pytest
 
 from epsilons import tally
+from epsilons.budgets import Ladder
 from epsilons.errors import EpsilonsError, MissingValueError
-from epsilons.ladder import Ladder
-from epsilons.tally import Ask, Grouping, Rows, Tally, columns, count_engine, declare
-from epsilons.tally import counting as module
+from epsilons.tally import Ask, Grouping, Rows, Tally, declare
+from epsilons.tally import rows as module
+from epsilons.tally.engines import count_engine
+from epsilons.tally.given import columns
 from tests.tally.asking import together
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, on_engine
 
@@ -221,7 +223,7 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
 
 def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
     # They were taken out of the frame, as arrays, and large arrays are counted by an engine.
-    monkeypatch.setattr("epsilons.tally.opening.SMALL", 0)
+    monkeypatch.setattr("epsilons.tally.rows.SMALL", 0)
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
     frame["a"] = frame["a"].astype(object)
     pairs = [

@@ -19,10 +19,10 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.tally import SHARES, Tally, columns, declare
-from epsilons.tally.asks import Ask, Rules
-from epsilons.tally.counted import Faults, Names, checked
-from epsilons.tally.units import Parts, of_categories
+from epsilons.tally import SHARES, Tally, declare
+from epsilons.tally.count.asks import Ask, Faults, Names, Rules, checked
+from epsilons.tally.count.units import UnitParts, of_categories
+from epsilons.tally.given import columns
 from tests.tally.asking import cells_of
 from tests.tally.conftest import BACKENDS, declared_as, nine_bits, on_engine
 
@@ -262,7 +262,7 @@ def test_many_budgets_are_merged_downwards(run: Run) -> None:
 def test_more_categories_than_are_listed(
     run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, person: bool
 ) -> None:
-    from epsilons.tally import labels_engine
+    from epsilons.tally.engines import labels_engine
 
     monkeypatch.setattr(labels_engine, "MOST_LISTED", 1)
     monkeypatch.setattr(labels_engine, "MOST_BREAKS", 1)
@@ -305,7 +305,7 @@ def test_very_many_rows_of_one_person_are_even_shares() -> None:
 def test_what_is_left_goes_to_the_level_of_its_people() -> None:
     """Whatever order groups come in: here two levels that are not sorted, and two who have both."""
     categories = declare(["a", "b"], None, None)
-    parts = Parts(
+    parts = UnitParts(
         epsilon=np.array([2.0, 0.1, 0.1, 2.0]),
         cell=np.array([0, 0, 1, 1]),
         size=np.array([1, 19, 17, 17]),

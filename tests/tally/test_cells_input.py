@@ -22,8 +22,8 @@ from epsilons.errors import (
     EpsilonsError,
     MissingValueError,
 )
-from epsilons.tally import units
-from epsilons.tally.categories import declare
+from epsilons.tally.count import units
+from epsilons.tally.given.categories import declare
 from tests.tally.asking import cell_of_each, cells_of
 from tests.tally.conftest import declared_as
 
@@ -277,7 +277,7 @@ def test_dictionaries_of_integers_are_not_text(
     monkeypatch: pytest.MonkeyPatch, form: str, by_itself: bool
 ) -> None:
     if by_itself:
-        monkeypatch.setattr("epsilons.tally.columns._into_polars", lambda table: table.frame)
+        monkeypatch.setattr("epsilons.tally.given.columns._into_polars", lambda table: table.frame)
     data: Any = pa.table({"v": pa.array([1, 2, 1]).dictionary_encode()})
     if form == "pandas":
         data = data.to_pandas()

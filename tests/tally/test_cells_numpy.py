@@ -15,14 +15,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import epsilons.tally.opening
+import epsilons.tally.rows
 from epsilons.errors import EpsilonsError
-from epsilons.tally import cells_numpy, count_engine, labels_engine, series
-from epsilons.tally.asks import Ask, Rules
-from epsilons.tally.categories import declare
-from epsilons.tally.counted import Names, checked
-from epsilons.tally.counting import counted
-from epsilons.tally.units import SHARES
+from epsilons.tally import rows as series
+from epsilons.tally.count.asks import Ask, Names, Rules, checked
+from epsilons.tally.count.units import SHARES
+from epsilons.tally.engines import count_engine, labels_engine
+from epsilons.tally.given import arrays
+from epsilons.tally.given.categories import declare
+from epsilons.tally.rows import count_asks
 from tests.tally.asking import cell_of_each, cells_of
 from tests.tally.conftest import declared_as
 
@@ -75,7 +76,7 @@ def tables(draw: st.DrawFn) -> tuple[str, list[Any], Any, list[float] | None, st
 def outcome(held: Any, rules: Rules) -> tuple[Any, ...]:
     unit = rules.unit
     try:
-        tally = checked(counted(held, Ask("cells"), rules), rules, Ask("cells"), Names())
+        tally = checked(count_asks(held, Ask("cells"), rules), rules, Ask("cells"), Names())
     except EpsilonsError as error:
         return type(error), str(error)
     assert not np.signbit(tally.levels).any()
@@ -91,7 +92,7 @@ def test_numpy_is_the_engine(
     kind, values, epsilon, who, other = table
     categories = declare(other=other, **NEITHER | declared_as(DECLARED[kind][0]))
     rules = Rules(Names(), "error", 1 if who is None else SHARES, categories, None)
-    small = outcome(cells_numpy.read(values, epsilon, who, categories, Names()), rules)
+    small = outcome(arrays.read_labels(values, epsilon, who, categories, Names()), rules)
     typed = pl.Series(values, dtype=TYPES[categories.kind])
     handed = series.of_values(typed, epsilon, who, categories.kind, Names())
     assert handed is not None
@@ -151,7 +152,7 @@ def test_large_arrays_give_what_small_ones_give(
         epsilon = epsilon[who]
     given: dict[str, Any] = {"epsilon": epsilon, "categories": ["a", "b"], "other": "x"}
     small = cells_of(values, person=who, **given)
-    monkeypatch.setattr(epsilons.tally.opening, "SMALL", 10)
+    monkeypatch.setattr(epsilons.tally.rows, "SMALL", 10)
     large = cells_of(values, person=who, **given)
     assert small.cells.tolist() == large.cells.tolist()
     assert small.levels.tolist() == large.levels.tolist()

@@ -16,10 +16,10 @@ import narwhals as nw
 import numpy as np
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import ColumnError, DataError
-from epsilons.ladder import Ladder
-from epsilons.tally import labels_engine
 from epsilons.tally import open as open_rows
+from epsilons.tally.engines import labels_engine
 from tests.tally.asking import cells_of, sums_of
 
 Row = tuple[str | None, str, float]
@@ -211,7 +211,7 @@ def test_ibis_on_polars_has_no_collations() -> None:
 
 
 def test_engines_that_nobody_looked_at_are_refused() -> None:
-    from epsilons.tally.bytewise import bytewise
+    from epsilons.tally.engines.entries import bytewise
 
     class Frame:
         implementation = nw.Implementation.SQLFRAME

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from epsilons.tally import collect
-from epsilons.tally.collect import interruptible
+from epsilons.tally.engines import running
+from epsilons.tally.engines.running import interruptible
 
 LONG = """
 import duckdb, epsilons as ep, sys, time
@@ -165,6 +165,6 @@ def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPa
         pytest.fail("what has ended is not stopped")
 
     own = {name: getattr(threading, name) for name in threading.__all__}
-    monkeypatch.setattr(collect, "threading", SimpleNamespace(**{**own, "Lock": Interrupted}))
+    monkeypatch.setattr(running, "threading", SimpleNamespace(**{**own, "Lock": Interrupted}))
     with pytest.raises(KeyboardInterrupt):
         interruptible(lambda: time.sleep(0.01), stop)

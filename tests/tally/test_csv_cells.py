@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.budgets import Ladder
 from epsilons.errors import EpsilonsError
-from epsilons.ladder import Ladder
 from epsilons.tally import GRID, SHARES
 from epsilons.tally import open as open_rows
 from tests.tally.asking import cells_of, sums_of

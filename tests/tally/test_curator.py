@@ -16,7 +16,9 @@ import pytest
 
 from epsilons import tally
 from epsilons.errors import ArgumentError, BudgetError, ColumnError, FileError
-from epsilons.tally import Look, collect, columns, labels_engine
+from epsilons.tally import Look
+from epsilons.tally.engines import labels_engine, running
+from epsilons.tally.given import columns
 from tests.tally.conftest import BACKENDS, on_engine
 
 BOUNDS = (-20.0, 70.3)
@@ -251,7 +253,7 @@ def test_arguments_and_schemas_are_refused(given: dict[str, Any], error: type[Ex
 
 def test_one_pass_and_few_lines_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    real: Callable[..., Any] = collect.collected
+    real: Callable[..., Any] = running.collected
 
     def counting(*given: Any) -> Any:
         found = real(*given)

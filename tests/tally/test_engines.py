@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from epsilons.errors import ArgumentError, ColumnError
-from epsilons.tally import bytewise, labels_engine, lookup
-from epsilons.tally.engines import ENGINES, Engine, engine_of, kind_of_data
+from epsilons.tally.engines import entries, labels_engine
+from epsilons.tally.engines.table import ENGINES, Engine, engine_of, kind_of_data
 from tests.tally.asking import cells_of
 
 TABLE = pl.DataFrame({"v": [0.5, 1.5, 0.5], "e": [1.0, 1.0, 2.0], "w": ["a", "b", "a"]})
@@ -70,9 +70,9 @@ def test_an_engine_in_no_table_is_refused_what_needs_its_own_words() -> None:
     frame: Any = Stranger()
     assert engine_of(frame) == Engine("Stranger", "other")
     with pytest.raises(ColumnError, match="Stranger may compare text by a collation"):
-        bytewise.written(frame, "w")
+        entries.written(frame, "w")
     with pytest.raises(ArgumentError, match="too many for a query on Stranger"):
-        lookup.sent_along(frame, {"v": [1]})
+        labels_engine.sent_along(frame, {"v": [1]})
 
 
 def test_dask_refuses_many_bins_of_people_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

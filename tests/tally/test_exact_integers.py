@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from epsilons.tally.fold_engine import _fold
+from epsilons.tally.engines.fold_engine import _fold
 from tests.tally.asking import sums_of
 
 

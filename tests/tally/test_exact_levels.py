@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import DataError
-from epsilons.ladder import Ladder
-from epsilons.tally.ieee import exactly
+from epsilons.tally.engines.floats import exactly
 from tests.tally.asking import cells_of, sums_of
 
 LEVELS = [
@@ -87,7 +87,7 @@ def test_a_number_in_a_query_is_that_number(name: str) -> None:
 def test_a_rung_that_comes_back_as_another_number_is_no_rung(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    off = "epsilons.tally.budget_columns.exactly"
+    off = "epsilons.tally.engines.floats.exactly"
     monkeypatch.setattr(off, lambda number, _: nw.lit(number * 1.0001))
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     data = pl.DataFrame({"v": [0.0, 1.0], "e": [0.7, 2.0], "who": [1, 2]})

@@ -23,7 +23,7 @@ from epsilons.errors import (
     MissingValueError,
 )
 from epsilons.tally import source
-from epsilons.tally.failures import guarded
+from epsilons.tally.engines.running import guarded
 from tests.tally.asking import cells_of, sums_of
 
 SECRET = "8675309"

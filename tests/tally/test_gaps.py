@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import ColumnError, DataError
-from epsilons.ladder import Ladder
 from epsilons.tally import SHARES
 from tests.tally.asking import cells_of, sums_of
 

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from epsilons.tally import columns
-from epsilons.tally.grid import GRID, squares, to_grid
-from epsilons.tally.grid_engine import is_moderate, on_grid, with_squares
+from epsilons.tally.count.tallies import GRID, squares, to_grid
+from epsilons.tally.engines.grid_engine import is_moderate, on_grid, with_squares
+from epsilons.tally.given import columns
 from epsilons.types import Floats
 
 MODERATE = [(0.0, 100.0), (-3.0, 7.0), (0.1, 0.3), (-1e-9, 1e-9), (5.0, 5.0 + 1e-9), (-9e99, 8e99)]

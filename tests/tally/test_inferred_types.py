@@ -21,10 +21,10 @@ import pyarrow.csv
 import pytest
 
 import epsilons as ep
-import epsilons.tally.opening
+import epsilons.tally.rows
 from epsilons import tally
+from epsilons.budgets import Ladder
 from epsilons.errors import ColumnError
-from epsilons.ladder import Ladder
 from epsilons.tally import Grouping, declare_groups
 from epsilons.tally import open as open_rows
 from tests.tally.asking import cells_of, sums_of
@@ -173,7 +173,7 @@ def test_arrays_are_read_as_cells(
     form: Any, labels: list[Any], large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     given: Any = form([1, "1", 2, 2.0, "1"])
     found = cells_of(given, epsilon=1.0, categories=labels, ladder=LADDER)
     spelt = "2.0" in [str(item) for item in np.asarray(given, dtype=object)] and labels[0] == "1"

@@ -17,9 +17,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import ArgumentError
-from epsilons.ladder import Ladder
-from epsilons.tally import GRID, SHARES, budget_columns, columns
+from epsilons.tally import GRID, SHARES
+from epsilons.tally.engines import floats
+from epsilons.tally.given import columns
 from tests.tally import test_cells
 from tests.tally.asking import cells_of, sums_of
 from tests.tally.conftest import BACKENDS, Rows, declared_as, frame, grid
@@ -53,7 +55,7 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
         "pyarrow": lambda: arrow,
     }[engine]()
     lazy = nw.from_native(native).lazy()
-    rows = lazy.select("i", budget_columns.rung(ladder, nw.col("e"), lazy).alias("rung")).collect()
+    rows = lazy.select("i", floats.rung(ladder, nw.col("e"), lazy).alias("rung")).collect()
     found = dict(zip(rows["i"].to_list(), rows["rung"].to_list(), strict=True))
     given = np.array([math.nan if e is None else e for e in budgets])
     for place, rung in enumerate(ladder.of(given).tolist()):
@@ -334,7 +336,7 @@ def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
     values, budgets, people = some_cells(kind)
     values[7], values[8] = 2**70, -(2**200)  # beyond any engine's integers, and in no category
     categories = test_cells.CASES[kind][0]
-    monkeypatch.setattr("epsilons.tally.opening.SMALL", 10)
+    monkeypatch.setattr("epsilons.tally.rows.SMALL", 10)
     tally = cells_of(
         values,
         epsilon=budgets,
@@ -361,7 +363,7 @@ def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
     few: Callable[[Any], bool]
     for few in (lambda rows: True, lambda rows: False):
-        monkeypatch.setattr("epsilons.tally.count_engine.few_budgets", few)
+        monkeypatch.setattr("epsilons.tally.engines.count_engine.few_budgets", few)
         tally = sums_of("v", epsilon="e", bounds=BOUNDS, data=table, ladder=LADDERS["fine"])
         found.append((tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()))
     assert found[0] == found[1]

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.budgets import keys
 from epsilons.errors import DataError
-from epsilons.ladder import keys
 from epsilons.tally import GRID
-from epsilons.tally.asks import Ask, Rules
-from epsilons.tally.counted import Counted, Faults, Names, checked
-from epsilons.tally.grid import to_grid
+from epsilons.tally.count.asks import Ask, Counted, Faults, Names, Rules, checked
+from epsilons.tally.count.tallies import to_grid
 from tests.tally.asking import sums_of
 
 

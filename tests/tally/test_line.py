@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from epsilons.budgets import Ladder
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
@@ -20,9 +21,9 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.ladder import Ladder
-from epsilons.tally import columns, line
 from epsilons.tally import open as open_rows
+from epsilons.tally.count import line
+from epsilons.tally.given import columns
 from tests.tally.asking import folded
 from tests.tally.conftest import BACKENDS, SPARK, Rows, frame, nine_bits
 
@@ -205,7 +206,7 @@ def test_buckets_keep_the_order_of_values(values: list[float]) -> None:
 
 @given(st.floats(min_value=0.0, max_value=1e6))
 def test_a_level_of_the_mean_is_in_one_level_of_the_line(budget: float) -> None:
-    from epsilons.ladder import keys
+    from epsilons.budgets import keys
 
     near = keys(np.array([budget]))
     assert line.coarse(np.array([budget])) == line.coarse(near)
@@ -217,7 +218,7 @@ def test_many_budgets_and_few_give_the_same_groups(monkeypatch: pytest.MonkeyPat
     for given_ in (budgets, np.round(budgets, 1)):
         small = open_rows(values, epsilon=given_).line()
         with monkeypatch.context() as patch:
-            patch.setattr("epsilons.tally.opening.SMALL", 0)
+            patch.setattr("epsilons.tally.rows.SMALL", 0)
             large = open_rows(values, epsilon=given_).line()
         assert counted(small) == counted(large)
 

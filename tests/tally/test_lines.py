@@ -14,11 +14,14 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons.budgets import Ladder
 from epsilons.errors import BudgetError, DataError, MissingValueError
-from epsilons.ladder import Ladder
-from epsilons.tally import Ask, collect, columns, count_engine, line, line_engine, lines
+from epsilons.tally import Ask
 from epsilons.tally import open as open_rows
-from epsilons.tally.lines import ByWeight
+from epsilons.tally.count import line
+from epsilons.tally.count.line import ByWeight
+from epsilons.tally.engines import count_engine, line_engine, running
+from epsilons.tally.given import columns
 from tests.tally.conftest import BACKENDS, frame
 from tests.tally.test_line import HARD, LEVELS, bucket, some_rows, two_bits
 
@@ -85,7 +88,7 @@ def opened(
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How an engine tells the weights of budgets, where it has two ways."""
     monkeypatch.setattr(line_engine, "RUNS", request.param)
-    monkeypatch.setattr(lines, "LARGE", 0)
+    monkeypatch.setattr(line, "LARGE", 0)
 
 
 @pytest.mark.usefixtures("way")
@@ -209,7 +212,7 @@ def test_nobody_who_counts() -> None:
 
 
 def test_what_cannot_be_counted_is_refused() -> None:
-    def rows(values: list[Any], own: list[Any], **terms: Any) -> lines.Lines:
+    def rows(values: list[Any], own: list[Any], **terms: Any) -> line.Lines:
         data = pl.DataFrame({"v": values, "e": own}, strict=False)
         return open_rows("v", epsilon="e", data=data, **terms).lines()
 
@@ -249,7 +252,7 @@ def test_a_release_is_the_same_and_reads_values_twice(
     kind: str, shape: str, neighbours: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passes: list[list[str]] = []
-    real = collect.collected
+    real = running.collected
 
     def watched(query: Any, passed: Any) -> Any:
         passes.append(query.collect_schema().names())
@@ -257,7 +260,7 @@ def test_a_release_is_the_same_and_reads_values_twice(
 
     monkeypatch.setattr(line_engine, "collected", watched)
     monkeypatch.setattr(count_engine, "collected", watched)
-    monkeypatch.setattr(lines, "LARGE", 0)
+    monkeypatch.setattr(line, "LARGE", 0)
     rng = np.random.default_rng(5)
     menu = [0.05, 0.1, 0.3, 1.0, 2.0]
     terms: dict[str, Any] = {"bounds": None, "neighbours": neighbours}

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from epsilons.tally.lookup import BRANCHES, index_among, with_places
+from epsilons.tally.engines.labels_engine import BRANCHES, index_among, with_places
 
 
 def on(engine: str, frame: pl.DataFrame) -> nw.LazyFrame[Any]:

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from epsilons import tally
-from epsilons.ladder import Ladder
-from epsilons.tally.tallies import TWO
+from epsilons.budgets import Ladder
+from epsilons.tally.count.tallies import TWO
 from tests.tally.asking import together
 
 MANY = 2**31

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import epsilons as ep
-import epsilons.tally.opening
+import epsilons.tally.rows
+from epsilons.budgets import Ladder
 from epsilons.errors import (
     ArgumentError,
     BudgetError,
@@ -23,10 +24,9 @@ from epsilons.errors import (
     EpsilonsError,
     MissingValueError,
 )
-from epsilons.ladder import Ladder
 from epsilons.tally import Tally
 from epsilons.tally import open as open_rows
-from epsilons.tally.tallies import TWO
+from epsilons.tally.count.tallies import TWO
 from tests.tally.asking import cell_of_each, cells_of, folded, grid_of_each, sums_of
 
 BOUNDS = (0.0, 1.0)
@@ -90,7 +90,7 @@ FORMS: dict[str, Call] = {
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows take NumPy, and many take Polars."""
     if request.param == "large":
-        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
 
 
 def counted(tally: Tally) -> tuple[Any, ...]:

@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 from epsilons import tally
+from epsilons.budgets import Ladder
 from epsilons.errors import ArgumentError, ColumnError, MissingValueError
-from epsilons.ladder import Ladder
-from epsilons.tally import GRID, columns, opening
-from epsilons.tally.grid import over_grid, squares
-from epsilons.tally.tallies import three_cells
-from epsilons.tally.units import cut
+from epsilons.tally import GRID, rows
+from epsilons.tally.count.tallies import over_grid, squares, three_cells
+from epsilons.tally.count.units import cut
+from epsilons.tally.given import columns
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, grid, on_engine
 
 FIRST, SECOND = (0.0, 10.0), (-1.0, 4.0)
@@ -105,7 +105,7 @@ def test_nine_cells_are_those_of_python(
 
 def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     table = some_rows(gaps=True)
-    monkeypatch.setattr(opening, "SMALL", 10)
+    monkeypatch.setattr(rows, "SMALL", 10)
     opened = tally.open(
         table["x"].to_numpy(), epsilon=table["e"].to_numpy(), y=table["y"].to_numpy(),
         missing="midpoint",
@@ -152,7 +152,7 @@ def test_every_rounding_of_a_product_on_an_engine() -> None:
     p, q = (np.array(each, dtype=np.int64) for each in zip(*short, strict=True))
     import narwhals as nw
 
-    from epsilons.tally.grid_engine import over_grid as on_engines
+    from epsilons.tally.engines.grid_engine import over_grid as on_engines
 
     frame = nw.from_native(pl.DataFrame({"p": p, "q": q}).lazy())
     as_floats = [nw.col(name).cast(nw.Float64) for name in ("p", "q")]

@@ -13,11 +13,13 @@ import polars as pl
 import pytest
 
 from epsilons import tally
+from epsilons.budgets import Ladder
 from epsilons.errors import ConflictingBudgetsError, DataError
-from epsilons.ladder import Ladder
-from epsilons.tally import Tally, columns, fold_engine
-from epsilons.tally.columns import Columns
-from epsilons.tally.fold_engine import by_people
+from epsilons.tally import Tally
+from epsilons.tally.engines import fold_engine
+from epsilons.tally.engines.fold_engine import by_people
+from epsilons.tally.given import columns
+from epsilons.tally.given.columns import Columns
 
 WORDS = tally.declare(["a", "b", "c"], None, None)
 RUNGS = Ladder.declare(np.array([0.1, 1.0]))

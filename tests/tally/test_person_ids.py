@@ -15,10 +15,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import ColumnError, DataError
-from epsilons.ladder import Ladder
-from epsilons.tally import columns
 from epsilons.tally import open as open_rows
+from epsilons.tally.given import columns
 from tests.tally.asking import cells_of, grid_of_each, sums_of
 
 BIG = 2**60

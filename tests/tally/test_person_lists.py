@@ -14,11 +14,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import epsilons.tally.opening
+import epsilons.tally.rows
+from epsilons.budgets import Ladder
 from epsilons.errors import ColumnError, DataError
-from epsilons.ladder import Ladder
 from epsilons.tally import open as open_rows
-from epsilons.tally.identity import people as identified
+from epsilons.tally.given.column import people as identified
 from tests.tally.asking import cells_of, folded, grid_of_each, sums_of
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
@@ -73,7 +73,7 @@ def test_integers_do_not_meet_in_a_float(
     ids: list[Any], form: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     who = FORMS[form](ids)
     values, bounds = [0.0, 1.0, 1.0, 0.0], (0.0, 1.0)
     counted = sums_of(values, epsilon=1.0, bounds=bounds, person=who)
@@ -95,7 +95,7 @@ def test_a_gap_makes_no_floats_of_the_others(
 ) -> None:
     """A strict person who is taken for a generous one pulls them down."""
     if large:
-        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     who = {**FORMS, **TYPED}[form]([LARGE, LARGE + 1, 5, None])
     values, budgets, bounds = [0.0, 1.0, 1.0, 1.0], [0.5, 1.0, 1.0, 1.0], (0.0, 1.0)
     counted = sums_of(values, epsilon=budgets, bounds=bounds, person=who, ladder=LADDER)
@@ -223,7 +223,7 @@ def test_what_cannot_be_compared_is_nobody(
     odd: Any, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:
-        monkeypatch.setattr(epsilons.tally.opening, "SMALL", 0)
+        monkeypatch.setattr(epsilons.tally.rows, "SMALL", 0)
     who, values, bounds = ["a", "b", "c", odd], [1.0] * 4, (0.0, 1.0)
     counted = sums_of(values, epsilon=1.0, bounds=bounds, person=who, ladder=LADDER)
     assert counted.counts.tolist() == [3]

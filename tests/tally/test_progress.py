@@ -20,12 +20,11 @@ import polars as pl
 import pytest
 
 from epsilons.errors import DataError
-from epsilons.tally import columns, progress
-from epsilons.tally.asks import Ask, Rules
-from epsilons.tally.collect import collected
-from epsilons.tally.counted import Names
-from epsilons.tally.counting import counted
-from epsilons.tally.failures import guarded
+from epsilons.tally.count.asks import Ask, Names, Rules
+from epsilons.tally.engines import running
+from epsilons.tally.engines.running import collected, guarded
+from epsilons.tally.given import columns
+from epsilons.tally.rows import count_asks
 from tests.tally.terminals import Console, Terminal, on_console, run
 
 SLOW = """
@@ -121,18 +120,18 @@ def test_what_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream in (None, io.StringIO(), closed := io.StringIO()):
         closed.close()
         monkeypatch.setattr(sys, "stderr", stream)
-        assert not progress.on_terminal()
+        assert not running.on_terminal()
     monkeypatch.setattr(sys, "stderr", Console())
-    assert progress.on_terminal()
+    assert running.on_terminal()
     monkeypatch.setenv("TERM", "dumb")
-    assert not progress.on_terminal()
+    assert not running.on_terminal()
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "PATIENCE", 0.02)
-    monkeypatch.setattr(progress, "PERIOD", 0.02)
+    monkeypatch.setattr(running, "PATIENCE", 0.02)
+    monkeypatch.setattr(running, "PERIOD", 0.02)
 
 
 def ours() -> list[threading.Thread]:
@@ -154,7 +153,7 @@ def test_the_thread_is_a_daemon_and_gone_at_the_end(quick: None) -> None:
 
 def test_no_thread_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert progress.shown(ours, "working") == []
+    assert running.shown(ours, "working") == []
 
 
 def test_an_engine_that_does_not_say_how_far_it_is(quick: None) -> None:
@@ -168,7 +167,7 @@ def test_an_engine_that_does_not_say_how_far_it_is(quick: None) -> None:
 
 
 def test_an_engine_that_is_slow_to_say_it(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "FAREWELL", 0.05)
+    monkeypatch.setattr(running, "FAREWELL", 0.05)
     asked, answer = threading.Event(), threading.Event()
 
     def slow() -> float:
@@ -179,7 +178,7 @@ def test_an_engine_that_is_slow_to_say_it(quick: None, monkeypatch: pytest.Monke
     start = time.monotonic()
     console = Console()
     with contextlib.redirect_stderr(console):
-        progress.shown(lambda: asked.wait(20), "working", slow)
+        running.shown(lambda: asked.wait(20), "working", slow)
     assert time.monotonic() - start < 10
     (thread,) = ours()
     answer.set()
@@ -208,10 +207,10 @@ def parquet(path: Path) -> Path:
 def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
     """Counting changes neither the plan above the scan nor the integers."""
     file = parquet(tmp_path / "rows.parquet")
-    passed = progress.Passed(250_000)
+    passed = running.Passed(250_000)
     table = columns.read("v", "e", file, None)
     ask, rules = Ask("numbers", (0.0, 1.0)), Rules(Names(), "error", 1, None, None)
-    bare = counted(table, ask, rules)
+    bare = count_asks(table, ask, rules)
     watched = passed.watched(pl.scan_parquet(file))
     query = nw.from_native(watched).group_by("e").agg(nw.col("v").sum()).sort("e")
     assert "PROJECT 2/3 COLUMNS" in query.to_native().explain()
@@ -221,10 +220,10 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
             collected(query, passed)
         assert passed() == 1.0
     assert watched.head(7).collect().height == 7
-    again = counted(columns.read("v", "e", watched, None), ask, rules)
+    again = count_asks(columns.read("v", "e", watched, None), ask, rules)
     order, same = bare.levels.argsort(), again.levels.argsort()
     assert bare.cells[order].tolist() == again.cells[same].tolist()
-    assert progress.Passed(0)() is None
+    assert running.Passed(0)() is None
 
 
 class Tracker:
@@ -246,7 +245,7 @@ class Tracker:
 
 def test_the_share_of_a_spark_job() -> None:
     tracker = Tracker()
-    share = progress._Tasks(tracker)
+    share = running._Tasks(tracker)
     assert share() is None
     tracker.jobs = [3, 4, 5]
     assert share() == 0.6
@@ -287,7 +286,7 @@ def test_duckdb_shows_its_own(own: bool, tmp_path: Path) -> None:
     connection.execute(f"SET enable_progress_bar = {own}")
     data = connection.read_parquet(str(parquet(tmp_path / "rows.parquet")))
     query = nw.from_native(data).group_by("e").agg(nw.col("v").sum())
-    assert progress.shows_its_own(query) == own
+    assert running.shows_its_own(query) == own
 
 
 SPARK = """

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from epsilons.errors import FileError
-from epsilons.tally import records
-from epsilons.tally.csv_files import Role, TextFile
+from epsilons.tally.given import files
+from epsilons.tally.given.files import Role, TextFile
 
 Rows = list[tuple[str | None, ...]]
 
@@ -60,8 +60,8 @@ def header(columns: int, separator: str = ",") -> str:
 def test_any_text_is_read_as_the_grammar_says(
     columns: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records, "FIRST", size)
-    monkeypatch.setattr(records, "BLOCK", size)
+    monkeypatch.setattr(files, "FIRST", size)
+    monkeypatch.setattr(files, "BLOCK", size)
     draw = random.Random(columns + size)
     file = tmp_path / "rows.csv"
     for trial in range(60):
@@ -83,7 +83,7 @@ def test_a_quote_that_stays_open_is_a_character(
     longest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("LONGEST", longest), ("FIRST", 8), ("BLOCK", 5)):
-        monkeypatch.setattr(records, name, value)
+        monkeypatch.setattr(files, name, value)
     draw = random.Random(longest)
     file = tmp_path / "rows.csv"
     for _ in range(100):
@@ -102,17 +102,17 @@ def test_other_separators(tmp_path: Path) -> None:
 
 def test_blocks_are_regular_and_do_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("FIRST", 2**12), ("BLOCK", 2**16), ("LONGEST", 2**18)):
-        monkeypatch.setattr(records, name, value)
+        monkeypatch.setattr(files, name, value)
     row = b'"a,""b""\n",1\n'
     stray = b"5'10\",1\n"
     text = row * 20_000 + stray + row * 20_000
-    blocks = [*records.records(io.BytesIO(text), b",")]
-    assert max(map(len, blocks)) <= records.BLOCK + 100
+    blocks = [*files.records(io.BytesIO(text), b",")]
+    assert max(map(len, blocks)) <= files.BLOCK + 100
     assert b"".join(blocks) == text.replace(stray, b'"5\'10""",1\n')
     # An open quote keeps no more in memory than the longest field may have.
-    unclosed = [*records.records(io.BytesIO(b'"' + b"1,2\n" * 10**6), b",")]
+    unclosed = [*files.records(io.BytesIO(b'"' + b"1,2\n" * 10**6), b",")]
     assert sum(map(len, unclosed)) == 4 * 10**6 + 4
-    assert max(map(len, unclosed)) <= 3 * records.LONGEST
+    assert max(map(len, unclosed)) <= 3 * files.LONGEST
 
 
 def test_a_file_of_strays_is_read(tmp_path: Path) -> None:

@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.allocation.declared import declared_of
-from epsilons.budgets import float_down, floats_down
+from epsilons.budgets import Ladder, float_down, floats_down
 from epsilons.errors import BudgetError
-from epsilons.ladder import Ladder
 from epsilons.local.people import budgets_of
-from epsilons.tally import arrays, columns
 from epsilons.tally import open as open_rows
-from epsilons.tally.budget_columns import misses_decimals
-from epsilons.tally.counted import Names
+from epsilons.tally.count.asks import Names
+from epsilons.tally.engines.floats import misses_decimals
+from epsilons.tally.given import arrays, columns
 from tests.tally.asking import cells_of, folded, sums_of
 from tests.tally.conftest import SPARK, on_engine
 

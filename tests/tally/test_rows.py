@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import ArgumentError, FileError
-from epsilons.ladder import Ladder
-from epsilons.tally import GRID, Ask, arrays, cells_numpy, declare, line, progress
+from epsilons.tally import GRID, Ask, declare
 from epsilons.tally import open as open_rows
-from epsilons.tally.csv_files import TextFile
-from epsilons.tally.files import ParquetFile
+from epsilons.tally.count import line
+from epsilons.tally.engines import running
+from epsilons.tally.given import arrays
+from epsilons.tally.given.files import ParquetFile, TextFile
 from tests.tally.asking import folded, grid_of_each, sums_of
 from tests.tally.conftest import EVERYWHERE, Rows, as_lists, frame
 
@@ -102,7 +104,7 @@ def test_a_schema_is_collected_once(
 @pytest.mark.parametrize("size", ["small", "large"])
 def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if size == "large":
-        monkeypatch.setattr("epsilons.tally.opening.SMALL", 0)
+        monkeypatch.setattr("epsilons.tally.rows.SMALL", 0)
     seen: list[str] = []
     for owner, name in ((arrays, "floats"), (arrays, "people"), (arrays, "_budgets")):
         counting(monkeypatch, owner, name, seen)
@@ -115,7 +117,7 @@ def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.Monke
 
 def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    counting(monkeypatch, cells_numpy, "cells_of", seen)
+    counting(monkeypatch, arrays, "cells_of", seen)
     rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS)
     assert (
         rows.count(Ask("cells")).cells.tolist()
@@ -129,7 +131,7 @@ def test_each_pass_over_a_file_is_counted_from_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a terminal: the share of rows that have passed ends at all of them, in every pass."""
-    made: list[progress.Passed] = []
+    made: list[running.Passed] = []
     ends: list[float | None] = []
 
     def shown(run: Callable[[], Any], text: str, share: Any = None) -> Any:
@@ -140,7 +142,7 @@ def test_each_pass_over_a_file_is_counted_from_nothing(
 
     for room in ("columns", "collect"):
         monkeypatch.setattr(f"epsilons.tally.{room}.on_terminal", lambda: True)
-    monkeypatch.setattr("epsilons.tally.collect.shown", shown)
+    monkeypatch.setattr("epsilons.tally.engines.running.shown", shown)
     rows = open_rows("v", epsilon=1.0, data=on_disk("parquet", tmp_path))
     rows.line()
     rows.line(line.Window(0.0, 2.0, 8))
@@ -174,7 +176,7 @@ def test_a_rule_gives_the_same_integers_everywhere(
 ) -> None:
     if name.endswith("by itself"):
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr("epsilons.tally.columns._into_polars", lambda table: table.frame)
+        patch.setattr("epsilons.tally.given.columns._into_polars", lambda table: table.frame)
     rng = np.random.default_rng(4)
     hard = [None, math.inf, -math.inf, -0.0, 1e300, -1e300, 0.1, 0.7, 0.4]
     values: list[float | None] = [*rng.normal(0.4, 0.5, 300).tolist(), *hard]

@@ -12,13 +12,9 @@ import polars as pl
 import pytest
 
 from epsilons import tally
-from epsilons.ladder import Ladder
-from epsilons.tally import (
-    adding,
-    count_engine,
-    expressions,
-)
-from epsilons.tally.expressions import rungs_put_off
+from epsilons.budgets import Ladder
+from epsilons.tally.engines import count_engine, expressions
+from epsilons.tally.engines.expressions import rungs_put_off
 from tests.tally.asking import together
 
 LADDERS = {
@@ -155,7 +151,7 @@ def test_groups_need_not_fit_into_memory(
 
     expected = found("polars")
     for sums in (len(budgets), len(every)):
-        monkeypatch.setattr(adding, "MOST_AT_HAND", sums + spare)
+        monkeypatch.setattr(expressions, "MOST_AT_HAND", sums + spare)
         monkeypatch.setattr(count_engine, "few_budgets", lambda _: few)
         same(expected, found("duckdb"))
 

@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 from epsilons import tally
-from epsilons.tally import GRID, Grouping, Tally, columns, declare, labels_engine
+from epsilons.tally import GRID, Grouping, Tally, declare
+from epsilons.tally.engines import labels_engine
+from epsilons.tally.given import columns
 from tests.tally.conftest import BACKENDS, SLOW_TO_ANSWER, declared_as, on_engine
 from tests.tally.shares_by_hand import BOUNDS, Line, by_hand
 

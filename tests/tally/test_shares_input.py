@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from epsilons import tally
+from epsilons.budgets import Ladder
 from epsilons.errors import ArgumentError, ColumnError, DataError, MissingValueError
-from epsilons.ladder import Ladder
 from epsilons.tally import GRID, Grouping, Tally, declare
-from epsilons.tally.counted import Names
+from epsilons.tally.count.asks import Names
 from epsilons.tally.rows import ONLY_SHARES
 from tests.tally.shares_by_hand import BOUNDS
 
@@ -308,15 +308,14 @@ def test_a_table_that_does_not_add_up_is_never_released() -> None:
     """Whatever an engine may return, everyone gives exactly one unit, or nothing is released."""
     from dataclasses import replace
 
-    from epsilons.tally.asks import Rules
-    from epsilons.tally.counted import Faults, checked
-    from epsilons.tally.units import Parts, of_groups
+    from epsilons.tally.count.asks import Faults, Rules, checked
+    from epsilons.tally.count.units import UnitParts, of_groups
 
     declared = group(PEOPLE["town"])
     rules = Rules(Names(), "error", 1, None, None, declared, some=True)
     one = np.ones(2, dtype=np.int64)
     points, above = GRID * one, np.array([0, GRID])
-    parts = Parts(1.0, np.array([0, 1]), one, None, Faults(), one, points, above)
+    parts = UnitParts(1.0, np.array([0, 1]), one, None, Faults(), one, points, above)
 
     def cells(**changed: Any) -> Tally:
         ask = tally.Ask("numbers", BOUNDS)
@@ -335,7 +334,7 @@ def test_a_table_that_does_not_add_up_is_never_released() -> None:
 
 
 def test_very_many_levels_and_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("epsilons.tally.units.LARGEST_TABLE", 3)
+    monkeypatch.setattr("epsilons.tally.count.units.LARGEST_TABLE", 3)
     rows = tally.open(PEOPLE["x"], epsilon=1.0, groups=group(PEOPLE["town"]))
     with pytest.raises(ArgumentError, match="groups: 4 cells for each of 1 budget levels"):
         rows.count(tally.Ask("numbers", BOUNDS))

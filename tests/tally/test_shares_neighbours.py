@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from epsilons import tally
-from epsilons.ladder import Ladder
+from epsilons.budgets import Ladder
 from epsilons.tally import GRID, Grouping, Tally, declare
 from tests.fuzz.tables import FRAMES, UNTYPED, arguments
 from tests.tally.shares_by_hand import BOUNDS, Line, unit_of
@@ -98,10 +98,10 @@ def test_the_smaller_of_two_budgets_counts_and_the_smallest_of_a_level(
     form: str, few: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if form == "pyarrow by itself":
-        monkeypatch.setattr("epsilons.tally.columns._into_polars", lambda table: table.frame)
+        monkeypatch.setattr("epsilons.tally.given.columns._into_polars", lambda table: table.frame)
         form = "pyarrow"
     if not few:
-        monkeypatch.setattr("epsilons.tally.count_engine.few_budgets", lambda rows: False)
+        monkeypatch.setattr("epsilons.tally.engines.count_engine.few_budgets", lambda rows: False)
     rows: list[Row] = [(5.0, 1.0, 1, "a", True), (5.0, 0.5, 1, "A", True), (5.0, 0.1, 2, "a", True)]
     found = shares(form, rows, tmp_path, private=True, missing="midpoint")
     assert found.levels.tolist() == [0.1, 0.5]

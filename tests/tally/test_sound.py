@@ -12,9 +12,10 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import DataError, PrivacyError
-from epsilons.tally import GRID, Tally, fold_engine
-from epsilons.tally.counted import Counted
-from epsilons.tally.tallies import masses, sound
+from epsilons.tally import GRID, Tally
+from epsilons.tally.count.asks import Counted
+from epsilons.tally.count.tallies import masses, sound
+from epsilons.tally.engines import fold_engine
 from tests.test_arguments import Counting
 
 LEVELS = np.array([0.5, 1.0])

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from epsilons.tally.sql import DIALECTS
+from epsilons.tally.engines.table import DIALECTS
 from tests.tally.asking import cells_of, moments_of
 
 Put = Callable[[pl.DataFrame], Any]

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from epsilons.tally import GRID
-from epsilons.tally.grid import squares
-from epsilons.tally.grid_engine import over_grid
+from epsilons.tally.count.tallies import squares
+from epsilons.tally.engines.grid_engine import over_grid
 from tests.tally.asking import moments_of, sums_of
 from tests.tally.conftest import square
 from tests.tally.test_backends import BOUNDS, some_rows

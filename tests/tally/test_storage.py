@@ -8,8 +8,8 @@ import ibis
 import numpy as np
 import pytest
 
+from epsilons.budgets import Ladder
 from epsilons.errors import BudgetError, DataError, MissingValueError
-from epsilons.ladder import Ladder
 from epsilons.tally import GRID, SHARES
 from tests.tally.asking import cells_of, sums_of
 

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from epsilons.ladder import Ladder
-from epsilons.tally import columns, count_engine
+from epsilons.budgets import Ladder
 from epsilons.tally import open as open_rows
+from epsilons.tally.engines import count_engine
+from epsilons.tally.given import columns
 from tests.tally.asking import cells_of, folded, grid_of_each, sums_of
 
 CLOSE = (1.0015, 1.0, 1.001)
@@ -24,7 +25,7 @@ WAYS = ["arrays", "large arrays", "polars", "polars by keys", "pyarrow by itself
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
-    monkeypatch.setattr("epsilons.tally.opening.SMALL", 0 if name == "large arrays" else 10**5)
+    monkeypatch.setattr("epsilons.tally.rows.SMALL", 0 if name == "large arrays" else 10**5)
     if name == "pyarrow by itself":
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     if name == "polars by keys":

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import epsilons.tally.opening
+import epsilons.tally.rows
 from epsilons.errors import EpsilonsError
-from epsilons.tally import GRID, Ask, Tally, arrays, series
-from epsilons.tally.asks import Rules
-from epsilons.tally.counted import Names, checked
-from epsilons.tally.counting import counted
+from epsilons.tally import GRID, Ask, Tally
+from epsilons.tally import rows as series
+from epsilons.tally.count.asks import Names, Rules, checked
+from epsilons.tally.given import arrays
+from epsilons.tally.rows import count_asks
 from tests.tally.asking import grid_of_each, sums_of
 
 VALUES = st.one_of(
@@ -57,7 +58,7 @@ def tables(draw: st.DrawFn) -> tuple[list[float], Any, list[float] | None]:
 def outcome(held: Any, ask: Ask, missing: str) -> tuple[Any, ...]:
     rules = Rules(Names(), missing, 1, None, None)
     try:
-        tally = checked(counted(held, ask, rules), rules, ask, Names())
+        tally = checked(count_asks(held, ask, rules), rules, ask, Names())
     except EpsilonsError as error:
         return type(error), str(error)
     return as_tuple(tally)
@@ -110,7 +111,7 @@ def test_large_arrays_give_what_small_ones_give(
     monkeypatch: pytest.MonkeyPatch, scalar: bool, person: bool
 ) -> None:
     source = np.random.default_rng(11)
-    n = epsilons.tally.opening.SMALL + 1
+    n = epsilons.tally.rows.SMALL + 1
     values = source.normal(0.0, 1.0, n)
     who = source.integers(0, n // 3, n) if person else None
     budgets = source.choice([0.1, 0.5, 2.0], n)
@@ -118,7 +119,7 @@ def test_large_arrays_give_what_small_ones_give(
         budgets = budgets[who]
     epsilon: Any = 0.5 if scalar else budgets
     by_engine = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
-    monkeypatch.setattr(epsilons.tally.opening, "SMALL", n)
+    monkeypatch.setattr(epsilons.tally.rows, "SMALL", n)
     by_numpy = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
     assert as_tuple(by_engine) == as_tuple(by_numpy)
     assert by_engine.n == (n if who is None else np.unique(who).size)

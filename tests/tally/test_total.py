@@ -12,10 +12,10 @@ import pytest
 
 import epsilons as ep
 from epsilons import tally
+from epsilons.budgets import Ladder
 from epsilons.errors import ArgumentError, DataError
-from epsilons.ladder import Ladder
 from epsilons.tally import SHARES
-from epsilons.tally.grid import HALF
+from epsilons.tally.count.tallies import HALF
 from tests.tally.asking import cells_of, sums_of
 
 LADDER = Ladder.declare(np.array([0.5, 1.0]))
@@ -58,8 +58,8 @@ def of_frames(epsilon: list[float], person: list[int] | None) -> Any:
 def test_whether_a_table_of_cells_is_too_large_depends_on_the_ladder_alone(
     most: int, make: Callable[..., Any], people: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("epsilons.tally.opening.LARGEST_TABLE", most)
-    monkeypatch.setattr("epsilons.tally.units.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.rows.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.count.units.LARGEST_TABLE", most)
 
     def refused(epsilon: list[float]) -> bool:
         try:
@@ -79,8 +79,8 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
 ) -> None:
     import duckdb
 
-    monkeypatch.setattr("epsilons.tally.counted.MOST_ROWS", 3)
-    monkeypatch.setattr("epsilons.tally.fold_engine.MOST_ROWS", 3, raising=False)
+    monkeypatch.setattr("epsilons.tally.count.asks.MOST_ROWS", 3)
+    monkeypatch.setattr("epsilons.tally.engines.fold_engine.MOST_ROWS", 3, raising=False)
     frame = pl.DataFrame(
         {
             "x": [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
@@ -107,7 +107,7 @@ def test_a_person_of_very_many_rows_is_in_the_middle(
 
 
 def test_frequencies_have_no_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("epsilons.tally.counted.MOST_ROWS", 3)
+    monkeypatch.setattr("epsilons.tally.count.asks.MOST_ROWS", 3)
     given: dict[str, Any] = {
         "epsilon": [1.0] * 5,
         "categories": ["a", "b"],
@@ -135,8 +135,8 @@ def test_so_it_is_with_more_rows_than_sums_can_hold() -> None:
 def test_whether_a_table_of_groups_is_too_large_depends_on_the_ladder_alone(
     most: int, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("epsilons.tally.opening.LARGEST_TABLE", most)
-    monkeypatch.setattr("epsilons.tally.units.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.rows.LARGEST_TABLE", most)
+    monkeypatch.setattr("epsilons.tally.count.units.LARGEST_TABLE", most)
     declared = (tally.declare_groups(["a", "b"]),)
 
     def refused(epsilon: list[float]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
-from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, Assumption
 
 Data = tuple[int | None, ...]
 """The record of each person, 0 or 1; None if they are not there."""

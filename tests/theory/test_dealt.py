@@ -10,8 +10,7 @@ import pytest
 from scipy.special import gammaln
 
 import epsilons as ep
-from epsilons.theory.dealt import _error, _Told, dealt_square
-from epsilons.theory.prefix import Crowd, people_of
+from epsilons.theory.worlds import SortedPeople, _error, _Told, dealt_square, people_of
 from epsilons.types import Floats
 from tests.theory.programs import SMALL, minimax
 
@@ -74,7 +73,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
         table, losses = private_table(rng)
         found = laws(table)
         steps = np.square(np.sqrt(found[1:]) - np.sqrt(found[:-1])).sum(axis=1)
-        told = _Told(Crowd(np.sort(losses), np.ones(4, np.int64)), np.array([4]))
+        told = _Told(SortedPeople(np.sort(losses), np.ones(4, np.int64)), np.array([4]))
         coins = np.array([math.comb(4, j) for j in range(5)]) / 16.0
         exact = float(np.sqrt(coins[1:] * coins[:-1]) @ steps)
         assert exact <= float(told.by_one(np.array([3.0 / 5.0]))[0]) + 1e-12
@@ -100,7 +99,7 @@ def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 def test_randomized_response_tells_as_much_as_is_allowed(epsilon: float) -> None:
     """Of whether more than half are ones: all that many people of one budget can tell by one."""
-    told = _Told(Crowd(np.array([epsilon]), np.array([10**6])), np.array([10**6]))
+    told = _Told(SortedPeople(np.array([epsilon]), np.array([10**6])), np.array([10**6]))
     found = float(told.by_one(np.array([2e-6]))[0])
     exact = 2.0 - 2.0 / math.cosh(0.5 * epsilon)
     assert exact <= found <= 1.01 * math.cosh(0.5 * epsilon) * exact

@@ -14,7 +14,7 @@ from scipy.stats import binom
 import epsilons as ep
 from epsilons import theory
 from epsilons.theory.local import _each_apart, _told
-from epsilons.theory.prefix import Crowd
+from epsilons.theory.worlds import SortedPeople
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 ALL = ADVERSARIAL | ORDINARY
@@ -96,7 +96,7 @@ def test_no_channel_tells_more_of_a_vector() -> None:
         weight = np.concatenate([1.0 + lean, 1.0 - lean]) / (2 * k)
         slope = (table[:k] - table[k:]) / 2.0  # with respect to the coordinates of the mean, r = 1
         told = float(np.sum(slope**2 / (weight @ table)))
-        people = Crowd(np.array([epsilon]), np.array([1]))
+        people = SortedPeople(np.array([epsilon]), np.array([1]))
         allowed = k * float(_told(people, np.array([float(k)]), width)[0])
         assert told <= allowed * (1 + 1e-9)
         largest = max(largest, told / allowed)

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 import epsilons as ep
 from epsilons import theory
-from epsilons.risk.assumptions import RELATED, SAMPLE, UNRELATED, Assumption
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 from tests.theory.programs import SMALL, minimax
 

@@ -11,16 +11,24 @@ import pytest
 
 import epsilons as ep
 from epsilons import theory
-from epsilons.theory.affinity import chain_reach, chain_square, log_affinity
-from epsilons.theory.information import (
+from epsilons.theory.worlds import (
     MEAN_ABSOLUTE,
     MEAN_SQUARE,
+    SortedPeople,
+    best_split,
     central_square,
+    chain_reach,
+    chain_square,
+    log_affinity,
+    log_sums_of,
+    people_of,
     sample_square,
+    shuffled_reach,
+    shuffled_square,
+    sizes,
     strict_part_square,
+    sums_of,
 )
-from epsilons.theory.prefix import Crowd, best_split, log_sums_of, people_of, sizes, sums_of
-from epsilons.theory.shuffled import shuffled_reach, shuffled_square
 from tests.theory.programs import SMALL, minimax
 
 
@@ -28,7 +36,7 @@ def test_affinity_is_the_definition_person_by_person() -> None:
     rng = np.random.default_rng(4)
     for _ in range(20):
         eps = np.sort(rng.exponential(1.0, 5))
-        people = Crowd(eps, np.ones(5, np.int64))
+        people = SortedPeople(eps, np.ones(5, np.int64))
         differ, reveal = float(rng.random()), float(rng.exponential(0.3))
         best = -math.inf
         for k in range(6):
@@ -43,7 +51,7 @@ def test_affinity_is_the_definition_person_by_person() -> None:
 def test_splits_are_the_best_of_all() -> None:
     rng = np.random.default_rng(5)
     for _ in range(30):
-        people = Crowd(np.sort(rng.exponential(1.0, 4)), rng.integers(1, 60, 4))
+        people = SortedPeople(np.sort(rng.exponential(1.0, 4)), rng.integers(1, 60, 4))
         each = np.repeat(people.levels, people.counts)
         n = people.n
         spent = np.concatenate([[0.0], np.cumsum(each)])
@@ -74,7 +82,7 @@ def test_two_laws_within_reach_of_a_third_are_that_much_alike() -> None:
     for spent in (0.1, 0.7, 2.0):
         b = math.exp(-spent)
         rare = b / (1 + b)
-        people = Crowd(np.array([spent]), np.array([1]))
+        people = SortedPeople(np.array([spent]), np.array([1]))
         bound = 4.0 * chain_square(people, replaced=False)
         values = []
         for both in np.linspace(0.0, rare, 50).tolist():
@@ -94,7 +102,7 @@ def test_very_many_levels_are_joined_upwards() -> None:
     assert np.all((moved >= 1.0) & (moved <= math.exp(1 / 256)))
     assert joined.levels[0] == 0.0
     assert joined.levels[-1] == math.inf
-    whole = Crowd(np.sort(each)[1:], np.concatenate([[2], np.ones(len(each) - 2, np.int64)]))
+    whole = SortedPeople(np.sort(each)[1:], np.concatenate([[2], np.ones(len(each) - 2, np.int64)]))
     exact = central_square(whole)
     assert exact * (1 - 5e-3) <= central_square(joined) <= exact * (1 + 1e-6)
 
@@ -162,7 +170,7 @@ def test_random_subsets_are_bounded_from_below() -> None:
     rng = np.random.default_rng(7)
     for _ in range(20):
         eps = np.sort(rng.exponential(1.0, 7))
-        people = Crowd(eps, np.ones(7, np.int64))
+        people = SortedPeople(eps, np.ones(7, np.int64))
         cells, beta = int(rng.integers(2, 9)), float(rng.uniform(0.02, 0.4))
         for replaced in (True, False):
             d = shuffled_reach(people, cells, beta, replaced=replaced)

@@ -14,9 +14,9 @@ from epsilons import tally
 from epsilons.allocation import allocate_for
 from epsilons.budgets import Budgets
 from epsilons.mechanisms import build_histogram
-from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.add_remove import CellSums
 from epsilons.noise import DiscreteLaplace
-from epsilons.statistics.steps import Draw
+from epsilons.statistics.question import Draw
 from epsilons.tally import GRID
 
 

@@ -24,7 +24,7 @@ import epsilons as ep
 from epsilons.mechanisms import ClosedHistogram, SumAndSquares
 from epsilons.noise import DiscreteLaplace, Hourglass
 from epsilons.verify.auditing import Audit, audit
-from epsilons.verify.binomial import lower_log_odds
+from epsilons.verify.fit import lower_log_odds
 from tests.tallied import tallied
 
 Sampler = Callable[[int], Any]

@@ -17,7 +17,7 @@ import epsilons as ep
 from epsilons import report
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.verify.auditing import Audit, _promise, audit
-from epsilons.verify.binomial import lower_log_odds
+from epsilons.verify.fit import lower_log_odds
 from epsilons.verify.scores import Outputs, scores
 from tests.verify.test_auditing import audited, laplace, within
 

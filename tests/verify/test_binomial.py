@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from epsilons.errors import ArgumentError
-from epsilons.verify.binomial import lower_log_odds, tail
+from epsilons.verify.fit import lower_log_odds, tail
 
 
 def exact_tail(successes: int, trials: int, odds: Fraction) -> Fraction:

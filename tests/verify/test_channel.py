@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 
 from epsilons.errors import PrivacyError
 from epsilons.local import Bit, Frequencies, Mean, Vector
-from epsilons.local.channel import Channel, Shifted
-from epsilons.local.coins import WORD
-from epsilons.local.cube import Cap
-from epsilons.verify.channel import exact_channel
-from epsilons.verify.losses import exact
+from epsilons.local.draws import WORD, Cap, Channel, Shifted
+from epsilons.verify.losses.kinds import exact, exact_channel
 
 BUDGETS = [0.0, 1e-9, 0.05, 0.1, 0.5, 1.0, math.log(3), 3.0, 8.0, 20.0, 44.0, 60.0, 700.0]
 

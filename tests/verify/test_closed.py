@@ -14,9 +14,9 @@ import pytest
 import epsilons as ep
 from epsilons.errors import PrivacyError
 from epsilons.noise import Closed, DiscreteLaplace, Pieces, Seeded
-from epsilons.verify import closed
 from epsilons.verify.fit import strangeness
-from epsilons.verify.moves import Person, moved
+from epsilons.verify.losses import closed
+from epsilons.verify.replaying.runs import Person, moved
 from tests.verify.test_drawn import loose, made, right, turned
 
 # Losses.

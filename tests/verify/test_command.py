@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from epsilons import cli
 from epsilons.mechanisms import build_moments
-from epsilons.mechanisms.moment import SumAndSquares
+from epsilons.mechanisms.sums import SumAndSquares
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])

@@ -15,7 +15,7 @@ import epsilons as ep
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import SeveralSums
 from epsilons.noise import Closed, Cube, Pieces
-from epsilons.verify import cube
+from epsilons.verify.losses import sums as cube
 from tests.mechanisms.test_several import made, tiny
 
 

@@ -21,9 +21,8 @@ import epsilons as ep
 from epsilons import report
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.local import Mean
-from epsilons.mechanisms.candidates import Listed, TheLine
 from epsilons.mechanisms.histogram import Histogram
-from epsilons.mechanisms.selection import Selection
+from epsilons.mechanisms.selection import Listed, Selection, TheLine
 from epsilons.noise import DiscreteLaplace
 from epsilons.papers.diffusion import Crossing
 from tests import compared

@@ -25,7 +25,7 @@ from epsilons.noise import (
     resolve,
 )
 from epsilons.verify.fit import Stream, beyond, even, shares, strangeness, two_sided, uniforms
-from epsilons.verify.laws import one_number, two_numbers
+from epsilons.verify.losses.laws import one_number, two_numbers
 
 LINES: list[Any] = [
     DiscreteLaplace(Fraction(1, 3)),

@@ -13,12 +13,12 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.add_remove import TwoSums
 from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.risk import ratio
-from epsilons.verify import pairs
-from epsilons.verify.laws import LawPieces as Declared
-from epsilons.verify.pairs import pair_losses, unit_loss
+from epsilons.verify.losses import sums
+from epsilons.verify.losses.laws import LawPieces as Declared
+from epsilons.verify.losses.sums import pair_losses, unit_loss
 
 KINDS: list[Any] = [Hourglass, Staircase2D]
 RATES = [Fraction(1, 100), Fraction(1, 2), Fraction(1), Fraction(8), Fraction(32)]
@@ -146,7 +146,7 @@ def test_a_unit_costs_the_rate_whatever_the_first_stair(kind: Any, rate: Fractio
     for steps in (1, 2, 3, 5):
         for inner in range(1, steps + 1):
             law = kind(rate, steps, inner)
-            assert pairs.everywhere(Memo(law), steps) == rate
+            assert sums.everywhere(Memo(law), steps) == rate
             assert pair_losses(two_sums(law, [99.0], [1])) == (rate,)
 
 
@@ -162,7 +162,7 @@ def test_a_unit_of_many_steps_costs_the_rate(kind: Any, rate: Fraction, steps: i
 def test_vertices_find_what_enumeration_finds(steps: int) -> None:
     for inner in range(1, steps + 1):
         hour = Memo(Hourglass(1, steps, inner))
-        assert pairs.at_vertices(hour, steps, inner) == pairs.everywhere(hour, steps) == 1
+        assert sums.at_vertices(hour, steps, inner) == sums.everywhere(hour, steps) == 1
 
 
 @pytest.mark.parametrize("height", [moved_by_one, not_mirrored], ids=lambda h: str(h.__name__))
@@ -170,9 +170,9 @@ def test_vertices_find_what_enumeration_finds(steps: int) -> None:
 def test_vertices_find_what_enumeration_finds_of_broken_laws(height: Any, steps: int) -> None:
     for inner in range(1, steps + 1):
         law = Fake(steps, inner, height)
-        found = pairs.everywhere(law, steps)
+        found = sums.everywhere(law, steps)
         assert found > 1
-        assert pairs.at_vertices(law, steps, inner) >= found
+        assert sums.at_vertices(law, steps, inner) >= found
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -269,7 +269,7 @@ class Loose:
     law: Any
 
 
-GOOD = Loose([1.0], [1], pairs.TWO_SUMS, 64, Hourglass.best(1, 64))
+GOOD = Loose([1.0], [1], sums.TWO_SUMS, 64, Hourglass.best(1, 64))
 
 REFUSED: dict[str, Any] = {
     "steps one smaller than the unit": replace(GOOD, law=Hourglass.best(1, 63)),

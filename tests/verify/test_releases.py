@@ -12,15 +12,12 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms.additive import Additive
-from epsilons.mechanisms.cell_sums import CellSums
+from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
 from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
-from epsilons.mechanisms.level_counts import LevelCounts
-from epsilons.mechanisms.moment import SumAndSquares
 from epsilons.mechanisms.selection import Selection, spread_of
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.sums import Additive, SumAndSquares
 from epsilons.papers.diffusion import Crossing
-from epsilons.verify import selection
+from epsilons.verify.losses import selection
 from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 

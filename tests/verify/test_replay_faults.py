@@ -17,7 +17,7 @@ import epsilons as ep
 from epsilons import tally
 from epsilons.errors import ArgumentError, DataError, PrivacyError
 from epsilons.mechanisms import Additive
-from epsilons.tally import arrays, identity
+from epsilons.tally.given import arrays, column
 from epsilons.verify import Replay, replay
 from tests.assumed import SAMPLE
 from tests.verify.replayed import (
@@ -55,7 +55,7 @@ def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_collated_column_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids are grouped without case, as by an engine with such a collation."""
-    people = identity.people
+    people = column.people
 
     def collated(given: Any, name: str, *, lenient: bool) -> Any:
         return people([str(each).lower() for each in given], name, lenient=lenient)
@@ -75,7 +75,7 @@ def test_a_collated_table_of_duckdb_shows(monkeypatch: pytest.MonkeyPatch) -> No
     )
     connection.execute("INSERT INTO people SELECT * FROM given")
     held(asked("mean", "replace", connection.table("people")))
-    from epsilons.tally import columns
+    from epsilons.tally.given import columns
 
     monkeypatch.setattr(columns, "bytewise", lambda table, *_: (table, "text"))
     shows(asked("mean", "replace", connection.table("people")), "another's id in other letters")
@@ -83,7 +83,7 @@ def test_a_collated_table_of_duckdb_shows(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_ids_as_floats_show(monkeypatch: pytest.MonkeyPatch) -> None:
     who = [2**53 + 4 * (i // 2) for i in range(SIZE)]
-    people = identity.people
+    people = column.people
 
     def floats(given: Any, name: str, *, lenient: bool) -> Any:
         return people([float(each) for each in given], name, lenient=lenient)

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.tally import expressions, fold_engine, units
 from epsilons.tally import rows as tally_rows
+from epsilons.tally.count import units
+from epsilons.tally.engines import expressions, fold_engine
 from epsilons.verify import Change, replay
 from tests.verify.replayed import ARRAYS, TERMS
 from tests.verify.shared import Shared

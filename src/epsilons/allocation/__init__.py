@@ -13,12 +13,30 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.allocation.baselines import proportional, threshold, uniform
-from epsilons.allocation.best import affine, best_cap, optimal
-from epsilons.allocation.hpm import hpm_a, hpm_ce, hpm_cp, hpm_cp_t, hpm_ue, hpm_up, hpm_up_t
-from epsilons.allocation.rule import Effective, Rule, weighing_of
+from epsilons.allocation.baselines import (
+    hpm_a,
+    hpm_ce,
+    hpm_cp,
+    hpm_cp_t,
+    hpm_ue,
+    hpm_up,
+    hpm_up_t,
+    proportional,
+    threshold,
+    uniform,
+)
+from epsilons.allocation.rules import (
+    MARGIN,
+    Effective,
+    Rule,
+    affine,
+    best_cap,
+    optimal,
+    promising,
+    staircase,
+    weighing_of,
+)
 from epsilons.allocation.shrunk import minimax
-from epsilons.allocation.stairs import MARGIN, promising, staircase
 from epsilons.budgets import Budgets, People, as_budgets, budgets_of_people
 from epsilons.errors import BudgetError
 from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing

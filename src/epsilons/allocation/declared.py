@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.budgets import LARGEST, Budgets, float_down, is_number
+from epsilons.budgets import LARGEST, SMALLEST, Budgets, Ladder, float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.ladder import SMALLEST, Ladder
 from epsilons.types import Integers
 
 HIGHEST: Final = 16.0

@@ -8,13 +8,22 @@ from dataclasses import replace
 import numpy as np
 
 from epsilons import risk
-from epsilons.allocation.best import laplace_quantile, merged, optimal, squares
-from epsilons.allocation.caps import bias_scale, capped, golden, square_cap
-from epsilons.allocation.rule import Effective, weighing_of
+from epsilons.allocation.rules import (
+    Effective,
+    bias_scale,
+    capped,
+    golden,
+    laplace_quantile,
+    merged,
+    optimal,
+    square_cap,
+    squares,
+    weighing_of,
+)
 from epsilons.budgets import Budgets, summed
 from epsilons.risk import Moments
-from epsilons.risk.assumptions import RELATED, Assumption
 from epsilons.risk.goals import Goal
+from epsilons.risk.weighing import RELATED, Assumption
 from epsilons.types import Floats
 
 _LEVELS = 256

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from epsilons.allocation.caps import square_cap
+from epsilons.allocation.rules import square_cap
 from epsilons.budgets import Budgets
 from epsilons.risk import ranges
 from epsilons.types import Floats, Integers

@@ -15,10 +15,19 @@ else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "means": ("frequencies", "mean"),
+            "means": (
+                "frequencies",
+                "mean",
+            ),
             "publishing": ("publish",),
-            "ranking": ("count", "quantile"),
-            "varying": ("covariance", "variance"),
+            "ranking": (
+                "count",
+                "quantile",
+            ),
+            "varying": (
+                "covariance",
+                "variance",
+            ),
         },
     )
 

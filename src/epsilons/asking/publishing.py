@@ -12,8 +12,8 @@ from epsilons.errors import ArgumentError
 from epsilons.noise import Source
 from epsilons.release import Release, Releases
 from epsilons.statistics import Question
-from epsilons.statistics.call import TERMS, Call, terms_of
 from epsilons.statistics.division import division_of
+from epsilons.statistics.question import TERMS, Call, terms_of
 from epsilons.types import Column, Data, Neighbours, Part
 
 __all__ = ["answered", "publish"]

@@ -12,7 +12,7 @@ from epsilons import publish, report, verify
 from epsilons.cli import options, spoken
 from epsilons.release import Release
 from epsilons.statistics import STATISTICS, Question
-from epsilons.statistics.call import TERMS
+from epsilons.statistics.question import TERMS
 
 __all__ = [
     "EVERY",

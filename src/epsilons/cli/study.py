@@ -15,7 +15,7 @@ from epsilons import Ledger, Releases, parameters, publish
 from epsilons.cli import options
 from epsilons.errors import ArgumentError, FileError
 from epsilons.statistics import STATISTICS, Question
-from epsilons.statistics.call import TERMS
+from epsilons.statistics.question import TERMS
 
 __all__ = ["PUBLISH", "Study", "read"]
 

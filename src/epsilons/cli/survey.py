@@ -17,7 +17,7 @@ import click
 from epsilons import report
 from epsilons.cli import options
 from epsilons.collector import Service, Survey, create, offline_page, serve
-from epsilons.collector.demo import PEOPLE, Crowd, demo_survey
+from epsilons.collector.demo import PEOPLE, Participants, demo_survey
 from epsilons.collector.serving import address_of
 from epsilons.errors import FileError
 
@@ -240,7 +240,7 @@ def demo(port: int) -> None:
         path = Path(folder) / "demo.db"
         made = create(path, survey)
         with Service(path) as service:
-            crowd = Crowd(service, survey, made.tokens[:PEOPLE])
+            crowd = Participants(service, survey, made.tokens[:PEOPLE])
             click.echo(f"The organiser's page: {address}/o/{survey.id}#{made.key}")
             for token in made.tokens[PEOPLE : PEOPLE + 2]:
                 click.echo(f"An invitation:        {address}/s/{survey.id}#{token}")

@@ -8,10 +8,9 @@ with collector.Service("survey.db") as service:      what `epsilons survey serve
     collector.serve(service)
 """
 
-from epsilons.collector.offline import offline_page
 from epsilons.collector.question import Level, Survey
 from epsilons.collector.service import Made, Service, create
-from epsilons.collector.serving import serve
+from epsilons.collector.serving import offline_page, serve
 from epsilons.collector.store import Outcome
 
 __all__ = ["Level", "Made", "Outcome", "Service", "Survey", "create", "offline_page", "serve"]

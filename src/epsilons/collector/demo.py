@@ -14,7 +14,7 @@ import numpy as np
 from epsilons.collector.question import Survey
 from epsilons.collector.service import Service
 
-__all__ = ["PEOPLE", "Crowd", "demo_survey"]
+__all__ = ["PEOPLE", "Participants", "demo_survey"]
 
 PEOPLE: Final = 2_000
 """Invented participants."""
@@ -41,7 +41,7 @@ def demo_survey() -> Survey:
     )
 
 
-class Crowd:
+class Participants:
     """Invented people who answer one after the other, in a thread of their own.
 
     Their answers are invented; their reports are randomized as those of real people are.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from epsilons import parameters
 from epsilons.errors import ArgumentError, BudgetError, FileError
 from epsilons.local import Bit, Frequencies, Mean
-from epsilons.local.coins import WORD, threshold
+from epsilons.local.draws import WORD, threshold
 
 __all__ = ["KINDS", "Level", "Survey"]
 

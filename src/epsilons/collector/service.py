@@ -14,23 +14,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple
 
-from epsilons.collector.door import LARGEST, Door
-from epsilons.collector.live import Live, joined, released
+from epsilons.collector.live import LARGEST, Door, Live, joined, released
 from epsilons.collector.question import CERTAIN, MOST_INVITATIONS, Survey
 from epsilons.collector.store import (
     UNKNOWN,
     Outcome,
     Reservation,
-    Store,
     Submission,
+    SurveyStore,
+    Writer,
     digest,
     secret,
 )
-from epsilons.collector.writer import Writer
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import Reports
 from epsilons.release import Release
-from epsilons.tally.parquet import write_frame
+from epsilons.tally.given.files import write_frame
 
 __all__ = ["Made", "Service", "create"]
 
@@ -80,8 +79,8 @@ def create(path: str | Path, survey: Survey) -> Made:
                 "people would send their true answer, and nothing would be hidden. Give at most "
                 "5.29."
             )
-    Store.make(Path(path))
-    store = Store(Path(path))
+    SurveyStore.make(Path(path))
+    store = SurveyStore(Path(path))
     try:
         key = secret()
         tokens = tuple(secret() for _ in range(survey.invitations))
@@ -110,8 +109,8 @@ class Service:
         self, path: str | Path, now: Callable[[], datetime.datetime] | None = None
     ) -> None:
         self._now = now or _now
-        self._store = Store(Path(path))
-        self._eyes = Store(Path(path))
+        self._store = SurveyStore(Path(path))
+        self._eyes = SurveyStore(Path(path))
         self._reading = threading.Lock()
         self._looking = threading.Lock()
         held = self._store.surveys()
@@ -137,7 +136,7 @@ class Service:
     def _over(self, name: str) -> bool:
         return self._surveys[name].closed_at(self._now())
 
-    def _watch(self, store: Store) -> None:
+    def _watch(self, store: SurveyStore) -> None:
         """Close what has reached its time, also if nobody asks: the clock may be set back later."""
         for name in self._surveys:
             if self._over(name) and not store.closed(name)[0]:

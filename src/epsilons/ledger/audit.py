@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from epsilons.errors import LedgerError
-from epsilons.ledger import chain, units
+from epsilons.ledger import book as units
+from epsilons.ledger import store as chain
 from epsilons.ledger.book import Book
 from epsilons.ledger.enrolment import changes_digest
-from epsilons.ledger.schema import VERSION
+from epsilons.ledger.store import VERSION
 from epsilons.types import Integers
 
 __all__ = ["Findings", "audit"]

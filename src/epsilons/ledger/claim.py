@@ -18,9 +18,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from epsilons import made, tally
-from epsilons.accounts import Charge, Settled, Sheet
+from epsilons.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError, ClaimError, LedgerError, PrivacyError, StorageError
-from epsilons.ledger import units
+from epsilons.ledger import book as units
 from epsilons.ledger.book import Book, Kept, Rule, charge, checked_name, tidy, written
 from epsilons.release import Entry, Releases
 from epsilons.types import Floats, Integers
@@ -175,7 +175,7 @@ class Claim:
             raise ClaimError(f"name={self._name!r}: this release {why}")
         return found.state
 
-    def sheet(self, data: Any, person: Any) -> Sheet:
+    def sheet(self, data: Any, person: Any) -> AccountSheet:
         """What everyone in the data may spend: min(rule, budget − spent − earlier open claims).
 
         Args:
@@ -209,7 +209,7 @@ class Claim:
             )
         offers = np.full(len(who), np.nan)
         offers[place] = self._budgets = units.floats(self._offered)
-        return Sheet(data, who.offered(offers))
+        return AccountSheet(data, who.offered(offers))
 
     def _strangers(self, who: tally.People, known: Integers) -> LedgerError:
         """Why people of the data cannot take part, where it is public who does."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from epsilons import made, tally
 from epsilons.errors import LedgerError
-from epsilons.ledger import chain
+from epsilons.ledger import store as chain
 from epsilons.ledger.book import Book, chunks
 from epsilons.ledger.store import Row
 from epsilons.types import Integers

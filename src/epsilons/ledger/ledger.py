@@ -15,18 +15,18 @@ import numpy as np
 from epsilons import made, parameters, tally
 from epsilons.budgets import Budgets, is_number
 from epsilons.errors import ArgumentError, BudgetError, ClaimError, LedgerError
-from epsilons.ledger import chain, enrolment, history, units
+from epsilons.ledger import book as units
+from epsilons.ledger import enrolment, statement
+from epsilons.ledger import store as chain
 from epsilons.ledger.audit import Findings, audit
 from epsilons.ledger.book import Book, Rule, checked_name, tidy
 from epsilons.ledger.claim import Claim
 from epsilons.ledger.enrolment import Enrolment
-from epsilons.ledger.history import Past, Status
 from epsilons.ledger.postgres import PostgreSQL, is_address
-from epsilons.ledger.schema import VERSION
-from epsilons.ledger.series import People, Series, series
+from epsilons.ledger.series import Series, SeriesPeople, series
 from epsilons.ledger.sqlite import SQLite
-from epsilons.ledger.statement import Statement, statement_of
-from epsilons.ledger.store import Store
+from epsilons.ledger.statement import Past, Statement, Status, statement_of
+from epsilons.ledger.store import VERSION, Store
 from epsilons.release import Releases
 from epsilons.statistics import Question
 from epsilons.types import Column, Data, Neighbours, Part
@@ -262,7 +262,7 @@ class Ledger:
             raise ArgumentError("questions must not be empty, and names must be one for each.")
         with self._book.store.read():
             found = self._book.store.integers(2, "SELECT budget, spent FROM accounts")
-        people = People.of(*found.T)
+        people = SeriesPeople.of(*found.T)
         if not people.left.any():
             raise LedgerError("ledger: nobody has anything left.")
         return series(people, asked, called, tolerances)
@@ -335,11 +335,11 @@ class Ledger:
 
     def history(self) -> tuple[Past, ...]:
         """All releases, in the order in which they were opened."""
-        return history.past(self._book)
+        return statement.past(self._book)
 
     def status(self) -> Status:
         """The ledger at a glance; under add/remove, nothing that depends on who is a member."""
-        return history.status(self._book)
+        return statement.status(self._book)
 
     def check(self, head: str | None = None) -> Findings:
         """Replay every event, every charge and every balance.
@@ -363,7 +363,7 @@ class Ledger:
         Raises:
             FileError: a file cannot be written.
         """
-        return history.export(self._book, Path(folder))
+        return statement.export(self._book, Path(folder))
 
     def close(self) -> None:
         """Close the database."""

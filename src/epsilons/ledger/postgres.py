@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from epsilons.errors import ColumnError, EpsilonsError, LedgerError, MissingExtraError
-from epsilons.ledger.schema import TABLES
-from epsilons.ledger.store import PATIENCE, Row, Store
+from epsilons.ledger.store import PATIENCE, TABLES, Row, Store
 
 if TYPE_CHECKING:
     import psycopg

@@ -18,10 +18,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from epsilons import report
-from epsilons.budgets import Budgets, is_number
+from epsilons.budgets import Budgets, is_number, keys
 from epsilons.errors import ArgumentError
-from epsilons.ladder import keys
-from epsilons.ledger import units
+from epsilons.ledger import book
 from epsilons.planning.trial import Trial
 from epsilons.report import number, wrapped
 from epsilons.report.parts import PageTable, Part, Words, whole
@@ -29,7 +28,7 @@ from epsilons.report.phrases import FORECAST, written_words
 from epsilons.statistics import Question
 from epsilons.types import Floats, Integers
 
-__all__ = ["People", "Series", "Step", "series"]
+__all__ = ["Series", "SeriesPeople", "Step", "series"]
 
 HALVINGS: Final = 60
 """Steps of a bisection."""
@@ -55,7 +54,7 @@ Errors: TypeAlias = list[float]
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class SeriesPeople:
     """Who gives how much, and what is left of it, in ε; the public ones by what is offered of them.
 
     Attributes:
@@ -69,10 +68,10 @@ class People:
     counts: Integers
 
     @classmethod
-    def of(cls, budgets: Integers, spent: Integers) -> People:
+    def of(cls, budgets: Integers, spent: Integers) -> SeriesPeople:
         """People by their accounts; those who agree in nine bits of both are counted together."""
-        given = units.floats(np.minimum(budgets, units.MOST))
-        left = units.floats(np.minimum(np.maximum(budgets - spent, 0), units.MOST))
+        given = book.floats(np.minimum(budgets, book.MOST))
+        left = book.floats(np.minimum(np.maximum(budgets - spent, 0), book.MOST))
         pairs = np.column_stack([keys(given), keys(left)])
         _, first, counts = np.unique(pairs, axis=0, return_index=True, return_counts=True)
         return cls(given[first], left[first], counts.astype(np.int64))
@@ -177,7 +176,7 @@ class Series:
 
 
 def series(
-    people: People, questions: Sequence[Question], names: Sequence[str], tolerances: Any
+    people: SeriesPeople, questions: Sequence[Question], names: Sequence[str], tolerances: Any
 ) -> Series:
     """Forecast a series of releases.
 
@@ -265,10 +264,10 @@ def _tolerated(asked: Sequence[_Asked], tolerances: Any) -> list[float]:
 
 
 def _carried_out(
-    people: People, asked: Sequence[_Asked], offer: Callable[[int], Floats]
+    people: SeriesPeople, asked: Sequence[_Asked], offer: Callable[[int], Floats]
 ) -> tuple[Errors, list[float]]:
     """The error of each release, and what is left after it, if they are made one after another."""
-    left, own = people.left, people.counts * (people.budgets < units.MOST // units.ONE)
+    left, own = people.left, people.counts * (people.budgets < book.MOST // book.ONE)
     whole = float(own @ people.budgets) or 1.0  # of those who are not public
     errors, after = [], []
     for place, each in enumerate(asked):
@@ -279,7 +278,7 @@ def _carried_out(
     return errors, after
 
 
-def _by_shares(people: People, shares: Sequence[Fraction]) -> Callable[[int], Floats]:
+def _by_shares(people: SeriesPeople, shares: Sequence[Fraction]) -> Callable[[int], Floats]:
     return lambda place: people.budgets * float(shares[place])
 
 
@@ -288,7 +287,7 @@ def _worst(errors: Errors, wanted: Sequence[float]) -> float:
 
 
 def _shares(
-    people: People, asked: Sequence[_Asked], wanted: Sequence[float]
+    people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
     """The shares whose worst release is best; even ones where all releases are alike."""
     parts = _parts(people, asked, wanted)
@@ -308,7 +307,7 @@ def _shares(
 
 
 def _parts(
-    people: People, asked: Sequence[_Asked], wanted: Sequence[float]
+    people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
     """How a whole budget is divided, all of it."""
     pairs = zip(asked, wanted, strict=True)
@@ -341,7 +340,7 @@ def _parts(
 
 
 def _best_limit(
-    people: People, asked: Sequence[_Asked], wanted: Sequence[float]
+    people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[float, Errors, float]:
     """The uniform limit whose worst release is best, its errors, and what is left at the end."""
     usable = people.left[people.left > 0.0]

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from epsilons.errors import EpsilonsError, LedgerError
-from epsilons.ledger.schema import TABLES
-from epsilons.ledger.store import PATIENCE, Row, Store
+from epsilons.ledger.store import PATIENCE, TABLES, Row, Store
 
 __all__ = ["SQLite"]
 

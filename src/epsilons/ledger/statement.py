@@ -1,7 +1,4 @@
-"""What one person gave, what was spent of it and for what: as text, JSON and a page.
-
-It is for that person. Under add/remove it is for nobody else.
-"""
+"""What a ledger says about one person, and about itself."""
 
 from __future__ import annotations
 
@@ -12,15 +9,31 @@ from pathlib import Path
 from typing import Any, Final
 
 from epsilons import report, tally
-from epsilons.errors import LedgerError
-from epsilons.ledger import units
-from epsilons.ledger.book import Book
-from epsilons.report import wrapped
+from epsilons.errors import FileError, LedgerError
+from epsilons.ledger import book as units
+from epsilons.ledger import store as chain
+from epsilons.ledger.book import Book, Rule
+from epsilons.report import number, wrapped
 from epsilons.report.numbers import budget as shown
 from epsilons.report.parts import FactList, PageTable, Part, Section, Words, whole
 from epsilons.report.phrases import written_words
 
-__all__ = ["Line", "Statement", "statement_of"]
+__all__ = [
+    "Past",
+    "Statement",
+    "StatementLine",
+    "Status",
+    "export",
+    "past",
+    "statement_of",
+    "status",
+    "table_of",
+]
+
+
+# What one person gave, what was spent of it and for what: as text, JSON and a page.
+#
+# It is for that person. Under add/remove it is for nobody else.
 
 MEANS: Final = (
     "What is spent is ε: whatever was released for it changes the probability of any conclusion "
@@ -30,7 +43,7 @@ MEANS: Final = (
 
 
 @dataclass(frozen=True)
-class Line:
+class StatementLine:
     """One line of a statement.
 
     Attributes:
@@ -62,7 +75,7 @@ class Statement:
     budget: float
     spent: float
     left: float
-    lines: tuple[Line, ...]
+    lines: tuple[StatementLine, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -161,11 +174,11 @@ def statement_of(book: Book, person: Any) -> Statement:
             number,
         )
     lines = [
-        (event, Line(at, _release(name, state), units.as_float(amount), None))
+        (event, StatementLine(at, _release(name, state), units.as_float(amount), None))
         for event, at, name, state, amount in charges
     ]
     lines += [
-        (event, Line(at, _change(kind, was, now, consent), 0.0, units.as_float(now)))
+        (event, StatementLine(at, _change(kind, was, now, consent), 0.0, units.as_float(now)))
         for event, at, kind, was, now, consent in changes
     ]
     ordered = tuple(line for _, line in sorted(lines, key=lambda pair: pair[0]))
@@ -186,3 +199,217 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     if now > was:
         return f"raised: {consent}"
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
+
+
+# What a ledger tells of itself: its releases, its state, and all of it as Parquet files.
+
+
+@dataclass(frozen=True)
+class Past:
+    """A release in a ledger.
+
+    Attributes:
+        name: under which it stands there.
+        state: "open", "drawing", "settled", "failed" or "abandoned".
+        claim: how much it asked of everyone.
+        opened: when, in UTC.
+        closed: when; None while it is open.
+        head: the end of the chain when it was closed; None while it is open.
+        people: how many were charged; None under add/remove, where that is private.
+        spent: what they paid together, in ε; None under add/remove.
+    """
+
+    name: str
+    state: str
+    claim: str
+    opened: str
+    closed: str | None
+    head: str | None
+    people: int | None
+    spent: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def past(book: Book) -> tuple[Past, ...]:
+    """All releases, in the order in which they were opened."""
+    store = book.store
+    with store.read():
+        rows = store.rows(
+            "SELECT number, name, state, at_most, part, whole, opened, closed FROM releases "
+            "ORDER BY number"
+        )
+        heads = {
+            (release, kind): book.head((event, hashed))
+            for event, release, kind, hashed in store.rows(
+                "SELECT number, release, kind, hash FROM events WHERE release IS NOT NULL"
+            )
+        }
+        sums: dict[int, tuple[int, float]] = {}
+        if not book.private:
+            sums = {
+                release: (people, float(amount) / units.ONE)
+                for release, people, amount in store.rows(
+                    "SELECT release, count(*), sum(amount * 1.0) FROM charges GROUP BY release"
+                )
+            }
+    none = (None, None) if book.private else (0, 0.0)
+    return tuple(
+        Past(
+            name,
+            state,
+            str(Rule(*rule)),
+            opened,
+            closed,
+            None if closed is None else heads.get((release, state)),
+            *sums.get(release, none),
+        )
+        for release, name, state, *rule, opened, closed in rows
+    )
+
+
+WAITING: Final = {
+    "open": "Open, and holding back what they may ask of everyone from later releases; "
+    "ledger.abandon(name) gives up what will not be drawn",
+    "drawing": "Paid for, and without an answer until their process stores it; if it has ended, "
+    "ledger.abandon(name) closes them",
+}
+"""What is said about releases in these states."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """A ledger at a glance.
+
+    Attributes:
+        neighbours: "replace" or "add-remove".
+        created: when, in UTC.
+        head: the end of its chain.
+        releases: all of them.
+        people: how many accounts there are; None under add/remove.
+        given: what people give together, in ε, the public ones apart; None under add/remove.
+        spent: what of it is spent; None under add/remove.
+    """
+
+    neighbours: str
+    created: str
+    head: str
+    releases: tuple[Past, ...]
+    people: int | None = None
+    given: float | None = None
+    spent: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return report.to_json(self.to_dict())
+
+    def __str__(self) -> str:
+        lines = [f"A ledger under {self.neighbours}, since {self.created}."]
+        if self.people is not None and self.given is not None and self.spent is not None:
+            share = self.spent / self.given if self.given else 0.0
+            lines.append(
+                f"{self.people:,} people gave ε = {number(self.given)} together; "
+                f"{number(100.0 * share, 3)} % of it is spent."
+            )
+        if self.releases:
+            lines += ["", table_of(self.releases)]
+        for state, words in WAITING.items():
+            named = [f"{each.name} ({each.claim})" for each in self.releases if each.state == state]
+            lines += [wrapped(f"{words}: {', '.join(named)}.")] if named else []
+        return "\n".join([*lines, "", f"Head {self.head}"])
+
+
+def table_of(releases: tuple[Past, ...]) -> str:
+    """Releases as a table."""
+    heads = ["release", "state", "claim", "closed (UTC)"]
+    rows = [[each.name, each.state, each.claim, each.closed or ""] for each in releases]
+    if all(each.people is not None for each in releases):
+        heads += ["people", "spent"]
+        for row, each in zip(rows, releases, strict=True):
+            row += [f"{each.people:,}", number(each.spent or 0.0)]
+    return report.table(heads, rows)
+
+
+def status(book: Book) -> Status:
+    """A ledger at a glance; under add/remove nothing that depends on who is a member."""
+    store = book.store
+    releases = past(book)
+    with store.read():
+        ((created,),) = store.rows("SELECT created FROM ledger")
+        head = book.head(chain.last_of(store), fresh=True)
+        if book.private:
+            return Status(book.neighbours, created, head, releases)
+        people = store.rows("SELECT count(*) FROM accounts")[0][0]
+        given, spent = store.rows(
+            "SELECT coalesce(sum(budget * 1.0), 0), coalesce(sum(spent * 1.0), 0) FROM accounts "
+            "WHERE budget < ?",
+            units.PUBLIC,
+        )[0]
+    sums = float(given) / units.ONE, float(spent) / units.ONE
+    return Status(book.neighbours, created, head, releases, int(people), *sums)
+
+
+TABLES: Final[dict[str, dict[str, type]]] = {
+    "accounts": {
+        "number": int,
+        "person": bytes,
+        "mark": bytes,
+        "budget": int,
+        "most": int,
+        "spent": int,
+    },
+    "releases": {
+        "number": int,
+        "name": str,
+        "question": str,
+        "state": str,
+        "at_most": int,
+        "part": int,
+        "whole": int,
+        "result": bytes,
+        "opened": str,
+        "closed": str,
+    },
+    "charges": {"release": int, "account": int, "amount": int},
+    "changes": {"event": int, "account": int, "was": int, "now": int, "consent": str},
+    "events": {
+        "number": int,
+        "kind": str,
+        "release": int,
+        "content": bytes,
+        "at": str,
+        "hash": bytes,
+    },
+}
+"""The tables that are exported: all but the secret."""
+
+
+def export(book: Book, folder: Path) -> tuple[Path, ...]:
+    """Write the tables of a ledger as Parquet files.
+
+    Args:
+        book: the ledger.
+        folder: where; it is made if it is not there.
+
+    Raises:
+        FileError: a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise FileError(f"folder={str(folder)!r} cannot be made.") from None
+    written = []
+    with book.store.read():
+        for table, columns in TABLES.items():
+            names = list(columns)
+            sql = f"SELECT {', '.join(names)} FROM {table} ORDER BY {names[0]}, {names[1]}"  # noqa: S608
+            path = folder / f"{table}.parquet"
+            tally.write_parquet(path, columns, book.store.batches(sql))
+            written.append(path)
+    return tuple(written)

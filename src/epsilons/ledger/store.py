@@ -1,13 +1,10 @@
-"""What a ledger asks of a database: transactions, statements, rows, and many rows at once.
-
-One protocol for all of them. A write is a transaction that excludes every other write of the same
-ledger; a read sees one moment. A transaction belongs to the thread that began it, and has a
-connection to itself until it ends. A forked process opens connections of its own. What a database
-says when it fails may show an id or a balance: it is caught here and never passed on.
-"""
+"""What a ledger asks of a database: tables, statements and transactions, and the chain in it."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -22,7 +19,29 @@ import numpy as np
 from epsilons.errors import EpsilonsError, LedgerError, PrivacyError, StorageError
 from epsilons.types import Integers
 
-__all__ = ["Row", "Store"]
+__all__ = [
+    "START",
+    "STATES",
+    "TABLES",
+    "VERSION",
+    "Digest",
+    "Row",
+    "Store",
+    "append",
+    "head_of",
+    "keyed_head",
+    "link",
+    "mark",
+    "release_digest",
+]
+
+
+# What a ledger asks of a database: transactions, statements, rows, and many rows at once.
+#
+# One protocol for all of them. A write is a transaction that excludes every other write of the same
+# ledger; a read sees one moment. A transaction belongs to the thread that began it, and has a
+# connection to itself until it ends. A forked process opens connections of its own. What a database
+# says when it fails may show an id or a balance: it is caught here and never passed on.
 
 T = TypeVar("T")
 
@@ -321,3 +340,207 @@ _GATE: Final = _Gate()
 os.register_at_fork(
     before=_GATE.before_fork, after_in_parent=_GATE.after_fork, after_in_child=_GATE.forked
 )
+
+
+# The tables of a ledger: the same on every database, but for the names of two types.
+#
+#     ledger     one row: version, neighbours, the key of ids, when it was made
+#     accounts   who gives how much, and how much of it is spent, in nano-ε
+#     releases   what was claimed under which name, and what was released
+#     charges    who paid how much for which release
+#     changes    which budget was changed when, and by whose consent
+#     events     the chain: every change of the others, in its order, with a hash of it
+#
+# `accounts.budget` is what a person gives. It may be lowered below what is spent, and then nothing
+# is left; `most` is what `spent` can reach: the budget, or what was spent before it was lowered, or
+# may still be spent by releases that were open then. An id is tagged bytes; it is null once it was
+# erased, and `mark`, a keyed hash of it, stays.
+
+VERSION: Final = 1
+"""Of the tables."""
+
+STATES: Final = ("open", "drawing", "settled", "failed", "abandoned")
+"""What may become of a release."""
+
+TABLES: Final = (
+    """
+    CREATE TABLE ledger (
+        one {integer} PRIMARY KEY CHECK (one = 1),
+        version {integer} NOT NULL,
+        neighbours TEXT NOT NULL CHECK (neighbours IN ('replace', 'add-remove')),
+        secret {bytes} NOT NULL,
+        created TEXT NOT NULL
+    ) {strict}
+    """,
+    """
+    CREATE TABLE accounts (
+        number {integer} PRIMARY KEY,
+        person {bytes} UNIQUE,
+        mark {bytes} NOT NULL,
+        budget {integer} NOT NULL,
+        most {integer} NOT NULL,
+        spent {integer} NOT NULL,
+        CHECK (0 <= budget AND budget <= most),
+        CHECK (0 <= spent AND spent <= most)
+    ) {strict}
+    """,
+    "CREATE INDEX lowered ON accounts (number) WHERE most > budget",
+    """
+    CREATE TABLE releases (
+        number {integer} PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        question TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (
+            state IN ('open', 'drawing', 'settled', 'failed', 'abandoned')
+        ),
+        at_most {integer} NOT NULL CHECK (at_most > 0),
+        part {integer} NOT NULL CHECK (part > 0),
+        whole {integer} NOT NULL CHECK (whole >= part),
+        result {bytes},
+        opened TEXT NOT NULL,
+        closed TEXT,
+        CHECK ((state = 'settled') = (result IS NOT NULL)),
+        CHECK ((state IN ('open', 'drawing')) = (closed IS NULL))
+    ) {strict}
+    """,
+    """
+    CREATE TABLE charges (
+        release {integer} NOT NULL,
+        account {integer} NOT NULL,
+        amount {integer} NOT NULL CHECK (amount > 0),
+        PRIMARY KEY (release, account)
+    ) {clustered}
+    """,
+    """
+    CREATE TABLE changes (
+        event {integer} NOT NULL,
+        account {integer} NOT NULL,
+        was {integer} NOT NULL,
+        now {integer} NOT NULL,
+        consent TEXT NOT NULL,
+        PRIMARY KEY (event, account)
+    ) {clustered}
+    """,
+    """
+    CREATE TABLE events (
+        number {integer} PRIMARY KEY,
+        kind TEXT NOT NULL,
+        release {integer},
+        content {bytes} NOT NULL,
+        at TEXT NOT NULL,
+        hash {bytes} NOT NULL
+    ) {strict}
+    """,
+)
+"""What makes a ledger. `changes.was` is −1 for a new account."""
+
+
+# The chain of events: each has a hash that covers what it did and the hash of the one before.
+#
+# A row that is changed, removed or added changes a hash. A chain that is computed anew does not
+# have the heads that releases carried out. Under add/remove all that leaves the ledger is keyed
+# with its secret: a bare hash of charges, or a number of events, would reveal who is a member.
+
+START: Final = b"\0" * 32
+"""What the first event is chained to."""
+
+
+class Digest:
+    """A hash of facts and of rows.
+
+    Args:
+        salt: b"", or what keeps a hash from being guessed.
+        facts: what is hashed first, in order.
+    """
+
+    def __init__(self, salt: bytes, *facts: Any) -> None:
+        self._hash = hmac.new(salt, digestmod=hashlib.sha256)
+        self._hash.update(json.dumps(facts, ensure_ascii=True).encode())
+
+    def rows(self, rows: Integers) -> None:
+        """Hash rows of integers."""
+        self._hash.update(rows.astype("<i8").tobytes())
+
+    def many(self, parts: Iterable[bytes | bytearray]) -> None:
+        """Hash bytes, each after its length."""
+        for part in parts:
+            self._hash.update(len(part).to_bytes(8, "little") + part)
+
+    @property
+    def value(self) -> bytes:
+        """The hash."""
+        return self._hash.digest()
+
+
+def mark(secret: bytes, person: bytes) -> bytes:
+    """What stays of an id that was erased: it tells nobody who it was, and knows them again."""
+    return hashlib.blake2b(person, key=secret, digest_size=16).digest()
+
+
+def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes:
+    """The hash of an event, chained to the one before.
+
+    Args:
+        before: the hash of the one before.
+        event: its number, kind, release and content, and when it was.
+    """
+    number, kind, release, content, at = event
+    facts = json.dumps([number, kind, release, content.hex(), at]).encode()
+    return hashlib.sha256(before + facts).digest()
+
+
+def append(store: Store, kind: str, release: int | None, content: bytes, at: str) -> int:
+    """Add an event to the chain, within a write; its number."""
+    last = last_of(store)
+    number = last[0] + 1
+    hashed = link(last[1], (number, kind, release, content, at))
+    store.run(
+        "INSERT INTO events (number, kind, release, content, at, hash) VALUES (?, ?, ?, ?, ?, ?)",
+        *(number, kind, release, content, at, hashed),
+    )
+    return number
+
+
+def last_of(store: Store) -> tuple[int, bytes]:
+    """The number and the hash of the last event."""
+    found = store.one("SELECT number, hash FROM events ORDER BY number DESC LIMIT 1")
+    return (0, START) if found is None else (int(found[0]), found[1])
+
+
+def head_of(number: int, hashed: bytes) -> str:
+    """A head as releases carry it under replace, and everywhere up to version 0.2.0."""
+    return f"{number}:{hashed.hex()}"
+
+
+def keyed_head(secret: bytes, hashed: bytes, once: str | None = None) -> str:
+    """A head as releases carry it under add/remove: without the secret, a random number.
+
+    Args:
+        secret: of the ledger.
+        hashed: the hash of the last event.
+        once: what the head begins with, in hexadecimal. None makes it from the event, and so the
+            same for the same event. Two heads that begin alike are equal if nothing was written
+            in between, which may reveal who is a member: a head that is asked for begins anew.
+    """
+
+    def keyed(purpose: bytes, text: bytes) -> str:
+        return hmac.new(secret, purpose + text + hashed, hashlib.sha256).hexdigest()
+
+    start = keyed(b"once", b"")[:32] if once is None else once
+    return f"{start}:{keyed(b'head', start.encode())}"
+
+
+def release_digest(salt: bytes, release: Row, charges: Iterator[Integers]) -> bytes:
+    """What an event did to a release: its row, and its charges.
+
+    Args:
+        salt: of the ledger.
+        release: name, question, state, at_most, part, whole, result, opened, closed.
+        charges: account and amount, in the order of accounts.
+    """
+    *facts, result, opened, closed = release
+    hashed = None if result is None else hashlib.sha256(result).hexdigest()
+    digest = Digest(salt, *facts, hashed, opened, closed)
+    for rows in charges:
+        digest.rows(rows)
+    return digest.value

@@ -14,26 +14,19 @@ from numpy.typing import NDArray
 from epsilons import parameters as words
 from epsilons.errors import DataError
 from epsilons.frozen import storable
-from epsilons.local.channel import Channel
-from epsilons.local.coins import WORD, flips, threshold
-from epsilons.local.hadamard import negative, order, transform
-from epsilons.local.hashing import signs
-from epsilons.local.labels import Labels
+from epsilons.local.draws import WORD, Channel, flips, negative, order, signs, threshold, transform
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.frequencies import CODES, PARAMETERS
-from epsilons.local.menu import menu_of
-from epsilons.local.people import count_of
-from epsilons.local.randomizer import Estimated, Randomizer, honesty
+from epsilons.local.people import Labels, count_of, menu_of
+from epsilons.local.randomizer import FromReports, Randomizer, honesty
 from epsilons.local.reports import Reports
-from epsilons.local.state import State
-from epsilons.local.sweep import dot, responses
+from epsilons.local.state import State, dot, responses
 from epsilons.noise import Source, below_many
 from epsilons.release import Cells
 from epsilons.report import points
-from epsilons.risk import weights as weighing
-from epsilons.risk.local import Sums
-from epsilons.risk.reported import ReportedCells
-from epsilons.risk.simplex import project
+from epsilons.risk import local as weighing
+from epsilons.risk.cells import project
+from epsilons.risk.local import ReportedCells, Sums
 from epsilons.types import Floats, Label, LocalFrequenciesMethod
 from epsilons.types import Labels as Listed
 
@@ -293,10 +286,10 @@ class Frequencies(Randomizer):
             rows = (float(state.total[-1]) + (many - 1) * seen) / many
         return np.asarray((rows + shown) / state.sums.weight)
 
-    def _estimated(self, state: State) -> Estimated:
+    def _estimated(self, state: State) -> FromReports:
         raw = self._shares(state)
         margin = self._margin(state.sums, state.n)
-        return Estimated(
+        return FromReports(
             "frequencies",
             Cells(value=project(raw), raw=raw, categories=self._listed, margin=margin),
             method=self.method,

@@ -1,8 +1,13 @@
-"""What people hand in: budgets and numbers, checked before anything is drawn."""
+"""What people hand in: numbers, categories and budgets, checked before anything is drawn."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +15,11 @@ from numpy.typing import NDArray
 
 from epsilons.budgets import floats_down, is_number, numbers_given
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
-from epsilons.tally.arrays import floats
+from epsilons.risk.local import LEAST, MOST
+from epsilons.tally.given.arrays import floats
 from epsilons.types import Floats, Integers
+
+# What people hand in: budgets and numbers, checked before anything is drawn.
 
 _HINT = "0 sends pure noise and math.inf the value itself."
 
@@ -139,3 +147,181 @@ def positive(name: str, value: Any) -> float:
         if 1e-150 < size < 1e150:
             return size
     raise ArgumentError(f"{name}={value!r} must be a number above zero, and not beyond 10^±150.")
+
+
+# Categories: which labels there are, and which cell a value is.
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The declared categories, in their order.
+
+    Attributes:
+        names: the labels: strings, integers or booleans.
+        other: the cell of undeclared values, or None.
+        counted: whether the labels are the integers from 0.
+    """
+
+    names: tuple[Any, ...]
+    other: int | None
+    counted: bool
+
+    @classmethod
+    def of(cls, categories: Any, other: Any) -> Labels:
+        """Check categories.
+
+        Raises:
+            ArgumentError: there are too few or too many, or one is no label, or comes twice, or
+                `other` is not among them.
+        """
+        if isinstance(categories, Collection) and not isinstance(categories, (str, bytes, dict)):
+            names = tuple(
+                label.item() if isinstance(label, np.generic) else label for label in categories
+            )
+            count_of("the number of categories", len(names), 2, 10**6)
+        else:
+            names = tuple(range(count_of("categories", categories, 2, 10**6)))
+        if not all(isinstance(name, (str, int)) for name in names):
+            raise ArgumentError("categories must be strings, integers or booleans.")
+        if len(set(names)) != len(names):
+            raise ArgumentError("categories must be distinct, but one comes twice.")
+        if other is not None and other not in names:
+            raise ArgumentError(f"other={other!r} must be one of the categories.")
+        counted = all(type(name) is int and name == k for k, name in enumerate(names))
+        return cls(names, None if other is None else names.index(other), counted)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Eight bytes that tell these labels from others: SHA-256 of them as lines of JSON."""
+        text = "\n".join(json.dumps(name, ensure_ascii=False) for name in self.names)
+        return hashlib.sha256(text.encode()).digest()[:8]
+
+    def cells_of(self, values: Any) -> NDArray[np.int64]:
+        """The cell of each value.
+
+        Raises:
+            DataError: these are not one label for each person, or one is not declared. On the
+                person's own device: `other` is the alternative that never refuses.
+        """
+        given: NDArray[Any]
+        try:
+            if isinstance(values, (list, tuple)):
+                # NumPy would make text, or floats, of all because of one of them.
+                given = np.fromiter(values, dtype=object, count=len(values))
+            else:
+                given = np.asarray(values)
+        except (ValueError, TypeError):
+            raise DataError("values must be one label for each person.") from None
+        if given.ndim != 1:
+            raise DataError(
+                f"values must be one label for each person, not of shape {given.shape}."
+            )
+        if self.counted and given.dtype.kind in "iu":
+            inside = (given >= 0) & (given < len(self.names))
+            cells = np.where(inside, given, -1).astype(np.int64)
+        else:
+            cells = self._looked_up(given)
+        absent = cells < 0
+        if absent.any():
+            if self.other is None:
+                raise DataError(
+                    "A value is not among the categories. Declare it, or give other= a category "
+                    "that catches whatever is not declared."
+                )
+            cells[absent] = self.other
+        return cells
+
+    def _looked_up(self, given: NDArray[Any]) -> NDArray[np.int64]:
+        """Each distinct value is looked up once; −1 for those that are not declared."""
+        place = {(type(name), name): k for k, name in enumerate(self.names)}
+        if given.dtype.kind not in "OUSiub":
+            return np.full(len(given), -1, dtype=np.int64)
+        if given.dtype.kind == "O":  # labels of several types, or something missing
+            found = [_place(place, value) for value in given.tolist()]
+            return np.array(found, dtype=np.int64)
+        distinct, back = np.unique(given, return_inverse=True)
+        cells = [place.get((type(value), value), -1) for value in distinct.tolist()]
+        return np.array(cells, dtype=np.int64)[back]
+
+
+def _place(places: dict[tuple[type, Any], int], value: Any) -> int:
+    """The place of one value among labels of its own type, −1 if it is not declared."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return places.get((type(value), value), -1)
+    except TypeError:  # a list, which is no label
+        return -1
+
+
+# Which budgets reports may have: a menu that was declared, or a range that no report can abuse.
+
+_SHOWN = 8
+"""Levels that a message names."""
+
+Menu = Sequence[float] | None
+"""The declared levels, ascending; None if there are none."""
+
+
+def menu_of(levels: Any) -> Menu:
+    """Check the argument `levels`.
+
+    Args:
+        levels: None, or the budgets that people were offered.
+
+    Returns:
+        The distinct levels, ascending, or None.
+
+    Raises:
+        BudgetError: it is not a collection of budgets, or all of them are 0.
+    """
+    if levels is None:
+        return None
+    if isinstance(levels, (str, bytes)) or not isinstance(levels, Iterable):
+        raise BudgetError(
+            f"levels={levels!r} must be the budgets that people are offered, such as [0.1, 1.0]."
+        )
+    found = sorted({_level(level) for level in levels})
+    if not found or found[-1] == 0.0:
+        raise BudgetError("levels must hold a budget above 0: reports at ε = 0 are pure noise.")
+    return tuple(found)
+
+
+def _level(level: Any) -> float:
+    number = isinstance(level, (int, float, np.integer, np.floating))
+    if number and not isinstance(level, bool):
+        size = float(level)
+        if size == level and (size == 0.0 or LEAST <= size <= MOST or size == math.inf):
+            return size + 0.0
+    raise BudgetError(
+        f"levels: {level!r} must be 0, a float64 from 2⁻²⁰ to 2²⁰, or math.inf for people who send "
+        "their value itself."
+    )
+
+
+def refusal(epsilon: Floats, most: float, levels: Menu) -> str | None:
+    """Why budgets are not taken: half a sentence; None if all are.
+
+    Args:
+        epsilon: budgets in [0, ∞].
+        most: the largest of them.
+        levels: the menu.
+    """
+    if len(epsilon) == 0:
+        return None
+    if levels is None:
+        if most <= MOST:
+            return None
+        if most < math.inf:
+            return "is above 2²⁰, which no level can be"
+        return (
+            "is ∞, the value itself in the open, which is taken only where it is declared: give "
+            "levels= with math.inf among them"
+        )
+    menu = np.array(levels)
+    place = np.minimum(np.searchsorted(menu, epsilon), len(menu) - 1)
+    if bool((menu[place] == epsilon).all()):
+        return None
+    names = ["∞" if level == math.inf else f"{level:.12g}" for level in levels[:_SHOWN]]
+    more = f" and {len(levels) - _SHOWN:,} more" if len(levels) > _SHOWN else ""
+    return f"is not one of the declared levels ({', '.join(names)}{more})"

@@ -13,28 +13,92 @@ from numpy.typing import NDArray
 from epsilons import made, parameters
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError, BudgetError, DataError
-from epsilons.local import wire
+from epsilons.local import reports as wire
 from epsilons.local.frames import state_of
 from epsilons.local.layout import Answers
-from epsilons.local.menu import refusal
-from epsilons.local.people import budgets_of
+from epsilons.local.people import budgets_of, refusal
 from epsilons.local.reports import Reports, foreign
-from epsilons.local.state import Levels, SpentByReports, State, Terms
-from epsilons.local.sweep import extent_of
-from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY, honest_reports
+from epsilons.local.state import Levels, SpentByReports, State, StateTerms, extent_of
 from epsilons.noise import Source, resolve
-from epsilons.release import Cells, Release, Scalar, Vector
-from epsilons.risk.local import Sums, influence
-from epsilons.risk.reported import Reported, ReportedCells, ReportedVector
-from epsilons.risk.weights import WEIGHTS
-from epsilons.tally.given import same_labels
+from epsilons.release import Cells, Release, Scalar, VectorEstimate
+from epsilons.report import number
+from epsilons.risk.local import WEIGHTS, Reported, ReportedCells, ReportedVector, Sums, influence
+from epsilons.tally.given.column import same_labels
 from epsilons.types import Column, Data, Floats, Weights
+
+# What is protected and what is assumed in the local model, in words.
+
+PROTECTED_LOCALLY: Final = (
+    "Each person's value, before it leaves them: whatever it is, the probability of what they send "
+    "changes by at most a factor of e^ε, where ε is their own budget. Nobody has to be trusted. "
+    "Budgets are public, and so is the fact that a person took part."
+)
+
+_SAMPLE: Final = "The people are a sample, independent draws from one population"
+_LOCAL_SAMPLE: Final = f"{_SAMPLE}, and budgets say nothing about"
+
+ASSUMED_LOCALLY: Final = {
+    "mean": f"{_LOCAL_SAMPLE} values. This estimates the mean of that population.",
+    "share": f"{_LOCAL_SAMPLE} values. This estimates the share of yes in that population.",
+    "mean vector": f"{_LOCAL_SAMPLE} values. This estimates the mean vector of that population.",
+    "frequencies": f"{_LOCAL_SAMPLE} categories. This estimates the shares in that population.",
+}
+"""What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
+
+
+def related_locally(assumed: str) -> str:
+    """What is assumed if all reports count alike and budgets may say anything about values.
+
+    Args:
+        assumed: what is assumed if budgets say nothing, as `ASSUMED_LOCALLY` begins.
+    """
+    rest = assumed.removeprefix(_LOCAL_SAMPLE)
+    what = rest.split(".", 1)[0].strip()
+    return f"{_SAMPLE}. Budgets may be related to {what} in any way.{rest.split('.', 1)[1]}"
+
+
+def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
+    """What is assumed about those who report, and what it costs if that is wrong.
+
+    Args:
+        lies: how many reports may be dishonest.
+        moved: how far they can have moved the estimate, in words; None for anywhere.
+        menu: whether a menu of budgets was declared.
+
+    Returns:
+        Words that go on from others.
+    """
+    what = (
+        f"{lies:,} of these reports were not, they"
+        if lies > 1
+        else "one of these reports was not, it"
+    )
+    where = "anywhere" if moved is None else f"by up to {moved}"
+    more = "" if menu else " No menu of budgets (levels=) was declared."
+    return f" Reports are honest: if {what} could have moved the estimate {where}.{more}"
+
+
+def shortened(ball: float, *, midpoint: bool) -> str:
+    """What becomes of vectors that are too long and, if any are accepted, of missing ones.
+
+    Args:
+        ball: how long vectors can be.
+        midpoint: whether missing vectors are accepted.
+    """
+    more = "; missing vectors count as zero" if midpoint else ""
+    return f"Vectors longer than {number(ball)} are shortened to that length{more}."
+
+
+def tossed(*, midpoint: bool) -> str:
+    """What a missing yes or no counts as; nothing is said if it is refused."""
+    return "A missing answer counts as the toss of a fair coin." if midpoint else ""
+
 
 ALL_NOISE: Final = "epsilon is below 2⁻²⁰ for everyone: all reports are pure noise."
 
 
 @dataclass(frozen=True, eq=False)
-class Estimated:
+class FromReports:
     """What a kind of reports makes of a state.
 
     Attributes:
@@ -47,7 +111,7 @@ class Estimated:
     """
 
     statistic: str
-    estimate: Scalar | Cells | Vector
+    estimate: Scalar | Cells | VectorEstimate
     method: str
     risk: float
     honesty: str
@@ -61,9 +125,9 @@ class Randomizer(ABC):
     levels: Sequence[float] | None
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> StateTerms:
         """On which terms reports are accepted."""
-        return Terms(self.levels)
+        return StateTerms(self.levels)
 
     @property
     @abstractmethod
@@ -100,7 +164,7 @@ class Randomizer(ABC):
         """How far an estimate from such reports may be from the truth."""
 
     @abstractmethod
-    def _estimated(self, state: State) -> Estimated:
+    def _estimated(self, state: State) -> FromReports:
         """Estimate."""
 
     def forecast(
@@ -113,7 +177,7 @@ class Randomizer(ABC):
             weights: "variance", "paper" or "uniform", as in `state`.
 
         Returns:
-            The margin that a release from their reports has: see `epsilons.risk.reported`.
+            The margin that a release from their reports has: see `epsilons.risk.local`.
 
         Raises:
             BudgetError: reports cannot have one of these budgets, or all would be pure noise.

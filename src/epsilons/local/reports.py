@@ -2,22 +2,84 @@
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.errors import DataError
-from epsilons.local import table, wire
-from epsilons.local.layout import Answers
-from epsilons.local.layouts import layout_of
-from epsilons.local.sweep import extent_of
+from epsilons.local import layout as table
+from epsilons.local.layout import Answers, Unpacker
+from epsilons.local.layouts import KINDS, layout_of
+from epsilons.local.state import extent_of
 from epsilons.types import Column, Floats, freeze
 
 if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer
+
+
+# Reports as bytes: docs/local-reports.md is the specification, this is the code.
+#
+# A batch is a header, the public parameters of the mechanism, the budgets, and the columns of the
+# mechanism, which are its layout's. A report is a batch of one. Everything is little-endian.
+
+MAGIC: Final = b"EPSR"
+VERSION: Final = 1
+SIMULATED: Final = 1
+"""The flag of reports that were drawn from a seed: they are not private."""
+
+HEADER: Final = struct.Struct("<4sBBBxII")
+LONGEST: Final = 64
+"""Bytes that the parameters of a mechanism take at most."""
+
+NAMES: Final = {kind.code: name for name, kind in KINDS.items()}
+
+
+class Header(NamedTuple):
+    """What stands before the columns."""
+
+    kind: str
+    private: bool
+    parameters: bytes
+    people: int
+
+
+def pack(head: Header) -> bytes:
+    """Write a header with its parameters."""
+    flags = 0 if head.private else SIMULATED
+    code, length = KINDS[head.kind].code, len(head.parameters)
+    return HEADER.pack(MAGIC, VERSION, code, flags, length, head.people) + head.parameters
+
+
+def unpack(data: bytes) -> tuple[Header, Unpacker]:
+    """Read a header; what follows it is left in the bytes that are returned.
+
+    Raises:
+        DataError: this is not the beginning of a batch of reports of this version.
+    """
+    source = Unpacker(data)
+    magic, version, kind, flags, longest, count = HEADER.unpack(source.take(HEADER.size))
+    if magic != MAGIC:
+        raise DataError("This is not a report: it does not begin with EPSR.")
+    if version != VERSION:
+        raise DataError(f"This report has version {version}, and only {VERSION} is understood.")
+    if kind not in NAMES or flags > SIMULATED or data[7] or longest > LONGEST:
+        raise DataError("This report is from an unknown mechanism, or its header is broken.")
+    return Header(NAMES[kind], flags != SIMULATED, bytes(source.take(longest)), count), source
+
+
+def fingerprint(kind: str, parameters: bytes) -> int:
+    """A number that tells mechanisms and public parameters apart.
+
+    The first eight bytes of SHA-256 of the mechanism's code and its parameters, read as a signed
+    integer, which every engine has.
+    """
+    digest = hashlib.sha256(bytes([KINDS[kind].code]) + parameters).digest()
+    return int.from_bytes(digest[:8], "little", signed=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +124,10 @@ class Reports:
         Returns:
             The bytes that docs/local-reports.md describes.
         """
-        head = wire.Header(self.kind, self.private, self.parameters, len(self))
+        head = Header(self.kind, self.private, self.parameters, len(self))
         budgets = self.epsilon.astype("<f8", copy=False).tobytes()
         layout = layout_of(self.kind, self.parameters)
-        return wire.pack(head) + budgets + layout.to_bytes(self.columns)
+        return pack(head) + budgets + layout.to_bytes(self.columns)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Reports:
@@ -82,7 +144,7 @@ class Reports:
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise DataError(f"Reports are bytes, not {type(data).__name__}.")
-        head, source = wire.unpack(bytes(data))
+        head, source = unpack(bytes(data))
         epsilon = np.asarray(source.array("<f8", head.people), dtype=np.float64)
         columns = layout_of(head.kind, head.parameters).from_bytes(source, head.people)
         source.end()
@@ -95,7 +157,7 @@ class Reports:
             Columns by name, without missing entries: `mechanism`, `private`, `epsilon`, and the
             answers that docs/local-reports.md describes. A frame of any engine takes them.
         """
-        code = wire.fingerprint(self.kind, self.parameters)
+        code = fingerprint(self.kind, self.parameters)
         return {
             "mechanism": np.full(len(self), code, dtype=np.int64),
             "private": np.full(len(self), self.private),
@@ -123,7 +185,7 @@ class Reports:
         layout = layout_of(kind, parameters)
         arrays = table.checked(layout, columns)
         code: Any = arrays["mechanism"]
-        if not (code == wire.fingerprint(kind, parameters)).all():
+        if not (code == fingerprint(kind, parameters)).all():
             raise foreign(mechanism)
         private = bool(table.bits(arrays["private"]).all())
         epsilon, answers = table.read(layout, arrays)

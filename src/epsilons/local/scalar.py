@@ -13,25 +13,18 @@ from numpy.typing import NDArray
 from epsilons import parameters as words
 from epsilons.errors import DataError, MissingValueError
 from epsilons.frozen import storable
-from epsilons.local.channel import Channel, Shifted
-from epsilons.local.coins import WORD, flips, threshold
-from epsilons.local.laplace import noise
+from epsilons.local.draws import WORD, Channel, Shifted, flips, noise, threshold
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.mean import PARAMETERS, bits_first
-from epsilons.local.menu import menu_of
-from epsilons.local.people import GRID, array_of, gridded, numbers_of
-from epsilons.local.randomizer import Estimated, Randomizer, honesty
+from epsilons.local.people import GRID, array_of, gridded, menu_of, numbers_of
+from epsilons.local.randomizer import FromReports, Randomizer, honesty, tossed
 from epsilons.local.reports import Reports
-from epsilons.local.state import State, Terms
-from epsilons.local.sweep import SIZE, centred, dot, extent_of, parts, room
-from epsilons.local.words import tossed
+from epsilons.local.state import SIZE, State, StateTerms, centred, dot, extent_of, parts, room
 from epsilons.noise import Source
 from epsilons.release import Scalar
 from epsilons.report import number
-from epsilons.risk import weights as weighing
-from epsilons.risk.local import Sums
-from epsilons.risk.reported import Reported
-from epsilons.risk.weights import LEAST
+from epsilons.risk import local as weighing
+from epsilons.risk.local import LEAST, Reported, Sums
 from epsilons.types import Floats, Integers, LocalMeanMethod, LocalMissing
 from epsilons.words import clipped
 
@@ -123,7 +116,7 @@ class Bit(Randomizer):
     def _margin(self, sums: Sums, people: int) -> Reported:
         return Reported(sums, 0.0, people)
 
-    def _estimated(self, state: State) -> Estimated:
+    def _estimated(self, state: State) -> FromReports:
         treats = tossed(midpoint=self.missing == "midpoint")
         return _estimated(state, "share", (0.0, 1.0), self._margin(state.sums, state.n), treats)
 
@@ -173,9 +166,9 @@ class Mean(Randomizer):
         object.__setattr__(self, "levels", menu_of(self.levels))
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> StateTerms:
         """Numbers with noise are accepted only where people are trusted."""
-        return Terms(self.levels, numbers=self.method == "laplace")
+        return StateTerms(self.levels, numbers=self.method == "laplace")
 
     @property
     def parameters(self) -> bytes:
@@ -237,7 +230,7 @@ class Mean(Randomizer):
     def _margin(self, sums: Sums, people: int) -> Reported:
         return Reported(sums, 0.5 / GRID, people)
 
-    def _estimated(self, state: State) -> Estimated:
+    def _estimated(self, state: State) -> FromReports:
         treats = clipped(self.bounds, midpoint=self.missing == "midpoint", alone=True)
         return _estimated(state, "mean", self.bounds, self._margin(state.sums, state.n), treats)
 
@@ -348,11 +341,11 @@ def _reach(budgets: Floats) -> Floats:
 
 def _estimated(
     state: State, statistic: str, bounds: tuple[float, float], margin: Reported, treats: str
-) -> Estimated:
+) -> FromReports:
     lo, hi = bounds
     sums = state.sums
     raw = lo + (hi - lo) * (0.5 + float(state.total[0]) / sums.weight)
-    return Estimated(
+    return FromReports(
         statistic,
         Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
         method=state.kind,

@@ -13,24 +13,27 @@ from numpy.typing import NDArray
 from epsilons import parameters as words
 from epsilons.errors import DataError
 from epsilons.frozen import storable
-from epsilons.local.channel import Channel
-from epsilons.local.cube import LARGEST_CAP, MOST_SIGNS, ONE, Cap, ladder
-from epsilons.local.hashing import Words, directions
+from epsilons.local.draws import (
+    LARGEST_CAP,
+    MOST_SIGNS,
+    ONE,
+    Cap,
+    Channel,
+    Words,
+    directions,
+    ladder,
+)
 from epsilons.local.layout import Answers
 from epsilons.local.layouts.vector import PARAMETERS
-from epsilons.local.menu import menu_of
-from epsilons.local.people import count_of, numbers_of, positive
-from epsilons.local.randomizer import Estimated, Randomizer, honesty
+from epsilons.local.people import count_of, menu_of, numbers_of, positive
+from epsilons.local.randomizer import FromReports, Randomizer, honesty, shortened
 from epsilons.local.reports import Reports
 from epsilons.local.state import State
-from epsilons.local.words import shortened
 from epsilons.noise import Source
-from epsilons.release import Vector as VectorEstimate
+from epsilons.release import VectorEstimate as VectorEstimate
 from epsilons.report import number
-from epsilons.risk import weights as weighing
-from epsilons.risk.local import Sums, mean_dot, spread
-from epsilons.risk.reported import ReportedVector
-from epsilons.risk.weights import LEAST
+from epsilons.risk import local as weighing
+from epsilons.risk.local import LEAST, ReportedVector, Sums, mean_dot, spread
 from epsilons.types import Floats, LocalMissing, LocalVectorMethod
 
 METHODS: Final = get_args(LocalVectorMethod)
@@ -270,14 +273,14 @@ class Vector(Randomizer):
     def _margin(self, sums: Sums, people: int) -> ReportedVector:
         return ReportedVector(sums, self.dimension, self.radius, people)
 
-    def _estimated(self, state: State) -> Estimated:
+    def _estimated(self, state: State) -> FromReports:
         sums = state.sums
         unit = state.total / sums.weight
         raw = self.radius * unit
         length = float(np.linalg.norm(unit))
         value = raw / length if length > 1.0 else raw.copy()
         margin = self._margin(sums, state.n)
-        return Estimated(
+        return FromReports(
             "mean vector",
             VectorEstimate(value=value, raw=raw, ball=self.radius, margin=margin),
             method="vector",

@@ -10,32 +10,59 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.mechanisms.additive import Additive, build
-    from epsilons.mechanisms.candidates import Candidates, CellsOf, TheLine, radii
-    from epsilons.mechanisms.cell_sums import CellSums
+    from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
     from epsilons.mechanisms.composed import Composed, added_up, together
-    from epsilons.mechanisms.histogram import ClosedHistogram, Histogram, Table, build_histogram
-    from epsilons.mechanisms.level_counts import LevelCounts
-    from epsilons.mechanisms.moment import SumAndSquares, build_moments, with_squares
-    from epsilons.mechanisms.parallel import Parallel
-    from epsilons.mechanisms.selection import Selection, spread_of
-    from epsilons.mechanisms.several import SeveralSums, build_several
-    from epsilons.mechanisms.two_sums import TwoSums
+    from epsilons.mechanisms.histogram import CellTable, ClosedHistogram, Histogram, build_histogram
+    from epsilons.mechanisms.selection import (
+        Candidates,
+        CellsOf,
+        Selection,
+        TheLine,
+        radii,
+        spread_of,
+    )
+    from epsilons.mechanisms.several import Parallel, SeveralSums, build_several
+    from epsilons.mechanisms.sums import Additive, SumAndSquares, build, build_moments, with_squares
 else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "additive": ("Additive", "build"),
-            "candidates": ("Candidates", "CellsOf", "TheLine", "radii"),
-            "cell_sums": ("CellSums",),
-            "composed": ("Composed", "added_up", "together"),
-            "histogram": ("ClosedHistogram", "Histogram", "Table", "build_histogram"),
-            "level_counts": ("LevelCounts",),
-            "moment": ("SumAndSquares", "build_moments", "with_squares"),
-            "parallel": ("Parallel",),
-            "selection": ("Selection", "spread_of"),
-            "several": ("SeveralSums", "build_several"),
-            "two_sums": ("TwoSums",),
+            "add_remove": (
+                "CellSums",
+                "LevelCounts",
+                "TwoSums",
+            ),
+            "composed": (
+                "Composed",
+                "added_up",
+                "together",
+            ),
+            "histogram": (
+                "CellTable",
+                "ClosedHistogram",
+                "Histogram",
+                "build_histogram",
+            ),
+            "selection": (
+                "Candidates",
+                "CellsOf",
+                "Selection",
+                "TheLine",
+                "radii",
+                "spread_of",
+            ),
+            "several": (
+                "Parallel",
+                "SeveralSums",
+                "build_several",
+            ),
+            "sums": (
+                "Additive",
+                "SumAndSquares",
+                "build",
+                "build_moments",
+                "with_squares",
+            ),
         },
     )
 
@@ -43,6 +70,7 @@ __all__ = [
     "Additive",
     "Candidates",
     "CellSums",
+    "CellTable",
     "CellsOf",
     "ClosedHistogram",
     "Composed",
@@ -52,7 +80,6 @@ __all__ = [
     "Selection",
     "SeveralSums",
     "SumAndSquares",
-    "Table",
     "TheLine",
     "TwoSums",
     "added_up",

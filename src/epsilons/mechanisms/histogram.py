@@ -15,7 +15,7 @@ import numpy.typing as npt
 from epsilons.allocation import Allocation
 from epsilons.errors import PrivacyError
 from epsilons.frozen import storable
-from epsilons.mechanisms.additive import (
+from epsilons.mechanisms.sums import (
     COARSE_BITS,
     MANY,
     around,
@@ -30,7 +30,7 @@ from epsilons.mechanisms.additive import (
 )
 from epsilons.noise import Closed, DiscreteLaplace, PointMass, Source
 from epsilons.risk import Weighing
-from epsilons.risk.closed import ClosedNoise
+from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers, freeze
 
@@ -39,7 +39,7 @@ _HUGE = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Table(ABC):
+class CellTable(ABC):
     """Weighted integer counts by cell, before it is said how their noises go together.
 
     A person adds k·unit to one cell, or shares of it to several, k·unit in all at most. It holds no
@@ -156,7 +156,7 @@ class Table(ABC):
 
 @storable("mechanisms.Histogram")
 @dataclass(frozen=True, eq=False)
-class Histogram(Table):
+class Histogram(CellTable):
     """Weighted integer counts by cell, each plus integer noise of its own.
 
     It serves where people are kept by coins, where public people alone are counted, and where there
@@ -181,13 +181,13 @@ class Histogram(Table):
     law: DiscreteLaplace | PointMass
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
-        """Draw the noisy counts of all cells: see `Table.draw`."""
+        """Draw the noisy counts of all cells: see `CellTable.draw`."""
         return noisy_cells(self.law, source, self.cells, size, total)
 
 
 @storable("mechanisms.ClosedHistogram")
 @dataclass(frozen=True, eq=False)
-class ClosedHistogram(Table):
+class ClosedHistogram(CellTable):
     """Weighted integer counts by cell, plus integer noise that sums to zero over the cells.
 
     How many people there are, and what they weigh, is public, and so is what all cells sum to. The
@@ -234,12 +234,12 @@ class ClosedHistogram(Table):
         return replace(super().weighing, closed=ClosedNoise(self.cells))
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
-        """Draw the noisy counts of all cells: see `Table.draw`."""
+        """Draw the noisy counts of all cells: see `CellTable.draw`."""
         drawn = around(total, self.law.draw(source, 1 if size is None else size))
         return np.asarray(drawn[0] if size is None else drawn)
 
 
-def build_histogram(allocation: Allocation, *, unit: int) -> Table:
+def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
     """The mechanism of an allocation for frequencies.
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so that a person's

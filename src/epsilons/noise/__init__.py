@@ -7,38 +7,52 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.noise.bernoulli import exp_minus, exp_minus_many
-    from epsilons.noise.closed import Closed
-    from epsilons.noise.cube import Cube
-    from epsilons.noise.hourglass import Hourglass
-    from epsilons.noise.inner import best_inner, best_inner_2d
-    from epsilons.noise.laplace import DiscreteLaplace, Geometric, PointMass
-    from epsilons.noise.laplaces import Laplaces
-    from epsilons.noise.law import Law
-    from epsilons.noise.pair import PairLaw
-    from epsilons.noise.pieces import Pieces
+    from epsilons.noise.exact import below, below_many, exp_minus, exp_minus_many, permutation
+    from epsilons.noise.laws import DiscreteLaplace, Geometric, Law, Pieces, PointMass
+    from epsilons.noise.pairs import Hourglass, Laplaces, PairLaw, Staircase2D
     from epsilons.noise.source import Seeded, Source, System, resolve
-    from epsilons.noise.staircase import Staircase, least_variance
-    from epsilons.noise.staircase2d import Staircase2D
-    from epsilons.noise.uniform import below, below_many, permutation
+    from epsilons.noise.staircase import Staircase, best_inner, best_inner_2d, least_variance
+    from epsilons.noise.vectors import Closed, Cube
 else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "bernoulli": ("exp_minus", "exp_minus_many"),
-            "closed": ("Closed",),
-            "cube": ("Cube",),
-            "hourglass": ("Hourglass",),
-            "inner": ("best_inner", "best_inner_2d"),
-            "laplace": ("DiscreteLaplace", "Geometric", "PointMass"),
-            "laplaces": ("Laplaces",),
-            "law": ("Law",),
-            "pair": ("PairLaw",),
-            "pieces": ("Pieces",),
-            "source": ("Seeded", "Source", "System", "resolve"),
-            "staircase": ("Staircase", "least_variance"),
-            "staircase2d": ("Staircase2D",),
-            "uniform": ("below", "below_many", "permutation"),
+            "exact": (
+                "below",
+                "below_many",
+                "exp_minus",
+                "exp_minus_many",
+                "permutation",
+            ),
+            "laws": (
+                "DiscreteLaplace",
+                "Geometric",
+                "Law",
+                "Pieces",
+                "PointMass",
+            ),
+            "pairs": (
+                "Hourglass",
+                "Laplaces",
+                "PairLaw",
+                "Staircase2D",
+            ),
+            "source": (
+                "Seeded",
+                "Source",
+                "System",
+                "resolve",
+            ),
+            "staircase": (
+                "Staircase",
+                "best_inner",
+                "best_inner_2d",
+                "least_variance",
+            ),
+            "vectors": (
+                "Closed",
+                "Cube",
+            ),
         },
     )
 

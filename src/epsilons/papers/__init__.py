@@ -20,7 +20,10 @@ else:
         {
             "diffusion": ("diffused_mean",),
             "reduction": ("reduced_mean",),
-            "sampling": ("sampled_frequencies", "sampled_mean"),
+            "sampling": (
+                "sampled_frequencies",
+                "sampled_mean",
+            ),
         },
     )
 

@@ -10,30 +10,36 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import corridor, parameters
-from epsilons.allocation.caps import square_cap
-from epsilons.budgets import Budgets
+from epsilons.allocation.rules import square_cap
+from epsilons.budgets import SMALLEST, Budgets
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
-from epsilons.ladder import SMALLEST
 from epsilons.mechanisms import Additive, CellsOf, Selection
-from epsilons.mechanisms.additive import stays
+from epsilons.mechanisms.sums import stays
 from epsilons.noise import DiscreteLaplace, Source, permutation, resolve
-from epsilons.noise.enclosure import enclose
+from epsilons.noise.exact import enclose
 from epsilons.papers import people
 from epsilons.release import Release
-from epsilons.risk import located
-from epsilons.risk.located import Located, Picture
+from epsilons.risk import ranges
+from epsilons.risk.ranges import Located, Picture
 from epsilons.statistics import Mean
-from epsilons.statistics.call import Call
 from epsilons.statistics.found_range import capped_mean, read_mean
 from epsilons.statistics.locate import around
-from epsilons.statistics.steps import Draw, Steps
+from epsilons.statistics.question import Call, Draw, Steps
 from epsilons.statistics.ways import Read, after, replace_end
-from epsilons.tally.arrays import Arrays
-from epsilons.tally.line_numpy import Folded
+from epsilons.tally.count.line import Folded
+from epsilons.tally.given.arrays import Arrays
 from epsilons.types import Column, Floats, Integers, LocalMissing
 
-__all__ = ["Crossing", "Diffused", "Spread", "diffuse", "diffused_mean", "picture_of", "rate"]
+__all__ = [
+    "Crossing",
+    "Diffused",
+    "DiffusedSpread",
+    "diffuse",
+    "diffused_mean",
+    "picture_of",
+    "rate",
+]
 
 METHOD = "diffusion"
 
@@ -133,10 +139,10 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
     return (yield from replace_end(counted, mechanism, read, method=METHOD, spent=spent))
 
 
-def picture_of(spread: Spread, mechanism: Diffused) -> Picture:
+def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
     """The picture that diffusion gives: differences of pairs are √2 times as wide as values."""
     keep = np.array([float(p) for p in mechanism.keep])
-    sharp, alike = located.diffused(keep, mechanism.counts, float(mechanism.base))
+    sharp, alike = ranges.diffused(keep, mechanism.counts, float(mechanism.base))
     return Picture(
         spread.centre,
         spread.gap / math.sqrt(2.0),
@@ -267,7 +273,7 @@ class Diffused:
         """The weight of everyone in the selection of the median."""
         return _WEIGHT
 
-    def draw(self, source: Source, total: tuple[Floats, Integers]) -> Spread:
+    def draw(self, source: Source, total: tuple[Floats, Integers]) -> DiffusedSpread:
         """Draw an order of the people and their coins, then every stage in its turn.
 
         Args:
@@ -294,11 +300,11 @@ class Diffused:
             cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
         centre = (_median(self, cells, 2 * half, source) - half + 0.5) * step
         radius = _radius(self.narrow, people - centre, step, source)
-        return Spread(centre, radius, math.ldexp(1.0, octave), step, 2 * half)
+        return DiffusedSpread(centre, radius, math.ldexp(1.0, octave), step, 2 * half)
 
 
 @dataclass(frozen=True)
-class Spread:
+class DiffusedSpread:
     """What was found.
 
     Attributes:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from epsilons.statistics.call import Call
-from epsilons.tally import Ask, Categories, Tally, cells_numpy, count_numpy, line_numpy
-from epsilons.tally.arrays import Arrays, read
-from epsilons.tally.asks import Rules
-from epsilons.tally.counted import Names, checked, levels_of
-from epsilons.tally.line import checked_line
-from epsilons.tally.line_numpy import Folded
-from epsilons.tally.tallies import sound
-from epsilons.tally.units import caught
+from epsilons.statistics.question import Call
+from epsilons.tally import Ask, Categories, Tally
+from epsilons.tally.count import line
+from epsilons.tally.count.asks import Names, Rules, checked, levels_of
+from epsilons.tally.count.line import Folded, checked_line
+from epsilons.tally.count.tallies import sound
+from epsilons.tally.count.units import caught
+from epsilons.tally.given import arrays
+from epsilons.tally.given.arrays import Arrays, read
 from epsilons.types import Integers
 
 __all__ = ["Everyone", "folded", "in_cells", "numbers", "on_grid"]
@@ -46,10 +46,10 @@ def numbers(values: Any, call: Call, missing: str) -> Arrays:
 
 def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone:
     """Put everyone's value, the mean of their rows, on the grid between bounds."""
-    people = count_numpy.fold(held.epsilon, held.person, held.values.size)
+    people = arrays.fold(held.epsilon, held.person, held.values.size)
     own, _ = people.on_grid(held.values, bounds)
     ask, rules = Ask("numbers", bounds), Rules(_NAMES, missing, 1, None, None)
-    found = count_numpy.count(held, ask, rules)
+    found = arrays.count(held, ask, rules)
     # Groups of arrays ascend by level, as those of the tally do.
     tally = sound(checked(found, rules, ask, _NAMES))
     return Everyone(tally, people.level_of, own, found.moved)
@@ -57,16 +57,16 @@ def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone
 
 def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
     """Find everyone's cell, where a row is a person."""
-    held = cells_numpy.read(values, call.epsilon, None, declared, _NAMES)
+    held = arrays.read_labels(values, call.epsilon, None, declared, _NAMES)
     ask, rules = Ask("cells"), Rules(_NAMES, "error", 1, declared, None)
-    found = count_numpy.count(held, ask, rules)
+    found = arrays.count(held, ask, rules)
     tally, own = sound(checked(found, rules, ask, _NAMES)), caught(held.cell, declared)
     return Everyone(tally, levels_of(held.epsilon, own.size)[1], own, found.moved)
 
 
 def folded(held: Arrays, missing: str, call: Call) -> Folded:
     """Everyone's value, halfway between their extremes, and budget; under replace, checked."""
-    people = line_numpy.fold(held)
+    people = line.fold(held)
     if call.ladder is None:
-        checked_line(line_numpy.count(people, None), None, _NAMES, missing).sound()
+        checked_line(line.count(people, None), None, _NAMES, missing).sound()
     return people

@@ -16,14 +16,13 @@ from epsilons.noise import Source, permutation, resolve
 from epsilons.papers import people
 from epsilons.papers.diffusion import METHOD, diffuse, picture_of
 from epsilons.release import ByLevel, Release
-from epsilons.risk.located import Located
+from epsilons.risk.ranges import Located
 from epsilons.statistics import Mean
-from epsilons.statistics.call import Call
 from epsilons.statistics.found_range import capped_mean, read_mean
 from epsilons.statistics.locate import around
-from epsilons.statistics.steps import Answer, Draw, Steps
-from epsilons.tally.grid import HALF, to_grid
-from epsilons.tally.line_numpy import Folded
+from epsilons.statistics.question import Answer, Call, Draw, Steps
+from epsilons.tally.count.line import Folded
+from epsilons.tally.count.tallies import HALF, to_grid
 from epsilons.types import Column, Floats, Integers
 
 __all__ = ["Reduced", "Seats", "reduced_mean"]

@@ -11,18 +11,12 @@ import numpy as np
 
 from epsilons import corridor, parameters
 from epsilons.allocation import Allocation, allocation_of
-from epsilons.allocation.rule import Effective, inverse, spread_out
+from epsilons.allocation.rules import Effective, inverse, spread_out
 from epsilons.budgets import Budgets, dot
 from epsilons.frozen import storable
-from epsilons.mechanisms import Additive, Histogram, Table, build, build_histogram
-from epsilons.mechanisms.additive import (
-    WEIGHT_BITS,
-    kept,
-    lattice,
-    sampled_losses,
-    stays,
-)
+from epsilons.mechanisms import Additive, CellTable, Histogram, build, build_histogram
 from epsilons.mechanisms.histogram import table_lattice
+from epsilons.mechanisms.sums import WEIGHT_BITS, kept, lattice, sampled_losses, stays
 from epsilons.noise import DiscreteLaplace, Source, resolve
 from epsilons.papers import people
 from epsilons.papers.people import Everyone
@@ -30,10 +24,9 @@ from epsilons.release import ByLevel, Cells, Release, Scalar
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Weighed
-from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.risk.shares import WeighedCells
 from epsilons.statistics import Frequencies, Mean
-from epsilons.statistics.call import Call
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.question import Answer, Call, Draw, Steps
 from epsilons.tally import GRID
 from epsilons.types import (
     About,
@@ -216,7 +209,7 @@ def _cells(question: Frequencies, everyone: Everyone, source: Source) -> Steps:
     """Coins, then the counts of those who stay; without coins if public people alone are used."""
     counted, goal = everyone.counted, question.goal
     chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
-    mechanism: Table
+    mechanism: CellTable
     if isinstance(chosen, Coins):
         mechanism = chosen.cells(goal.cells)
         total = mechanism.thin(source, everyone.level_of, everyone.own)

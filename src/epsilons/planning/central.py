@@ -12,8 +12,7 @@ import numpy as np
 
 from epsilons import parameters, report, words
 from epsilons.allocation import rules_for
-from epsilons.allocation.best import merged
-from epsilons.allocation.rule import weighing_of
+from epsilons.allocation.rules import merged, weighing_of
 from epsilons.budgets import Budgets, dot
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
@@ -23,7 +22,7 @@ from epsilons.planning.what_if import (
     Guess,
     Need,
     Option,
-    Outcome,
+    SideOutcome,
     WhatIf,
     by_about,
     by_guess,
@@ -39,8 +38,8 @@ from epsilons.planning.what_if import (
 )
 from epsilons.report import number
 from epsilons.risk import OPEN, Weighing
-from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import Goal
+from epsilons.risk.weighing import Assumption
 from epsilons.statistics import Mean, Question
 from epsilons.statistics.locate import budgets_of
 from epsilons.statistics.mean import ADAPTIVE
@@ -175,7 +174,7 @@ class Plan(Asked):
         return {"threshold": threshold, "uniform": uniform}
 
     @cached_property
-    def sides(self) -> tuple[Outcome, ...]:
+    def sides(self) -> tuple[SideOutcome, ...]:
         """What is best if budgets are related to values in any way, by 0.05 of the range, or not.
 
         For each answer the cap, and the errors of the best method with it, in data units.

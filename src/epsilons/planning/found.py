@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from epsilons import report, words
-from epsilons.allocation.best import merged
 from epsilons.allocation.declared import declared_of
+from epsilons.allocation.rules import merged
 from epsilons.allocation.split import TOO_OFTEN, best_split
 from epsilons.budgets import Budgets, dot
 from epsilons.errors import BudgetError
@@ -34,16 +34,16 @@ from epsilons.release import ByLevel
 from epsilons.release.spending import left
 from epsilons.report.numbers import percent
 from epsilons.report.phrases import related_words
-from epsilons.risk.assumptions import Assumption
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
+from epsilons.risk.weighing import Assumption
 from epsilons.statistics.found_range import people_for_any as needed_for_any
 from epsilons.statistics.found_range import people_for_gaussian as needed_for_gaussian
 from epsilons.statistics.mean import Mean
 from epsilons.statistics.outer import FARTHEST, best_share
+from epsilons.statistics.question import Draw
 from epsilons.statistics.rehearsal import Rehearsal
-from epsilons.statistics.steps import Draw
-from epsilons.tally import line
+from epsilons.tally.count import line
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:

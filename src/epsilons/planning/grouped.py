@@ -17,7 +17,7 @@ from epsilons.local.people import count_of
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import Trial
 from epsilons.release import ByLevel, Spent
-from epsilons.risk.assumptions import Assumption
+from epsilons.risk.weighing import Assumption
 
 if TYPE_CHECKING:
     from epsilons.planning import said

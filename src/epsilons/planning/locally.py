@@ -11,11 +11,11 @@ import numpy as np
 
 from epsilons import local, parameters, report
 from epsilons.allocation import allocate_for
-from epsilons.allocation.best import merged
+from epsilons.allocation.rules import merged
 from epsilons.budgets import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
-from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import gain_over
 from epsilons.planning.what_if import (
@@ -26,9 +26,9 @@ from epsilons.planning.what_if import (
     put_best_first,
     strictest_give_more,
 )
-from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.goals import Goal
-from epsilons.risk.weights import LEAST
+from epsilons.risk.local import LEAST
+from epsilons.risk.weighing import SAMPLE
 from epsilons.theory import local_error, local_vector_error
 
 if TYPE_CHECKING:

@@ -9,25 +9,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from epsilons import words
-from epsilons.local.words import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.report.numbers import budget, kept_words, number, percent, points
-from epsilons.report.phrases import FORECAST, SIDES, side_name, why_worse, written_words
+from epsilons.report.phrases import (
+    FORECAST,
+    SIDES,
+    budget_bins,
+    side_name,
+    some_places,
+    why_worse,
+    written_words,
+)
 from epsilons.report.sheet import (
     Bars,
+    BudgetBars,
     Curve,
     Fact,
     Facts,
     Figure,
-    Histogram,
     Note,
     Part,
     Points,
     Sheet,
-    Spending,
+    SheetTable,
+    SpendingTable,
     Stacked,
-    Table,
 )
-from epsilons.report.spending import budget_bins, some_places
 
 if TYPE_CHECKING:
     from epsilons.budgets import Budgets
@@ -96,7 +103,7 @@ def central_sheet(plan: Plan) -> Sheet:
             Facts("note", tuple(_worth(plan, best, told, gain, limit)), depth="whole"),
             _people_figure(plan.budgets, guessed=plan.neighbours != "replace"),
             *_curve(plan),
-            Spending(
+            SpendingTable(
                 best.spent,
                 words=f"With the advised method, {plan.best}, a person with each budget would "
                 "spend:",
@@ -217,7 +224,7 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
     return _sheet(
         f"Means of {plan.groups:,} groups; {membership}",
         (),
-        (Table("rows", heads, tuple(rows), section=section),),
+        (SheetTable("rows", heads, tuple(rows), section=section),),
         (
             Note("note", explained, section=section, set_in=True),
             Figure(
@@ -232,7 +239,7 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
             *([Note("help", helps)] if empty else []),
             Facts("people", facts, depth="whole"),
         ),
-        (Spending(plan.spent, words=cost if apart else "", section=_SPENDS),),
+        (SpendingTable(plan.spent, words=cost if apart else "", section=_SPENDS),),
         (Note("protected", plan.protects),),
     )
 
@@ -253,7 +260,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     return _sheet(
         f"Plan for {len(rows)} questions about {plan.budgets.n:,} {who}",
         (),
-        (Table("rows", heads, tuple(rows), section=section),),
+        (SheetTable("rows", heads, tuple(rows), section=section),),
         (
             Note("note", _ERRORS + evenly + (_FOUND if found else ""), section=section),
             Figure(
@@ -265,7 +272,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
             ),
             *_warned(plan.warnings),
         ),
-        (Spending(plan.spent, section=_SPENDS),),
+        (SpendingTable(plan.spent, section=_SPENDS),),
         (Note("protected", words.will_protect(plan.neighbours)),),
     )
 
@@ -294,7 +301,7 @@ def _people_figure(budgets: Budgets, *, guessed: bool = False) -> Figure:
     shown = "; ".join(f"ε {name}: {people:,}" for name, people in budget_bins(levels))
     caption = "How many people have each budget ε. A smaller ε is stricter."
     return Figure(
-        Histogram(levels),
+        BudgetBars(levels),
         f"People with each budget: {shown}",
         caption + (" The numbers are a guess." if guessed else ""),
         section="The budgets",
@@ -316,7 +323,7 @@ def _central_assumption(plan: Plan) -> str:
     return words.planned(plan.neighbours, plan.assumption)
 
 
-def _methods(plan: Plan) -> list[Table]:
+def _methods(plan: Plan) -> list[SheetTable]:
     """Every method, and in brief what it would take of some of the levels."""
     levels = [row.epsilon for row in plan.forecasts[0].spent]
     chosen = some_places(len(levels), _COLUMNS)
@@ -339,8 +346,8 @@ def _methods(plan: Plan) -> list[Table]:
     marked = [row.method for row in plan.forecasts].index(plan.best)
     caption = "The advised method is highlighted."
     return [
-        Table("rows", columns, tuple(spent), depth="brief"),
-        Table("rows", heads, tuple(rows), caption, marked, depth="whole", section=_METHODS),
+        SheetTable("rows", columns, tuple(spent), depth="brief"),
+        SheetTable("rows", heads, tuple(rows), caption, marked, depth="whole", section=_METHODS),
     ]
 
 
@@ -411,7 +418,7 @@ def _sides(plan: Plan, told: Told) -> list[Part]:
     why = why_worse(answers, columns, _OTHER_CAP.format(best=best, other=other))
     caption, marked = "What other assumptions would give.", answers.index(related)
     return [
-        Table("sides", heads, tuple(rows), caption, marked),
+        SheetTable("sides", heads, tuple(rows), caption, marked),
         Note("sides", f"The row with * is what this plan assumes.{why}"),
     ]
 
@@ -511,13 +518,13 @@ def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
     return tuple(places.values())
 
 
-def _what_if(plan: Plan) -> list[Table]:
+def _what_if(plan: Plan) -> list[SheetTable]:
     """How the error would change with other people or budgets."""
     rows = tuple(
         (row.change, number(row.error), f"{number(row.ratio, 3)} ×") for row in plan.sensitivity
     )
     heads, caption = ("if", "error", "compared with now"), "How the error would change."
-    table = Table("rows", heads, rows, caption, depth="whole", section="What if")
+    table = SheetTable("rows", heads, rows, caption, depth="whole", section="What if")
     return [table] if rows else []
 
 
@@ -539,7 +546,7 @@ def _sought(plan: RangePlan) -> str:
     )
 
 
-def _range_errors(plan: RangePlan, section: str) -> Table:
+def _range_errors(plan: RangePlan, section: str) -> SheetTable:
     """The errors, by how close together values lie."""
 
     def told(error: float) -> str:
@@ -555,7 +562,7 @@ def _range_errors(plan: RangePlan, section: str) -> Table:
     )
     heads = ("values", "looks", "for the range", "typical error", last)
     caption = "It depends on how close together the values are."
-    return Table("rows", heads, rows, caption, section=section)
+    return SheetTable("rows", heads, rows, caption, section=section)
 
 
 def _range_explained(plan: RangePlan) -> str:
@@ -599,7 +606,7 @@ def _range_spending(plan: RangePlan) -> tuple[Part, ...]:
     levels = tuple((each.epsilon, (each.on_range, each.on_mean, each.kept)) for each in spent)
     caption = "On the range, and on the mean."
     return (
-        Table("spent", ("budget ε", "people", *parts), rows, caption, section=_SPENDS),
+        SheetTable("spent", ("budget ε", "people", *parts), rows, caption, section=_SPENDS),
         Note("note", note, section=_SPENDS),
         Figure(Stacked(parts, levels), shown, lead=True, section=_SPENDS),
     )
@@ -622,7 +629,7 @@ def _local_error(plan: LocalPlan, cells: int, error: float) -> str:
     return number(error) if plan.dimension is None else f"{number(100 * error, 3)} %"
 
 
-def _local_kinds(plan: LocalPlan, cells: int) -> Table:
+def _local_kinds(plan: LocalPlan, cells: int) -> SheetTable:
     """The kinds of report, and below them the curator."""
     told = functools.partial(_local_error, plan, cells)
     rows = [
@@ -639,7 +646,7 @@ def _local_kinds(plan: LocalPlan, cells: int) -> Table:
         rows.append((_CURATOR, "the value", told(plan.curator.rmse), told(plan.curator.pac), ""))
     heads = ("method", "sends", "typical error", f"error at {percent(plan.confidence)}", "gain")
     caption, section = "The advised kind comes first.", "Every kind of report"
-    return Table("rows", heads, tuple(rows), caption, 0, section=section)
+    return SheetTable("rows", heads, tuple(rows), caption, 0, section=section)
 
 
 def _local_explained(plan: LocalPlan, cells: int) -> str:

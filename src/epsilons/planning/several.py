@@ -19,8 +19,8 @@ from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.trial import Trial
 from epsilons.release import ByLevel
 from epsilons.statistics import Question
-from epsilons.statistics.call import Call
 from epsilons.statistics.division import division_of
+from epsilons.statistics.question import Call
 from epsilons.statistics.rehearsal import rehearse, terms_for
 from epsilons.tally import Absent
 from epsilons.types import Floats

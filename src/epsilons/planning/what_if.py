@@ -11,7 +11,7 @@ import numpy as np
 from epsilons.budgets import Budgets
 from epsilons.errors import DataError
 from epsilons.planning.trial import Errors, Trial, gain_over
-from epsilons.release.sides import answers
+from epsilons.release.derived import answers
 from epsilons.report import number
 from epsilons.report.numbers import percent
 from epsilons.report.phrases import related_words
@@ -25,7 +25,7 @@ __all__ = [
     "Guess",
     "Need",
     "Option",
-    "Outcome",
+    "SideOutcome",
     "WhatIf",
     "by_about",
     "by_guess",
@@ -66,7 +66,7 @@ _MOST: Final = 2**33
 """People beyond whom no data set can be tallied."""
 
 
-class Outcome(NamedTuple):
+class SideOutcome(NamedTuple):
     """What is best if budgets are related to values in this way.
 
     Attributes:
@@ -84,7 +84,7 @@ class Outcome(NamedTuple):
     gain: float
 
 
-def outcomes(trial: Trial) -> tuple[Outcome, ...]:
+def outcomes(trial: Trial) -> tuple[SideOutcome, ...]:
     """What is best with each answer to whether budgets are related to values.
 
     Args:
@@ -95,7 +95,7 @@ def outcomes(trial: Trial) -> tuple[Outcome, ...]:
         asked = trial.asking(related=assumption.related)
         rmse, pac = asked.errors
         gain = gain_over(asked.strictest, rmse)
-        found.append(Outcome(assumption.related, asked.most, rmse, pac, gain))
+        found.append(SideOutcome(assumption.related, asked.most, rmse, pac, gain))
     return tuple(found)
 
 
@@ -151,7 +151,7 @@ def option(change: str, write: str, now: float, then: float) -> Option:
     return Option(change, write, then, _times(now, then))
 
 
-def by_sides(sides: Sequence[Outcome], question: Question) -> list[Option]:
+def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
     """What stronger answers to whether budgets go with values would buy.
 
     Args:

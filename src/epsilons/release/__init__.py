@@ -7,52 +7,46 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.release.count import Count
-    from epsilons.release.derived import Amount, Counts
-    from epsilons.release.entry import Entry
-    from epsilons.release.estimate import Cells, Scalar, Vector
+    from epsilons.release.derived import Amount, Counts, Side
+    from epsilons.release.estimate import Cells, Scalar, VectorEstimate
     from epsilons.release.grouped import Compared, Groups, Shares
-    from epsilons.release.joint import JointRange, JointRanges
-    from epsilons.release.kinds import AnyEstimate
-    from epsilons.release.moments import Pair, Variance
-    from epsilons.release.quantiles import Quantiles
+    from epsilons.release.kinds import AnyEstimate, CountEstimate, Pair, Quantiles, VarianceEstimate
     from epsilons.release.release import Release
-    from epsilons.release.releases import Releases
-    from epsilons.release.sides import Side
+    from epsilons.release.releases import JointRange, JointRanges, Releases
     from epsilons.release.spending import AllOfIt, ByLevel, Expected, Spending, Spent, shown_levels
+    from epsilons.release.stored import Entry
 else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "count": ("Count",),
             "derived": (
                 "Amount",
                 "Counts",
+                "Side",
             ),
-            "entry": ("Entry",),
             "estimate": (
                 "Cells",
                 "Scalar",
-                "Vector",
+                "VectorEstimate",
             ),
             "grouped": (
                 "Compared",
                 "Groups",
                 "Shares",
             ),
-            "joint": (
+            "kinds": (
+                "AnyEstimate",
+                "CountEstimate",
+                "Pair",
+                "Quantiles",
+                "VarianceEstimate",
+            ),
+            "release": ("Release",),
+            "releases": (
                 "JointRange",
                 "JointRanges",
+                "Releases",
             ),
-            "kinds": ("AnyEstimate",),
-            "moments": (
-                "Pair",
-                "Variance",
-            ),
-            "quantiles": ("Quantiles",),
-            "release": ("Release",),
-            "releases": ("Releases",),
-            "sides": ("Side",),
             "spending": (
                 "AllOfIt",
                 "ByLevel",
@@ -61,6 +55,7 @@ else:
                 "Spent",
                 "shown_levels",
             ),
+            "stored": ("Entry",),
         },
     )
 
@@ -71,7 +66,7 @@ __all__ = [
     "ByLevel",
     "Cells",
     "Compared",
-    "Count",
+    "CountEstimate",
     "Counts",
     "Entry",
     "Expected",
@@ -87,7 +82,7 @@ __all__ = [
     "Side",
     "Spending",
     "Spent",
-    "Variance",
-    "Vector",
+    "VarianceEstimate",
+    "VectorEstimate",
     "shown_levels",
 ]

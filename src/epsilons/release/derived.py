@@ -1,30 +1,51 @@
-"""What follows from a release without another draw: totals, numbers of people, quantiles."""
+"""What follows from a release without another draw: totals, quantiles, tables, and sides."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
 
 import numpy as np
 
-from epsilons import parameters
+from epsilons import parameters, tally
+from epsilons.allocation import best_cap
+from epsilons.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.release.estimate import Cells, Scalar
-from epsilons.risk import ratio
-from epsilons.risk.estimated import Estimated
-from epsilons.risk.margins import Ratio, RatioCells
-from epsilons.types import Floats
+from epsilons.risk import OPEN, SumNoise, ratio
+from epsilons.risk.goals import Goal, Words, goal_of
+from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats, Group
 
 if TYPE_CHECKING:
+    from epsilons.release import grouped, kinds
     from epsilons.release.release import Release
     from epsilons.risk import quantiles
 else:
     quantiles = later("epsilons.risk.quantiles")
+    kinds = later("epsilons.release.kinds")
+    grouped = later("epsilons.release.grouped")
 
-__all__ = ["Amount", "Counts", "Derived"]
+__all__ = [
+    "SHOWN",
+    "Amount",
+    "Counts",
+    "Derived",
+    "Side",
+    "Stakes",
+    "Tabled",
+    "answers",
+    "side_by_side",
+    "stakes",
+]
 
+
+# What follows from a release without another draw: totals, numbers of people, quantiles.
 
 _GRID_SHARE: Final = 0.01
 """The part of the error probability that bounds how many people a grid puts off."""
@@ -221,3 +242,209 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
         f"{name} is for {of}: this release is of a {release.statistic}, "
         f'about="{release.about}", neighbours="{release.neighbours}".'
     )
+
+
+# Side by side: what a release says if budgets are related to values in any way, a little, or not.
+#
+# The interval is that of what was drawn. The cap, and the typical error with it, are what the same
+# people could have had if that had been assumed from the start: what an assumption would buy.
+
+SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
+"""The answers that are shown beside one another."""
+
+
+class Stakes(NamedTuple):
+    """What people could have with an assumption.
+
+    Attributes:
+        cap: the most that anyone would spend.
+        typical: the typical error then, on a unit range.
+    """
+
+    cap: float
+    typical: float
+
+
+class Side(NamedTuple):
+    """What is known if budgets are related to values in this way.
+
+    Attributes:
+        related: in which way.
+        low: the lower end of the interval of this release; None of several numbers.
+        high: its upper end.
+        error: the error of this release that is not exceeded with its confidence; of the worst
+            category, or in ℓ2; of groups half the width of the interval of one in the middle.
+        cap: the most that anyone would spend, had it been assumed; None if that is not known.
+        typical: the typical error then.
+    """
+
+    related: bool | float
+    low: float | None
+    high: float | None
+    error: float
+    cap: float | None
+    typical: float | None
+
+
+def side_by_side(
+    estimate: kinds.AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
+) -> tuple[Side, ...]:
+    """What a release says with each answer.
+
+    Args:
+        estimate: what was drawn.
+        words: what was assumed, the loss and the confidence.
+        budgets: of the people, or of those who are expected; None if that is private.
+        neighbours: what counts as a change of one person.
+
+    Returns:
+        A side for each answer that intervals are proven for.
+    """
+    assumption, loss, confidence = words
+    cells = len(estimate.categories) if isinstance(estimate, Cells) else None
+    sides = []
+    for each in filter(estimate.margin.allows, answers(assumption)):
+        low = high = cap = typical = None
+        if isinstance(estimate, (Scalar, kinds.Pair)):
+            low, high = estimate.interval(each, confidence)
+        if budgets is not None and estimate.margin.staked:
+            asked = (each, loss, confidence)
+            goal = goal_of(asked, cells)
+            if isinstance(estimate.margin, WeighedTogether):
+                goal = estimate.margin.goal(asked)
+            found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
+            cap, typical = found.cap, estimate.unit * found.typical
+        error = estimate.error(each, confidence)
+        sides.append(Side(each.related, low, high, error, cap, typical))
+    return tuple(sides)
+
+
+def answers(assumption: Assumption) -> tuple[Assumption, ...]:
+    """The assumption, and those that are shown beside it, what is true of all data first."""
+    shown = {*SHOWN, assumption.related}
+    ordered = sorted(shown, key=lambda related: (related is not True, -float(related)))
+    return tuple(replace(assumption, related=related) for related in ordered)
+
+
+def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
+    """What people could have, for what the goal takes to be true."""
+    cap = best_cap(budgets, goal, noise)
+    answer = Effective(capped(budgets, cap), cap=cap)
+    typical = goal.rmse(weighing_of(budgets, answer, noise))
+    highest = float(budgets.levels[-1])
+    return Stakes(min(cap, highest) if np.isfinite(highest) else cap, typical)
+
+
+# What releases of several numbers can tell: two groups beside each other, shares, a table.
+
+
+class Tabled:
+    """Releases as tables, and what lies between groups."""
+
+    estimate: Any
+    statistic: str
+    confidence: float
+    unit: str | None
+
+    @property
+    def assumption(self) -> Assumption:
+        """What was assumed about the data."""
+        raise NotImplementedError
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """The labels of the groups, in the order of `value`; pairs of labels for two columns."""
+        return self._groups("groups").labels
+
+    @property
+    def shares(self) -> grouped.Shares:
+        """The share of each group among all people, with its interval at `confidence`."""
+        return self._groups("shares").shares(self.assumption, self.confidence)
+
+    @property
+    def share(self) -> grouped.Shares | None:
+        """The share of those who answered, or who are in the subset, with its interval.
+
+        None if the mean is that of everybody.
+        """
+        found = getattr(self.estimate, "share", None)
+        if found is None:
+            raise KindError(f"share is for one number: this release is of {self.statistic}.")
+        share: grouped.Shares | None = found(self.assumption, self.confidence)
+        return share
+
+    def difference(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
+        """The mean of one group minus that of another, with an interval for the difference.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: they are not two labels, the confidence is not strictly between 0 and 1,
+                or there are no groups.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence.
+        """
+        groups, level = self._groups("difference"), parameters.confidence(confidence)
+        return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
+
+    def ratio(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
+        """The mean of one group divided by that of another, with an interval for the ratio.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: as `difference`; or values may be of both signs.
+
+        Guarantee:
+            As of `difference`.
+        """
+        groups, level = self._groups("ratio"), parameters.confidence(confidence)
+        return groups.ratio(first, second, self.assumption, level)
+
+    def compare(self, first: Group, second: Group) -> Self:
+        """The same release, which also shows the difference and the ratio of two groups.
+
+        They stand in what is printed, in JSON and on the page, with intervals at `confidence`. The
+        ratio is left out where values may be of both signs. Nothing more is spent: everything is
+        computed from what was released.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+
+        Raises:
+            ArgumentError: they are not two labels, or there are no groups.
+        """
+        estimate = self._groups("compare").comparing(first, second)
+        return replace(self, estimate=estimate)  # type: ignore[type-var]
+
+    def to_frame(self, confidence: float | None = None) -> Any:
+        """A Polars frame: a row for each number, with its interval.
+
+        Args:
+            confidence: of the intervals in it; that of the release, if not given.
+
+        Returns:
+            What it is of (a group, a category, a quantile, a coordinate, or for two columns the
+            name of the number), the value, the ends of its interval, and for groups, categories and
+            quantiles those of a band that holds for all rows at once; for groups also their
+            shares of all people.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+        """
+        level = self.confidence if confidence is None else parameters.confidence(confidence)
+        return tally.frame(self.estimate.table(self.assumption, level))
+
+    def _groups(self, name: str) -> grouped.Groups:
+        if isinstance(self.estimate, grouped.Groups):
+            return self.estimate
+        raise KindError(f"{name} is for means by group: this release is of {self.statistic}.")

@@ -11,11 +11,10 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.loading import later
-from epsilons.release.every import Estimate
+from epsilons.release.estimate import Estimate
 from epsilons.report import numbers
-from epsilons.risk.assumptions import Assumption
-from epsilons.risk.estimated import Bracketed
-from epsilons.risk.margins import AnyMargin
+from epsilons.risk.margins import AnyMargin, Bracketed
+from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -345,7 +344,7 @@ class Groups(Estimate):
             for each in zip(*(column.tolist() for column in share), strict=True)
         ]
         means = said.cells_of(rows, wide=min(row.high - row.low for row in rows))
-        table = sheet.Table(
+        table = sheet.SheetTable(
             "rows",
             heads,
             tuple((*mean, *more) for mean, more in zip(means, shares, strict=True)),
@@ -385,7 +384,7 @@ class Groups(Estimate):
         table = ("compared", "value", *ends), tuple(each.cells for each in found)
         return [
             *(sheet.Note("rows", line, depth="brief", set_in=True) for line in lines),
-            sheet.Table("rows", *table, depth="whole", section=section),
+            sheet.SheetTable("rows", *table, depth="whole", section=section),
             *(
                 [sheet.Note("note", _SAYS_NOTHING, depth="whole", section=section)]
                 if any(each.nothing for each in found)

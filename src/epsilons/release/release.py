@@ -14,25 +14,21 @@ from epsilons.budgets import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.release import stored
-from epsilons.release.derived import Derived
-from epsilons.release.entry import Entry
-from epsilons.release.estimate import Cells, Scalar, Vector
-from epsilons.release.sides import Side, side_by_side
+from epsilons.release.derived import Derived, Side, Tabled, side_by_side
+from epsilons.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.release.spending import ByLevel, Expected, Spending
-from epsilons.release.tabled import Tabled
+from epsilons.release.stored import Entry
 from epsilons.report.shown import Shown
-from epsilons.risk.assumptions import Assumption
-from epsilons.risk.estimated import Estimated
+from epsilons.risk.margins import Estimated
 from epsilons.risk.spread import Spread
+from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
-    from epsilons.release import grouped, kinds, moments, quantiles
+    from epsilons.release import grouped, kinds
 else:
     grouped = later("epsilons.release.grouped")
     kinds = later("epsilons.release.kinds")
-    moments = later("epsilons.release.moments")
-    quantiles = later("epsilons.release.quantiles")
 
 
 @frozen.storable("release.Release")
@@ -160,9 +156,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             most 1 − confidence.
         """
         told = self.estimate
-        told = (
-            told if isinstance(told, (grouped.Groups, quantiles.Quantiles)) else self._cells("band")
-        )
+        told = told if isinstance(told, (grouped.Groups, kinds.Quantiles)) else self._cells("band")
         return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
@@ -397,12 +391,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             return self.estimate
         raise KindError(f"{name} is for frequencies: this release is of a {self.statistic}.")
 
-    def _pair(self, name: str) -> moments.Pair:
-        if isinstance(self.estimate, moments.Pair):
+    def _pair(self, name: str) -> kinds.Pair:
+        if isinstance(self.estimate, kinds.Pair):
             return self.estimate
         raise KindError(f"{name} is for two columns: this release is of {self.statistic}.")
 
-    def _vector(self, name: str) -> Vector:
-        if isinstance(self.estimate, Vector):
+    def _vector(self, name: str) -> VectorEstimate:
+        if isinstance(self.estimate, VectorEstimate):
             return self.estimate
         raise KindError(f"{name} is for vectors: this release is of a {self.statistic}.")

@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters, report, tally, words
+from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.loading import later
 from epsilons.release import stored
-from epsilons.release.joint import JointRanges, joint_ranges
 from epsilons.release.release import Release
 from epsilons.release.spending import Spending
 from epsilons.report.numbers import aligned, aligned_share, legible, number, percent
@@ -29,6 +29,108 @@ if TYPE_CHECKING:
 else:
     said = later("epsilons.release.said")
     sheet = later("epsilons.report.sheet")
+
+__all__ = ["JointRange", "JointRanges", "joint_ranges"]
+
+
+# Ranges that hold all numbers of several releases at once.
+
+
+class JointRange(NamedTuple):
+    """The range of one release among others.
+
+    Attributes:
+        name: of the release.
+        low: a number, or an array in the order of its numbers.
+        high: the same.
+    """
+
+    name: str
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True, eq=False)
+class JointRanges(Sequence[JointRange]):
+    """Ranges of all releases, by their place or their name.
+
+    Attributes:
+        confidence: with at least this probability all of them hold at once.
+        each: the ranges, in the order of the releases.
+        of: for each release what its numbers are of, to be printed; one "" if it has one number.
+    """
+
+    confidence: float
+    each: tuple[JointRange, ...]
+    of: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @overload
+    def __getitem__(self, index: int | str) -> JointRange: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[JointRange, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> JointRange | tuple[JointRange, ...]:
+        if not isinstance(index, str):
+            return self.each[index]
+        for found in self.each:
+            if found.name == index:
+                return found
+        known = ", ".join(repr(found.name) for found in self.each)
+        raise ArgumentError(f"There is no release called {index!r} here. There are {known}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        ranges = {
+            name: [np.asarray(low).tolist(), np.asarray(high).tolist()]
+            for name, low, high in self.each
+        }
+        return {"confidence": self.confidence, "ranges": ranges}
+
+    def __str__(self) -> str:
+        rows = []
+        for (name, low, high), labels in zip(self.each, self.of, strict=True):
+            lows, highs = np.atleast_1d(low), np.atleast_1d(high)
+            wide = float(np.max(highs - lows))
+            for label, *ends in zip(labels, lows.tolist(), highs.tolist(), strict=True):
+                own = f"{name}: {label}" if label else name
+                rows.append((own, *(aligned(end, wide) for end in ends)))
+        return report.table(("all at once", f"from ({percent(self.confidence)})", "to"), rows)
+
+
+def joint_ranges(
+    releases: Sequence[Release], names: Sequence[str], confidence: float
+) -> JointRanges:
+    """Ranges that hold all numbers of all releases at once.
+
+    Args:
+        releases: of the same people, or of others.
+        names: of the releases.
+        confidence: strictly between 0 and 1.
+
+    Guarantee:
+        The probability that any of them misses is at most 1 − confidence: what may be missed is
+        divided among the releases by how many numbers they have, and by the union bound the parts
+        add up, however noises and data go together.
+    """
+    sizes = [int(np.size(release.value)) for release in releases]
+    miss = [(1.0 - confidence) * size / sum(sizes) for size in sizes]
+    ranges = [_range(release, 1.0 - part) for release, part in zip(releases, miss, strict=True)]
+    rows = zip(names, ranges, strict=True)
+    each = tuple(JointRange(name, *ends) for name, ends in rows)
+    return JointRanges(confidence, each, tuple(one.estimate.names for one in releases))
+
+
+def _range(release: Release, confidence: float) -> tuple[Any, Any]:
+    """What holds all numbers of one release: its band, or each interval with its part."""
+    size = np.size(release.value)
+    estimate: Any = release.estimate
+    if size > 1 and hasattr(estimate, "band"):
+        found: tuple[Any, Any] = estimate.band(release.assumption, confidence)
+        return found
+    return release.interval(1.0 - (1.0 - confidence) / size)
+
 
 _COLUMNS: Final = (
     *("release", "statistic", "of", "unit"),
@@ -157,7 +259,11 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                     *(block.figure for block in blocks),
                     _all_numbers(blocks, count),
                 ),
-                (sheet.Spending(self.spent, any(one.ledger is not None for one in self.each)),),
+                (
+                    sheet.SpendingTable(
+                        self.spent, any(one.ledger is not None for one in self.each)
+                    ),
+                ),
                 (
                     *(note("warning", each) for each in _once(self.each, lambda one: one.warnings)),
                     *(note("protected", each) for each in _once(self.each, _protects)),
@@ -285,7 +391,7 @@ class _Block:
         of = (f"of{unit}", "share") if self.release.estimate.in_percent else ("of", f"value{unit}")
         heads = (*of, f"from ({self.confidence})", "to", "from, all at once", "to")
         rest = " more: value, interval() and JSON have them all"
-        table = sheet.Table("rows", heads, self.cells, most=most, rest=rest, depth="brief")
+        table = sheet.SheetTable("rows", heads, self.cells, most=most, rest=rest, depth="brief")
         return sheet.Note("rows", f"{self.name}, {len(self.rows):,} numbers", "brief"), table
 
     @property
@@ -318,7 +424,7 @@ class _Block:
         return f"{name} ({self.unit})" if name and self.unit else name or self.unit
 
 
-def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.Table:
+def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.SheetTable:
     """All numbers of all releases in one table, ready to copy."""
     most = _ON_PAGE // len(blocks) + 1
     rows = tuple(
@@ -328,7 +434,7 @@ def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.Table:
     caption = "What was published, ready to copy." + (more if len(rows) < count else "")
     confidence = " or ".join(dict.fromkeys(block.confidence for block in blocks))
     heads = ("release", "of", "value", f"from ({confidence})", "to", "from, all at once", "to")
-    return sheet.Table("rows", heads, rows, caption, depth="whole", section="All numbers")
+    return sheet.SheetTable("rows", heads, rows, caption, depth="whole", section="All numbers")
 
 
 def _protects(release: Release) -> list[str]:

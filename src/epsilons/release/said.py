@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from epsilons import words
-from epsilons.release.sides import Side
+from epsilons.release.derived import Side
 from epsilons.report.numbers import aligned, budget, number, percent
 from epsilons.report.phrases import SIDES, short, side_name, why_worse
 from epsilons.report.phrases import related_words as how
@@ -23,8 +23,8 @@ from epsilons.report.sheet import (
     Ranges,
     Row,
     Sheet,
-    Spending,
-    Table,
+    SheetTable,
+    SpendingTable,
 )
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def cells_of(
     ]
 
 
-def drawn(table: Table, drawing: Ranges, what: str) -> Figure:
+def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
     """The numbers of a table, to be drawn.
 
     Args:
@@ -220,7 +220,7 @@ def drawn(table: Table, drawing: Ranges, what: str) -> Figure:
 
 def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
     """Who spent what, what is protected and assumed, what if that is not so, the day."""
-    yield (Spending(release.spent, offered=release.ledger is not None),)
+    yield (SpendingTable(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
         *(Note("warning", each) for each in release.warnings),
         Note("protected", release.protects),
@@ -393,7 +393,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
     columns += [[side.typical or 0.0 for side in sides]] if capped else []
     bought = _STAR + (_BOUGHT if capped else "") + why_worse(answers, columns, _BOUNDS)
     caption, marked = "What other assumptions would give.", answers.index(release.related)
-    return [Table("sides", heads, tuple(rows), caption, marked), Note("sides", bought)]
+    return [SheetTable("sides", heads, tuple(rows), caption, marked), Note("sides", bought)]
 
 
 def _known(side: Side) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Final, TypeVar
 
 from epsilons import frozen, made, report
 from epsilons.errors import ArgumentError
+from epsilons.frozen import storable
 
 __all__ = ["FORMAT", "Stated", "read", "written"]
+
 
 FORMAT: Final = 2
 """The version of the JSON of releases."""
@@ -153,3 +156,33 @@ def _largest(said: Any) -> float:
         parts = said.values() if isinstance(said, dict) else said
         return max(map(_largest, parts), default=0.0)
     return abs(float(said)) if type(said) in (int, float) else 0.0
+
+
+# Where a release stands in a ledger.
+
+
+@storable("release.Entry")
+@dataclass(frozen=True)
+class Entry:
+    """The place of a release in a ledger.
+
+    Attributes:
+        name: under which it stands there.
+        head: the end of the ledger's chain as it was then: NUMBER:HASH, and under add/remove a
+            keyed hash. `ledger.check(head=…)` says whether the ledger still holds what it held.
+        drawn: the second in UTC at which it was drawn, from the data that were given then; "" if
+            version 0.2.0 drew it.
+        held: earlier claims that were open then and held back what they may ask of everyone: each
+            as its name, and in brackets how much it claims.
+    """
+
+    LATER: ClassVar = ("drawn", "held")
+    name: str
+    head: str
+    drawn: str = ""
+    held: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        said = {name: each for name, each in asdict(self).items() if each}
+        return {**said, **({"held": list(self.held)} if self.held else {})}

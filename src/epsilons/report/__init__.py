@@ -12,21 +12,37 @@ from epsilons.loading import names
 
 if TYPE_CHECKING:
     from epsilons.report.files import picture_ready, ready, write_page, write_picture
-    from epsilons.report.numbers import group_name, names_of, number, points
+    from epsilons.report.numbers import group_name, names_of, number, points, to_json
     from epsilons.report.phrases import few_at_each, held_back, weak_budgets
-    from epsilons.report.plain import to_json
     from epsilons.report.sheet import Sheet
     from epsilons.report.text import table, wrapped
 else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "files": ("picture_ready", "ready", "write_page", "write_picture"),
-            "numbers": ("group_name", "names_of", "number", "points"),
-            "phrases": ("few_at_each", "held_back", "weak_budgets"),
-            "plain": ("to_json",),
+            "files": (
+                "picture_ready",
+                "ready",
+                "write_page",
+                "write_picture",
+            ),
+            "numbers": (
+                "group_name",
+                "names_of",
+                "number",
+                "points",
+                "to_json",
+            ),
+            "phrases": (
+                "few_at_each",
+                "held_back",
+                "weak_budgets",
+            ),
             "sheet": ("Sheet",),
-            "text": ("table", "wrapped"),
+            "text": (
+                "table",
+                "wrapped",
+            ),
         },
     )
 

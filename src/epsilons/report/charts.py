@@ -15,24 +15,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.errors import MissingExtraError
 from epsilons.report.numbers import budget, distinct, legible
+from epsilons.report.phrases import BARS, BUDGET, budget_bins, budget_head, merged_rows, some_places
 from epsilons.report.sheet import (
     Bars,
+    BudgetBars,
     Curve,
     Drawing,
-    Histogram,
     Interval,
     Points,
     Ranges,
-    Spending,
+    SpendingTable,
     Stacked,
-)
-from epsilons.report.spending import (
-    BARS,
-    BUDGET,
-    budget_bins,
-    budget_head,
-    merged_rows,
-    some_places,
 )
 
 if TYPE_CHECKING:
@@ -330,7 +323,7 @@ def _few(names: Sequence[str]) -> str:
     return f"{first}, and {len(others)} like it" if others else first
 
 
-def _histogram(drawing: Histogram) -> Any:
+def _histogram(drawing: BudgetBars) -> Any:
     """How many people have which budget: a bar for each, with its number."""
     alt = altair_module()
     bins = budget_bins(drawing.levels)
@@ -350,7 +343,7 @@ def _histogram(drawing: Histogram) -> Any:
     return alt.layer(bars, numbers)
 
 
-def spending_bars(part: Spending) -> Any:
+def spending_bars(part: SpendingTable) -> Any:
     """Bars of what people of each level spend and keep."""
     alt = altair_module()
     finite = [row for row in merged_rows(part.levels, BARS) if math.isfinite(row.spent)]
@@ -371,7 +364,7 @@ def spending_bars(part: Spending) -> Any:
     )
 
 
-def spending(part: Spending) -> Any:
+def spending(part: SpendingTable) -> Any:
     """What a person of each budget spends, and how much that leaves, on a scale of ratios.
 
     Budgets lie between hundredths and hundreds: bars from zero would show the largest alone.
@@ -421,7 +414,7 @@ _DRAWN: Final[Mapping[type[Any], Callable[[Any], Any]]] = MappingProxyType(
     {
         Ranges: _ranges,
         Bars: _bars,
-        Histogram: _histogram,
+        BudgetBars: _histogram,
         Stacked: _stacked,
         Points: _points,
         Curve: _curve,

@@ -6,9 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import Final
 
-from epsilons.report.phrases import LABELS, SEEDED
-from epsilons.report.sheet import Facts, Note, Part, Sheet, Spending, Table
-from epsilons.report.spending import spending_table
+from epsilons.report.phrases import LABELS, SEEDED, spending_table
+from epsilons.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable
 
 __all__ = ["as_html"]
 
@@ -31,9 +30,9 @@ def _part(part: Part) -> str:
             return _paragraph(label + part.words)
         case Facts():
             return "".join(map(_paragraph, part.sentences()))
-        case Spending():
+        case SpendingTable():
             return _table(*spending_table(part))
-        case Table():
+        case SheetTable():
             rows = part.first(_ROWS if part.most is not None else None)
             hidden = len(part.rows) - len(rows)
             more = _paragraph(f"… and {hidden:,}{part.rest}") if hidden > 0 else ""

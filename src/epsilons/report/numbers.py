@@ -1,11 +1,14 @@
-"""Numbers and names as a person would write them."""
+"""Numbers and names as a person would write them, and JSON that every reader understands."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
 from typing import Any
+
+# Numbers and names as a person would write them.
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -105,3 +108,21 @@ def distinct(names: Sequence[str]) -> list[str]:
         seen.add(each)
         own.append(each)
     return own
+
+
+# JSON that every reader understands: ∞ is written as "inf".
+
+
+def to_json(data: Any) -> str:
+    """Write plain data as JSON, ∞ as "inf" and −∞ as "-inf"."""
+    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and math.isinf(data):
+        return "inf" if data > 0 else "-inf"
+    return data

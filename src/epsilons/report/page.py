@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from epsilons.report import charts, parts
-from epsilons.report.phrases import SEEDED
+from epsilons.report.phrases import BARS, SEEDED, spending_table
 from epsilons.report.sheet import (
     Facts,
     Figure,
@@ -17,10 +17,9 @@ from epsilons.report.sheet import (
     Ranges,
     Role,
     Sheet,
-    Spending,
-    Table,
+    SheetTable,
+    SpendingTable,
 )
-from epsilons.report.spending import BARS, spending_table
 
 __all__ = ["as_page"]
 
@@ -78,7 +77,7 @@ def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
     rest = [part for part in shown if part.role != "warning"]
     yield from _parts(part for part in rest if isinstance(part, (Note, Facts)))
     yield from _parts(part for part in rest if isinstance(part, Figure))
-    yield from _parts(part for part in rest if isinstance(part, (Table, Spending)))
+    yield from _parts(part for part in rest if isinstance(part, (SheetTable, SpendingTable)))
 
 
 def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
@@ -98,11 +97,11 @@ def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
                     if facts:
                         yield parts.FactList([(one.name, _unbroken(one.words)) for one in facts])
                     facts = []
-                case Table():
+                case SheetTable():
                     heads = [_unbroken(head) for head in part.heads]
                     rows = part.rows if part.most is None else part.rows[: charts.MOST]
                     yield parts.PageTable(heads, rows, part.caption, part.marked)
-                case Spending():
+                case SpendingTable():
                     yield from _spending(part)
                 case Figure():
                     yield from _figures(part)
@@ -125,14 +124,14 @@ def _figures(figure: Figure) -> Iterator[parts.Part]:
     if far:
         caption += " The axis shows the part of the range around it."
     columns = charts.columns(drawing)
-    yield parts.Figure(charts.svg(near, columns=columns), figure.label, caption.strip())
+    yield parts.PageFigure(charts.svg(near, columns=columns), figure.label, caption.strip())
     if far and isinstance(drawing, Interval):
         _, low, high = drawing.words
         label = f"The interval from {low} to {high}, on the whole range"
-        yield parts.Figure(charts.svg(far[0]), label, "The same interval on the whole range.")
+        yield parts.PageFigure(charts.svg(far[0]), label, "The same interval on the whole range.")
 
 
-def _spending(part: Spending) -> Iterator[parts.Part]:
+def _spending(part: SpendingTable) -> Iterator[parts.Part]:
     """Who spends what: a drawing, if there is anything to draw, and a table."""
     if part.words:
         yield parts.Words(part.words)
@@ -144,7 +143,7 @@ def _spending(part: Spending) -> Iterator[parts.Part]:
         caption = f"What each person spends of {of}; the light bar is what they keep."
         if len(part.levels) > BARS:
             caption += " Levels that share a line are shown by their averages."
-        yield parts.Figure(charts.svg(drawn, columns=2), label, caption)
+        yield parts.PageFigure(charts.svg(drawn, columns=2), label, caption)
     many = len(part.levels)
     combined = f"{many:,} levels, neighboring ones combined." if len(cells) < many else ""
     yield parts.PageTable(heads, cells, combined)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from epsilons.errors import ArgumentError
-from epsilons.report.numbers import legible
-from epsilons.report.plain import to_json
+from epsilons.report.numbers import legible, to_json
 
 _LARGEST = 150_000
 """Characters of embedded data, beyond which long lists are cut."""
@@ -163,7 +162,7 @@ class PageTable:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageFigure:
     """A plot.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from epsilons.report import charts
-from epsilons.report.sheet import Figure, Ranges, Sheet, Spending
+from epsilons.report.sheet import Figure, Ranges, Sheet, SpendingTable
 
 if TYPE_CHECKING:
     import altair
@@ -23,7 +23,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
     """
     alt = charts.altair_module()
     lead = [each for each in sheet.all(Figure) if each.lead and each.drawing is not None]
-    spent = [each for each in sheet.all(Spending) if each.depth != "whole"]
+    spent = [each for each in sheet.all(SpendingTable) if each.depth != "whole"]
     shown = [_drawn(each) for each in lead]
     # Axes are of their own: one release is in minutes, another in shares.
     if len(shown) > 1:

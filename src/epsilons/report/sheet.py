@@ -12,23 +12,23 @@ from typing import Literal, Protocol, TypeAlias, TypeVar
 
 __all__ = [
     "Bars",
+    "BudgetBars",
     "Curve",
     "Drawing",
     "Fact",
     "Facts",
     "Figure",
-    "Histogram",
     "Interval",
-    "Level",
     "Note",
     "Part",
     "Points",
     "Ranges",
     "Row",
     "Sheet",
-    "Spending",
+    "SheetTable",
+    "SpendingLevel",
+    "SpendingTable",
     "Stacked",
-    "Table",
 ]
 
 Role: TypeAlias = Literal[
@@ -44,7 +44,7 @@ The text and the notebook are brief. A page is whole: it has room for figures an
 """
 
 
-class Level(Protocol):
+class SpendingLevel(Protocol):
     """What the people of one budget spend and keep; how many they are, if that is public."""
 
     @property
@@ -140,7 +140,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Table:
+class SheetTable:
     """A table of words.
 
     Attributes:
@@ -175,7 +175,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Spending:
+class SpendingTable:
     """Who spends what.
 
     Attributes:
@@ -185,7 +185,7 @@ class Spending:
         depth, section: as of a note.
     """
 
-    levels: Sequence[Level]
+    levels: Sequence[SpendingLevel]
     offered: bool = False
     words: str = ""
     depth: Depth = ""
@@ -247,7 +247,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class BudgetBars:
     """How many people have which budget.
 
     Attributes:
@@ -303,7 +303,7 @@ class Curve:
     ratios: bool = False
 
 
-Drawing: TypeAlias = Interval | Ranges | Bars | Histogram | Stacked | Points | Curve
+Drawing: TypeAlias = Interval | Ranges | Bars | BudgetBars | Stacked | Points | Curve
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ class Figure:
     role: Role = "figure"
 
 
-Part: TypeAlias = Note | Facts | Table | Spending | Figure
+Part: TypeAlias = Note | Facts | SheetTable | SpendingTable | Figure
 
 Kind = TypeVar("Kind")
 

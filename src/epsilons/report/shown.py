@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from epsilons.loading import later
-from epsilons.report.numbers import legible
-from epsilons.report.plain import to_json
+from epsilons.report.numbers import legible, to_json
 
 if TYPE_CHECKING:
     import altair

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from epsilons.report.numbers import number
-from epsilons.report.phrases import LABELS, SEEDED
-from epsilons.report.sheet import Facts, Note, Part, Sheet, Spending, Table, shown
-from epsilons.report.spending import spending_table
+from epsilons.report.phrases import LABELS, SEEDED, spending_table
+from epsilons.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable, shown
 
 __all__ = ["printed", "table", "wrapped"]
 
@@ -58,9 +57,9 @@ def _lines(block: Sequence[Part]) -> Iterator[str]:
                 yield wrapped(LABELS.get(part.role, "") + part.words)
             case Facts():
                 yield from map(_indented, part.sentences())
-            case Spending():
+            case SpendingTable():
                 yield table(*spending_table(part))
-            case Table():
+            case SheetTable():
                 rows = part.first(part.most)
                 yield table(part.heads, rows)
                 if len(rows) < len(part.rows):

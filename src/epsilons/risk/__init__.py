@@ -11,11 +11,9 @@ what was released. Allocation minimizes these functions, and plans forecast with
 from __future__ import annotations
 
 from epsilons.risk.cells import share_error
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.cube import CubeNoise
 from epsilons.risk.mean import finite_population, mse, noise_per_square, permutation_proxy, quantile
-from epsilons.risk.stairs import StairNoise, stair_noise
-from epsilons.risk.weighing import OPEN, Moments, SumNoise, Weighing
+from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
+from epsilons.risk.weighing import OPEN, Moments, StairNoise, SumNoise, Weighing, stair_noise
 
 __all__ = [
     "OPEN",

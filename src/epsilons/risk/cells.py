@@ -8,16 +8,228 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
-from epsilons.risk import largest, mean, sidak
-from epsilons.risk.assumptions import Assumption
-from epsilons.risk.closed import ClosedNoise
+from epsilons.risk import mean
 from epsilons.risk.mean import keep_proxy, least_split, permutation_proxy, sampling_reach
-from epsilons.risk.union import Union
-from epsilons.risk.weighing import Moments, SumNoise, Weighing
+from epsilons.risk.tails import gaussian
+from epsilons.risk.tails.gaussian import nearly_gaussian
+from epsilons.risk.tails.joint import ClosedNoise, Pairs, inside
+from epsilons.risk.tails.laplace import bisect, tail
+from epsilons.risk.weighing import Assumption, Moments, SumNoise, Weighing
 from epsilons.types import Floats
+
+# The largest error of any cell, of people whose budgets go with categories: its law, exactly.
+#
+# The biases of cells are public up to which cells they are in, and noise is all that is random. The
+# formulas are derived in `docs/proofs/frequencies.md`.
+
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
+_FAR: Final = 45.0
+_RARE: Final = 1e-9
+"""Probabilities below which waves do not tell what is left; independent noise bounds it there."""
+
+
+MANY: Final = 1000
+"""Cells up to which noise that sums to zero is reckoned as such; beyond, independent noise, which
+bounds it, is as good to a part in a thousand, and much faster."""
+
+
+def moved(cells: int, apart: float) -> tuple[int, float]:
+    """How many cells can be off by `apart` of all that moves, and by how much two more can be.
+
+    The biases c sum to zero, none is above `apart` of the bias, and Σ|c| is at most twice the bias:
+    1/apart cells may be off to either side, rounded down, and one more by what is left. Where there
+    are fewer cells, all of them are but one of an odd number.
+    """
+    whole = int(min(1.0 / apart, float(cells)))  # δ may be next to nothing
+    left = max(1.0 - whole * apart, 0.0)
+    if cells >= 2 * whole + 2:
+        return 2 * whole, left
+    return min(2 * whole, cells - cells % 2), 0.0
+
+
+def squared_bias(cells: int, apart: float) -> float:
+    """The largest Σc² of biases of cells, in units of the squared bias: 2 if budgets tell all."""
+    off, left = moved(cells, apart)
+    return off * apart * apart + 2.0 * left * left
+
+
+def mean_square(
+    bias: float, scale: float, cells: int, apart: float = 1.0, closed: ClosedNoise | None = None
+) -> float:
+    """E max_j (c_j + noise_j)² for the worst biases.
+
+    Args:
+        bias: ½Σ|w − 1/n|.
+        scale: of the noise of each cell.
+        cells: how many cells there are.
+        apart: how far apart the shares of people at different budgets may be.
+        closed: the noise, if it sums to zero.
+    """
+    unit = bias / scale if scale > 0.0 else math.inf
+    shift = apart * unit
+    if not math.isfinite(shift):
+        return (apart * bias) ** 2
+    if closed is not None and cells <= MANY:
+        return scale * (scale * closed.largest_square(_pairs(unit, cells, apart)))
+    # Below shift − 45 the error is surely exceeded, but for e^−90.
+    start = max(0.0, shift - _FAR)
+    end = max(shift, math.log(cells)) + _FAR
+    less = max(moved(cells, apart)[1] * unit, start)
+    edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
+    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty where 45 is below an ulp
+    half = 0.5 * (right - left)
+    u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
+    integrand = 2.0 * u * (1.0 - _cdf(u, unit, cells, apart))
+    integral = float((integrand @ _NODE_WEIGHTS) @ half)
+    return (scale * start) ** 2 + scale * (scale * integral)
+
+
+def largest_quantile(
+    bias: float,
+    scale: float,
+    cells: int,
+    beta: float,
+    apart: float = 1.0,
+    closed: ClosedNoise | None = None,
+) -> float:
+    """The a with P(max_j |c_j + noise_j| > a) = β for the worst biases: see `mean_square`."""
+    unit = bias / scale if scale > 0.0 else math.inf
+    shift = apart * unit
+    if not math.isfinite(shift):
+        return apart * bias
+    if closed is not None and cells <= MANY and beta >= _RARE:
+        return scale * closed.largest_quantile(_pairs(unit, cells, apart), beta)
+
+    def excess(u: float) -> float:
+        return 1.0 - float(_cdf(np.array(u), unit, cells, apart)) - beta
+
+    off = moved(cells, apart)[0] + 2
+    high = max(shift + math.log(off), math.log(cells)) - math.log(beta) + 2.0
+    return scale * bisect(excess, 0.0, high)
+
+
+def _pairs(bias: float, cells: int, apart: float) -> Pairs:
+    """The cells that are off, in pairs, the farthest first."""
+    off, left = moved(cells, apart)
+    found = ((apart * bias, off // 2), (left * bias, int(left > 0.0)))
+    return [(shift, pairs) for shift, pairs in found if shift > 0.0 and pairs > 0]
+
+
+def _cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
+    """P(largest error ≤ u), and all in units of the scale: as many cells as can be are off.
+
+    No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c, so the least of
+    its products is at a vertex of what the biases can be.
+    """
+    count, left = moved(cells, apart)
+    off = inside(u, apart * bias) ** count
+    if left > 0.0:
+        off, count = off * inside(u, left * bias) ** 2, count + 2
+    with np.errstate(divide="ignore"):
+        rest = np.exp((cells - count) * np.log1p(-np.exp(-u))) if cells > count else 1.0
+    return np.asarray(off * rest)
+
+
+# A band over all cells where budgets tell nothing: a union over cells, for the worst shares.
+#
+# Shares sum to one, so that few cells can vary much. The bounds of one cell are derived in
+# `docs/proofs/frequencies.md`, and that of a nearly Gaussian one in `docs/proofs/tables.md`.
+
+_SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 133)])
+_RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
+
+
+class Union:
+    """How often any cell is off by more than `a`, whatever the shares of the categories.
+
+    Guarantee:
+        `beyond(a)` is at least P(max_j |S_j + z_j| > a) where budgets tell nothing, for all shares.
+
+    Args:
+        weighing: the estimator, everyone surely used; its scale is that of the noise of each cell.
+        cells: the number of categories.
+        sigma: above 0, with P(±S_j > s) ≤ exp(−s²/2σ²) for every cell.
+        sampled: whether people are a sample; otherwise they are shuffled.
+    """
+
+    def __init__(self, weighing: Weighing, cells: int, sigma: float, *, sampled: bool) -> None:
+        self._weighing, self._cells, self._sigma = weighing, cells, sigma
+        scale, spread = weighing.scale, weighing.spread
+        if sampled:
+            spread, heaviest = weighing.square, float(weighing.weights.max())
+        else:
+            heaviest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
+        steepest = 1.0 if weighing.closed is None else weighing.closed.steepest
+        # Chernoff with a rate of at most 1/scale; without noise any, up to where it is useless.
+        unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
+        self._rates = unit * _RATES
+        noise = _log_envelope(self._rates * scale, weighing.closed)
+        per_share = np.expm1(self._rates * heaviest) - self._rates * heaviest
+        self._exponents = _SHARES[:, None] * (spread / heaviest**2 * per_share) + noise
+        varied = _SHARES[1:] * (1.0 - _SHARES[1:])
+        self._nearly = nearly_gaussian(weighing, varied) if sampled else None
+
+    def beyond(self, a: float) -> float:
+        """A bound on the probability that any cell is off by more than `a`."""
+        chernoff = np.exp(np.minimum(self._exponents - self._rates * a, 0.0)).min(axis=1)
+        each = 2.0 * np.minimum(chernoff, _tail(self._weighing, a, self._sigma))
+        each[0] = 2.0 * _alone(self._weighing, a)
+        if self._nearly is not None:
+            each[2:] = np.minimum(each[2:], self._nearly.beyond(a))
+            # Of people who are in a cell by parts the share varies less than it could.
+            each = np.maximum.accumulate(each)
+        return _worst_shares(each, self._cells)
+
+    def quantile(self, beta: float) -> float:
+        """The error that some cell exceeds with a probability of at most β."""
+        high = self._sigma + self._weighing.scale
+        while self.beyond(high) > beta:
+            high *= 2.0
+        return bisect(lambda a: self.beyond(a) - beta, 0.0, high)
+
+
+def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
+    """For each rate λ an ln K with P(noise > z) ≤ K·e^{−λz} for every z, at scale 1."""
+    if closed is not None:
+        return closed.log_envelope(rates)
+    with np.errstate(divide="ignore"):
+        noise = -np.log1p(-np.square(rates))
+    # At rate 1 the tail of Laplace noise is below ½·e^{−z} for every z.
+    return np.where(rates >= 1.0 - 1e-12, -math.log(2.0), noise)
+
+
+def _tail(weighing: Weighing, a: float, sigma: float) -> float:
+    """A bound on P(S + noise > a) of one cell, by Hoeffding's tail of S."""
+    if weighing.closed is None or weighing.scale <= 0.0:
+        return tail(a, sigma, weighing.scale)
+    return weighing.closed.tail(a / weighing.scale, sigma / weighing.scale)
+
+
+def _alone(weighing: Weighing, a: float) -> float:
+    """P(noise > a) of one cell."""
+    if weighing.scale <= 0.0:
+        return 0.0
+    if weighing.closed is not None:
+        return float(weighing.closed.exceeds(a / weighing.scale))
+    return 0.5 * math.exp(-a / weighing.scale)
+
+
+def _worst_shares(each: Floats, cells: int) -> float:
+    """A bound on Σ_j h(p_j) over all shares that sum to one, h growing and known on a grid.
+
+    For every price μ it is at most μ + k·max_p(h(p) − μ·p); between two points of the grid h is at
+    most its value at the upper one and p at least the lower one. Shares above one half count as
+    their complement.
+    """
+    lower = np.concatenate([[0.0], _SHARES[:-1]])
+    prices = (each[1:] - each[0]) / _SHARES[1:]
+    gains = each[None, :] - prices[:, None] * lower[None, :]
+    return float((prices + cells * gains.max(axis=1)).min())
+
 
 COINS = 4.0
 """A coin moves a cell by the whole of a weight, not by half of it as around the middle: squared."""
@@ -46,7 +258,7 @@ def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -
     elif assumption.sampled:
         data = _sampled_squares(estimator, assumption, cells)
     else:
-        data = largest.squared_bias(cells, assumption.apart) * np.square(estimator.bias)
+        data = squared_bias(cells, assumption.apart) * np.square(estimator.bias)
     noise = noise_square(cells, estimator.closed)
     with np.errstate(over="ignore"):
         return np.asarray(data + estimator.jitter + noise * np.square(estimator.scale))
@@ -86,7 +298,7 @@ def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cell
         return anything
     apart = assumption.apart
     drawn = math.sqrt(min(cells * apart * apart / 4.0, 1.0 - 1.0 / cells) / estimator.n)
-    far = math.sqrt(largest.squared_bias(cells, apart)) * estimator.bias
+    far = math.sqrt(squared_bias(cells, apart)) * estimator.bias
     square = estimator.spread + np.square(estimator.total) / estimator.n
     own = mixed(estimator.n, cells, sampled=True) * square
     return np.minimum(anything, own + np.square(far + drawn))
@@ -126,7 +338,7 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
     if assumption.related is not False:
         apart = assumption.apart
         if weighing.keep is None:
-            return largest.mean_square(weighing.bias, scale, cells, apart, closed)
+            return mean_square(weighing.bias, scale, cells, apart, closed)
         return _joined(apart * weighing.bias + math.sqrt(weighing.jitter), weighing, cells)
     # Sampling errors sum to zero; and Σ p(1 − p) ≤ 1 − 1/k.
     share = 1.0 - 1.0 / cells
@@ -136,7 +348,7 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
         square = share * share * _square(weighing, assumption)
     bound = _joined(math.sqrt(square), weighing, cells)
     if not assumption.sampled and weighing.keep is None:
-        return min(bound, largest.mean_square(weighing.bias, scale, cells, closed=closed))
+        return min(bound, mean_square(weighing.bias, scale, cells, closed=closed))
     return bound
 
 
@@ -206,7 +418,7 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
 def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float = 1.0) -> float:
     """The error of these very people, whose shares at different budgets are within `apart`."""
     if weighing.keep is None:
-        return largest.quantile(weighing.bias, weighing.scale, cells, beta, apart, weighing.closed)
+        return largest_quantile(weighing.bias, weighing.scale, cells, beta, apart, weighing.closed)
     return apart * weighing.bias + _split_quantile(weighing, 0.0, cells, beta)
 
 
@@ -229,14 +441,14 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
     if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)
     if assumption.related is False:
-        return sidak.mean_square(_square(weighing, assumption), weighing, cells)
+        return gaussian.mean_square(_square(weighing, assumption), weighing, cells)
     if assumption.sampled:
         return largest_square(weighing, assumption, cells)
     scale = weighing.scale
-    if weighing.closed is not None and cells <= largest.MANY:
+    if weighing.closed is not None and cells <= MANY:
         mean, variance = harmonic(cells)
         scale *= math.sqrt(weighing.closed.largest()[1] / (mean * mean + variance))
-    return largest.mean_square(weighing.bias, scale, cells, assumption.apart)
+    return mean_square(weighing.bias, scale, cells, assumption.apart)
 
 
 def quantile_aim(
@@ -247,7 +459,9 @@ def quantile_aim(
         return share_error(weighing, assumption, confidence)
     chosen = weighing.keep is None and math.isfinite(weighing.scale)
     if chosen and assumption.related is False:
-        return sidak.quantile(_square(weighing, assumption), weighing, cells, 1.0 - confidence)
+        return gaussian.sidak_quantile(
+            _square(weighing, assumption), weighing, cells, 1.0 - confidence
+        )
     return quantile(weighing, assumption, cells, confidence)
 
 
@@ -290,8 +504,8 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 @lru_cache(maxsize=256)
 def _noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
     """The exact quantile of the largest of k noises of scale 1."""
-    if closed is not None and cells <= largest.MANY:
-        return largest.quantile(0.0, 1.0, cells, beta, closed=closed)
+    if closed is not None and cells <= MANY:
+        return largest_quantile(0.0, 1.0, cells, beta, closed=closed)
     return -math.log(-math.expm1(math.log1p(-beta) / cells))
 
 
@@ -322,9 +536,34 @@ def harmonic(cells: int) -> tuple[float, float]:
 def _joined(error: float, weighing: Weighing, cells: int) -> float:
     """E(X + M)² for independent X, M: X of mean square error², M the largest noise."""
     scale = weighing.scale
-    if weighing.closed is not None and cells <= largest.MANY:
+    if weighing.closed is not None and cells <= MANY:
         mean, square = weighing.closed.largest()
     else:
         mean, variance = harmonic(cells)
         square = mean * mean + variance
     return error * error + scale * (2.0 * error * mean + scale * square)
+
+
+# The nearest point of the simplex.
+
+
+def project(point: Floats) -> Floats:
+    """Project onto the simplex: shares from 0 that sum to one, nearest in ℓ2.
+
+    The nearest shares are max(x − θ, 0) with the θ that makes them sum to one, found by one sort.
+    The truth is on the simplex, which is convex, so that no ℓ2 error grows.
+
+    Args:
+        point: any finite numbers.
+
+    Returns:
+        Shares in the same order.
+    """
+    point = point - point.max()  # the same for all: it changes no projection, and sums stay small
+    ordered = np.sort(point)[::-1]
+    sums = np.cumsum(ordered)
+    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i; where it turns positive, coordinates become zero.
+    spare = sums - np.arange(1, len(ordered) + 1) * ordered
+    positive = max(int(np.searchsorted(spare, 1.0, side="left")), 1)
+    shares = np.maximum(point - (sums[positive - 1] - 1.0) / positive, 0.0)
+    return np.asarray(shares / shares.sum())

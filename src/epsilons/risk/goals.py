@@ -12,10 +12,10 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from epsilons import parameters
 from epsilons.errors import ArgumentError
-from epsilons.risk import cells, largest, mean
-from epsilons.risk.assumptions import Assumption, assumption_of
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.weighing import OPEN, Moments, SumNoise, Weighing
+from epsilons.risk import cells, mean
+from epsilons.risk import cells as largest
+from epsilons.risk.tails.joint import ClosedNoise
+from epsilons.risk.weighing import OPEN, Assumption, Moments, SumNoise, Weighing, assumption_of
 from epsilons.types import Floats
 
 Words: TypeAlias = tuple[Assumption, str, float]

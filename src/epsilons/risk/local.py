@@ -6,13 +6,20 @@ docs/proofs/local.md holds the proofs. Everything here is a function of budgets 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, Final, NamedTuple, Protocol, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
-from epsilons.types import Floats
+from epsilons.risk.margins import AnyMargin, Bounds, Margin
+from epsilons.risk.mean import sampling_reach
+from epsilons.risk.shares import AroundCells, around
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats, Weights
 
 _POINTS = 400
 _LEANS = 32
@@ -215,3 +222,347 @@ def related(square: float, weight: float, people: int) -> float:
         return 1.0
     spare = max(people * square / (weight * weight) - 1.0, 0.0)
     return min(0.5 * math.sqrt(spare), 1.0)
+
+
+# How much each report counts: by its worst-case variance, as the papers have it, or all alike.
+
+WEIGHTS: Final = get_args(Weights)
+"""The words that `weights` takes."""
+
+LEAST: Final = 2.0**-20
+"""A report at a smaller budget is pure noise: it counts for nothing, whatever weights are asked.
+
+A million million such people tell as much as one at ε = 1. If they counted, a report at ε = 1e-310
+would divide by zero, and one at 1e-9 outweigh all others where reports weigh alike.
+"""
+
+MOST: Final = 2.0**20
+"""The largest finite budget: beyond ε = 45 the coin cannot tell budgets apart."""
+
+
+_TOLD: Final = (2.0**-5, 700.0)
+"""Between these budgets e^ε tells tanh(ε/2) but for its last digits, and is finite."""
+
+MANY: Final = 4096
+"""So many people together are worth a quicker way, whose last digits are others."""
+
+_ONE: Final = np.ones(())
+_TWO: Final = np.full((), 2.0)
+# Arrays: NumPy would make one of a number at each call.
+
+LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
+"""w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
+
+
+def tangent(epsilon: Floats, extent: tuple[float, float], arm: Floats) -> None:
+    """Write tanh(ε/2): 0 for a report that is pure noise, or nearly so.
+
+    Args:
+        epsilon: the budgets.
+        extent: the least and the largest of them, or of more.
+        arm: filled with it, within 2⁻⁴⁵ of it.
+    """
+    least, most = extent
+    if len(epsilon) >= MANY and least >= _TOLD[0] and most <= _TOLD[1]:
+        # 1 − q, q = 2/(1 + e^ε), takes half the time of a hyperbolic tangent. With u = 2⁻⁵³ and e^ε
+        # off by 2u, q is off by 4u, and 1 − q by (4·q/(1 − q) + 1)·u ≤ (8/ε + 1)·u, relatively.
+        np.exp(epsilon, arm)
+        np.add(arm, _ONE, arm)
+        np.divide(_TWO, arm, arm)
+        np.subtract(_ONE, arm, arm)
+        return
+    np.multiply(epsilon, 0.5, arm)
+    np.tanh(arm, arm)
+    if least < LEAST:
+        arm[epsilon < LEAST] = 0.0
+
+
+def inverse(arm: Floats) -> NDArray[np.bool_]:
+    """Write 1/tanh(ε/2) over tanh(ε/2), 0 where that is 0.
+
+    Returns:
+        Where it is not.
+    """
+    useful: NDArray[np.bool_] = arm > 0.0
+    np.divide(1.0, arm, out=arm, where=useful)
+    return useful
+
+
+def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None:
+    """Write the weight w of a randomized response, and w·c, with c = 1/tanh(ε/2), into two arrays.
+
+    By variance and in paper *local* (Algorithms 2 and 5) w is 1/c²; a report that is pure noise,
+    or nearly so, gets no weight, whatever was asked for.
+
+    Args:
+        weights: one of `WEIGHTS`.
+        epsilon: the budgets.
+        weight: filled with w.
+        arm: filled with w·c.
+    """
+    tangent(epsilon, (float(epsilon.min()), float(epsilon.max())), arm)
+    if weights == "uniform":
+        weight[:] = inverse(arm)
+    else:
+        np.multiply(arm, arm, out=weight)
+
+
+def laplace(weights: str, epsilon: Floats) -> Floats:
+    """The weight of a number with Laplace noise, on a unit range, ε > 0.
+
+    By variance 1/(1 + 8/ε²), a quarter of 1/(¼ + 2/ε²) as 1/c² is of that of one bit; in paper
+    *local* (Algorithm 1, on [−1, 1]) 1/(1 + 1/ε²).
+    """
+    if weights == "uniform":
+        return np.ones_like(epsilon)
+    square = epsilon * epsilon
+    found = square + (8.0 if weights == "variance" else 1.0)
+    return np.divide(square, found, out=found)
+
+
+def laplace_tail(weight: float, square: float) -> float:
+    """Σ w²/ε² of numbers that are weighed by variance, from Σ w and Σ w²: w + 8w/ε² = 1."""
+    return max(weight - square, 0.0) / 8.0
+
+
+def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
+    """The weight of a vector: 1/variance, ε² as in paper *local* (Algorithm 3), or 1.
+
+    Args:
+        weights: one of `WEIGHTS`.
+        epsilon: the budgets.
+        variance: worst-case variances, infinite where a report is pure noise.
+    """
+    useful = epsilon >= LEAST
+    if weights == "variance":
+        return np.where(useful, 1.0 / variance, 0.0)
+    if weights == "paper":  # ∞ weighs as the largest finite budget does: ε² knows no largest one
+        return np.where(useful, np.minimum(epsilon, MOST) ** 2, 0.0)
+    return useful.astype(np.float64)
+
+
+def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
+    """The weight w of a k-RAPPOR report, and w·c, with c = coth(ε/4).
+
+    By variance 4/c², the inverse of a cell's worst; in paper *correlated* (149), without its ℓ1
+    term, 1/(1 + c/ε).
+    """
+    slope = np.where(epsilon >= LEAST, np.tanh(epsilon / 4.0), 0.0)
+    useful = slope > 0.0
+    inverse = np.zeros_like(slope)
+    np.divide(1.0, slope, out=inverse, where=useful)
+    if weights == "variance":
+        return 4.0 * slope * slope, 4.0 * slope
+    if weights == "uniform":
+        return useful.astype(np.float64), inverse
+    ratio = np.zeros_like(slope)
+    np.divide(inverse, epsilon, out=ratio, where=useful)
+    weight = np.where(useful, 1.0 / (1.0 + ratio), 0.0)
+    return weight, weight * inverse
+
+
+# Margins of estimates from local reports: over all populations, and with some who lie.
+
+
+class VectorMargin(AnyMargin, Protocol):
+    """The margin of a mean vector."""
+
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """For each coordinate by itself, a range that holds its mean."""
+
+    def radius(self, assumption: Assumption, confidence: float) -> float:
+        """How far the true mean is from the estimate at most, in ℓ2."""
+
+
+@storable("risk.Reported")
+@dataclass(frozen=True, eq=False)
+class Reported(Margin):
+    """The margin of a mean, or of a share, from local reports.
+
+    Guarantee:
+        Over all populations on the range, the probability that the interval misses is at most
+        1 − confidence: a Chernoff bound with the exact moment generating function of the Laplace
+        part and Hoeffding's for what is bounded.
+
+    Attributes:
+        sums: sums over people, of budgets and weights alone.
+        slack: what the grid may add to an error, on a unit range.
+        people: how many reports there are.
+    """
+
+    sums: Sums
+    slack: float
+    people: int
+
+    kind: ClassVar[str | None] = None
+
+    def interval(
+        self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the truth with at least this probability, cut to the bounds."""
+        lo, hi = bounds
+        far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
+        reach = (hi - lo) * far + self.reach(bounds, 1.0 - rest)
+        return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
+
+    def influence(self, lies: int, raw: float, bounds: Bounds) -> float:
+        """How far so many dishonest reports can have moved the estimate, in data units.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+        """
+        lo, hi = bounds
+        off = abs(raw - (lo + hi) / 2.0) / (hi - lo)
+        return (hi - lo) * _moved(lies, self.people, self.sums, off)
+
+    def mse(self, bounds: Bounds) -> float:
+        """The worst-case mean squared error over all populations, in squared data units."""
+        lo, hi = bounds
+        return (hi - lo) ** 2 * (self.sums.variance / self.sums.weight**2 + self.slack * self.slack)
+
+    def reach(self, bounds: Bounds, confidence: float) -> float:
+        """The error not exceeded with this probability, in data units."""
+        lo, hi = bounds
+        sums = self.sums
+        far = chernoff(sums.proxy, sums.tail, sums.largest, 1.0 - confidence)
+        return (hi - lo) * (far / sums.weight + self.slack)
+
+
+@storable("risk.ReportedCells")
+@dataclass(frozen=True, eq=False)
+class ReportedCells(AroundCells):
+    """The margin of shares of categories from local reports.
+
+    Attributes:
+        sums: sums over people, of budgets and weights alone.
+        cells: the number of categories.
+        people: how many reports there are.
+        middle: of what one report says of the share of a category.
+    """
+
+    sums: Sums
+    cells: int
+    people: int
+    middle: float
+
+    kind: ClassVar[str | None] = None
+
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """For each category by itself, a range that holds its share, cut to [0, 1]."""
+        far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
+        return around(raw, far + self.reach(rest))
+
+    def influence(self, lies: int, raw: Floats) -> float:
+        """How far so many dishonest reports can have moved the share of any category.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+        """
+        off = float(np.abs(raw - self.middle).max())
+        return _moved(lies, self.people, self.sums, off)
+
+    def mse(self) -> float:
+        """The worst-case mean squared error of a share, over all populations."""
+        return self.sums.variance / self.sums.weight**2
+
+    def reach(self, beta: float) -> float:
+        """The error of one share that is exceeded with a probability of at most beta."""
+        return chernoff(self.sums.proxy, 0.0, 0.0, beta) / self.sums.weight
+
+    def worst(self, assumption: Assumption, confidence: float) -> float:
+        """The largest error of any share not exceeded with this probability."""
+        beta = (1.0 - confidence) / self.cells
+        far, rest = _apart(self.sums, self.people, assumption, beta)
+        return far + self.reach(rest)
+
+
+@storable("risk.ReportedVector")
+@dataclass(frozen=True, eq=False)
+class ReportedVector(Margin):
+    """The margin of the mean of vectors in a ball, from local reports.
+
+    Guarantee:
+        Over all populations in the ball. The square of the radius grows as d + ln(1/β), not as
+        d·ln(1/β).
+
+    Attributes:
+        sums: sums over people, in the unit ball: of budgets and weights alone.
+        dimension: of the vectors.
+        ball: the radius of the ball that holds all vectors.
+        people: how many reports there are.
+    """
+
+    sums: Sums
+    dimension: int
+    ball: float
+    people: int
+
+    kind: ClassVar[str | None] = None
+    staked: ClassVar[bool] = False
+
+    def intervals(
+        self, raw: Floats, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """For each coordinate by itself, a range that holds its mean, cut to the ball."""
+        proxy = self.sums.proxy + self.sums.bounded
+        far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
+        own = chernoff(proxy, 0.0, 0.0, rest) / self.sums.weight
+        reach = self.ball * (2.0 * far + own)
+        low, high = raw - reach, raw + reach
+        return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
+
+    def radius(self, assumption: Assumption, confidence: float) -> float:
+        """How far the true mean is from the estimate at most, in ℓ2, with this probability."""
+        sums = self.sums
+        apart, beta = _apart(sums, self.people, assumption, 1.0 - confidence)
+        # In ℓ2 the mean of n vectors is off by its deviation, too, beside what numbers are.
+        apart += assumption.apart * math.sqrt(0.5 / self.people)
+        if sums.bounded <= 0.0:
+            far = math.sqrt(sums.proxy * chi_square(self.dimension, beta))
+        elif sums.proxy <= 0.0:
+            far = bounded_norm(sums.bounded, beta)
+        else:
+            far = math.sqrt(sums.proxy * chi_square(self.dimension, beta / 2.0))
+            far += bounded_norm(sums.bounded, beta / 2.0)
+        return self.ball * (far / sums.weight + 2.0 * apart)
+
+    def influence(self, lies: int, raw: Floats) -> float:
+        """How far so many dishonest reports can have moved the mean vector, in ℓ2.
+
+        Raises:
+            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+        """
+        off = float(np.linalg.norm(raw)) / self.ball
+        return self.ball * _moved(lies, self.people, self.sums, off)
+
+    def mse(self) -> float:
+        """The worst-case mean squared error in ℓ2, over all populations in the ball."""
+        return self.ball**2 * (self.sums.variance / self.sums.weight**2)
+
+
+def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tuple[float, float]:
+    """How far budgets that tell of values take the estimate, on a unit range.
+
+    Given their budgets, people are independent draws with the means of their levels. The weighted
+    mean of these is off by the share of weight that is not where people are; and the mean of these
+    people is a sample of the population's. Either is in units of how far the means are apart.
+
+    Returns:
+        The distance, and what is left of beta.
+    """
+    if assumption.related is False:
+        return 0.0, beta
+    far = related(sums.square, sums.weight, people) + sampling_reach(people, beta / 2.0)
+    return assumption.apart * far, beta / 2.0
+
+
+def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
+    """How far lies can have moved an estimate on a unit range."""
+    whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
+    if not whole or not 0 <= lies <= people:
+        raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")
+    return influence(int(lies), people, sums, off)

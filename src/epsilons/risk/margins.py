@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from epsilons.frozen import storable
 from epsilons.noise import PairLaw
 from epsilons.risk import mean, ratio
-from epsilons.risk.assumptions import RELATED, SAMPLE, Assumption
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.goals import Goal
-from epsilons.risk.weighing import Weighing
+from epsilons.risk.goals import Goal, MeanGoal, Words
+from epsilons.risk.tails.joint import CubeNoise
+from epsilons.risk.weighing import RELATED, SAMPLE, Assumption, SumNoise, Weighing
 from epsilons.types import Floats
+
+__all__ = ["Bracketed", "Estimated"]
+
 
 LEADING: Final = "an approximation that takes the noisy number of people as true"
 """What the risk of a ratio is."""
@@ -381,3 +384,154 @@ class RatioCells(Behind):
     def _each(self, confidence: float) -> float:
         """The confidence of each category by itself, so that all hold at once."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
+
+
+# A number with its interval, or an array of them.
+
+Number = TypeVar("Number")
+
+
+class Bracketed(NamedTuple, Generic[Number]):
+    """A number with its interval; or an array of numbers, each with its own.
+
+    Attributes:
+        value: the estimate.
+        low: the lower end of its interval.
+        high: the upper end.
+    """
+
+    value: Number
+    low: Number
+    high: Number
+
+    @property
+    def interval(self) -> tuple[Number, Number]:
+        """A range that holds the truth with the confidence of the release."""
+        return self.low, self.high
+
+
+class Estimated(Bracketed[float]):
+    """A number with its interval."""
+
+    __slots__ = ()
+
+    def times(self, unit: float) -> Self:
+        """The same in another unit."""
+        return type(self)(self.value * unit, self.low * unit, self.high * unit)
+
+
+# The margin of one mean of some people: of those who answered, or of a private subset.
+
+
+@storable("risk.OneGroup")
+@dataclass(frozen=True, eq=False)
+class OneGroup(Margin):
+    """The margin of the mean of the only group, beside those who are in none.
+
+    Guarantee:
+        That of the margin of groups: docs/proofs/groups.md.
+
+    Attributes:
+        of: the margin of groups, of which there is one.
+    """
+
+    of: Any
+
+    staked: ClassVar[bool] = False
+
+    @property
+    def kind(self) -> str | None:
+        """What the risk beside it is, in words."""
+        kind: str | None = self.of.kind
+        return kind
+
+    def allows(self, assumption: Assumption) -> bool:
+        """Whether intervals are proven if this is true of the data."""
+        return bool(self.of.allows(assumption))
+
+    def interval(
+        self,
+        raw: float,  # noqa: ARG002
+        bounds: Bounds,
+        assumption: Assumption,
+        confidence: float,
+    ) -> Bounds:
+        """A range that holds the mean with at least this probability."""
+        low, high = self.of.intervals(bounds, assumption, confidence)
+        return float(low[0]), float(high[0])
+
+    def share(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
+        """The share of these people among all, with a range that holds it."""
+        value, low, high = (float(each[0]) for each in self.of.shares(assumption, confidence))
+        return value, low, high
+
+
+# Several means that are drawn together: which error is small, how far all may be at once.
+
+_PARTS: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""The parts of an error probability that the data may take, beside the noise of all means."""
+
+
+@dataclass(frozen=True)
+class SeveralMeans(MeanGoal):
+    """The error of each of several means is to be small, of the same people with the same weights.
+
+    Attributes:
+        means: how many are drawn together.
+    """
+
+    means: int = 1
+
+    statistic: ClassVar[str] = "several means"
+
+    @property
+    def noise(self) -> SumNoise:
+        """Of one mean: smaller than Laplace noise of as many parts of everyone's budget."""
+        cube = CubeNoise(self.means)
+        return SumNoise(cube.times, cube=cube)
+
+    @property
+    def by_bias(self) -> bool:
+        """Only the quantile of Laplace noise has a closed slope."""
+        return False
+
+
+@storable("risk.WeighedTogether")
+@dataclass(frozen=True, eq=False)
+class WeighedTogether(Weighed):
+    """The margin of one of several means that were drawn together.
+
+    Guarantee:
+        As of `Weighed` for each mean; and all of them are at once within `at_once` of the truth, on
+        unit ranges, with at least the probability that is asked: docs/proofs/cube.md.
+
+    Attributes:
+        place: which of the means it is, from 0, in the order of the mechanism.
+    """
+
+    place: int
+
+    def goal(self, words: Words) -> SeveralMeans:
+        """What was to be small of each mean, had these words been said."""
+        cube = self.weighing.cube
+        return SeveralMeans(*words, means=1 if cube is None else cube.means)
+
+    def at_once(self, assumption: Assumption, confidence: float) -> float:
+        """The error on a unit range that none of the means exceeds, integers included."""
+        cube, beta = self.weighing.cube, 1.0 - confidence
+        if cube is None:
+            raise ValueError("means that are drawn together have the noise of the cube")
+        scale = self.weighing.scale
+        if assumption.related is not False and not assumption.sampled:
+            # Nothing but noise is random: each mean is off by at most the same bias.
+            bias = float(mean.leaning(self.weighing, assumption.apart))
+            return cube.largest_quantile(bias, scale, beta) + self.slack
+        ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]
+        if assumption.related is False:  # else budgets, which choose the way, go with values
+            still = replace(self.weighing, scale=0.0, cube=None)
+            ways += [
+                mean.quantile(still, assumption, 1.0 - part * beta / cube.means)
+                + cube.largest_quantile(0.0, scale, (1.0 - part) * beta)
+                for part in _PARTS
+            ]
+        return min(ways) + self.slack

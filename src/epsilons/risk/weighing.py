@@ -1,19 +1,109 @@
-"""What risk needs to know of an estimator: weights, noise, and perhaps coins."""
+"""What risk needs to know: what is assumed of the data, and an estimator's weights and noise."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
 
+from epsilons import parameters
 from epsilons.budgets import dot, summed
 from epsilons.frozen import storable
-from epsilons.risk.closed import ClosedNoise
-from epsilons.risk.cube import CubeNoise
-from epsilons.risk.stairs import StairNoise
+from epsilons.noise import Law, Pieces
+from epsilons.risk.tails import laplace, pieces
+from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
 from epsilons.types import Floats, Integers
+
+__all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
+
+
+# Noise that falls in stairs, as risk reads it: its scale, its tail, and how far it takes a sum.
+
+_SMOOTH: Final = 0.125
+"""Below this rate there are hundreds of stairs that matter, and Laplace noise is at most one unit
+away: docs/proofs/risk.md."""
+
+
+@storable("risk.StairNoise")
+@dataclass(frozen=True, eq=False)
+class StairNoise:
+    """Staircase noise on a unit range.
+
+    Attributes:
+        law: the law, on a lattice.
+        unit: what one unit of the law, `law.pieces.steps` lattice points, is on the unit range.
+    """
+
+    law: Law
+    unit: float
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the Laplace noise that has the same variance."""
+        return math.sqrt(self.law.variance / 2.0) / self._shape.steps * self.unit
+
+    def deviation(self, shift: float, square: float, beta: float) -> float:
+        """The α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift; X is the noise.
+
+        S has P(±S > s) ≤ exp(−2s²/square), and is independent of X. Without S (`square` is 0) it is
+        the smallest such α.
+        """
+        if square <= 0.0:
+            return self._alone(shift, beta)
+        sigma = math.sqrt(square) / 2.0
+
+        def excess(beyond: float) -> float:
+            """Of errors beyond shift + beyond."""
+            return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) - beta
+
+        return shift + laplace.least(excess, sigma + self.scale)
+
+    def tail(self, alpha: float, sigma: float) -> float:
+        """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
+        if self._shape.rate < _SMOOTH:
+            return laplace.tail(alpha - self.unit, sigma, self.unit / float(self._shape.rate))
+        return self._pieces.tail(alpha / self.unit, sigma / self.unit)
+
+    def exceeds(self, alpha: float) -> float:
+        """P(X > alpha), each lattice point being spread over one lattice step."""
+        if alpha < 0.0:
+            return 1.0 - self.exceeds(-alpha)
+        at, rate = alpha / self.unit, float(self._shape.rate)
+        inner = (self._shape.inner - 0.5) / self._shape.steps
+        beyond = 0.5 / (1.0 + inner * math.expm1(rate))  # P(X > inner)
+        if at <= inner:
+            return beyond + (0.5 - beyond) * (1.0 - at / inner)
+        stair = math.floor(at - inner)
+        part = 1.0 + (at - inner - stair) * math.expm1(-rate)
+        return beyond * math.exp(-min(rate * stair, 745.0)) * part
+
+    def _alone(self, shift: float, beta: float) -> float:
+        """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift: the worst c is an end."""
+        return laplace.quantile_of(self.exceeds, shift, self.scale, beta)
+
+    @cached_property
+    def _shape(self) -> Pieces:
+        return self.law.pieces
+
+    @cached_property
+    def _pieces(self) -> pieces.Flat:
+        return pieces.staircase(self._shape)
+
+
+def stair_noise(law: Law, unit: float) -> StairNoise | None:
+    """The noise on a unit range, if its law declares stairs; None if it falls at every point.
+
+    Args:
+        law: on a lattice.
+        unit: what one unit of the law is on the unit range.
+    """
+    return StairNoise(law, unit) if law.pieces.steps > 1 else None
+
+
+# What risk needs to know of an estimator: weights, noise, and perhaps coins.
 
 
 @dataclass(frozen=True)
@@ -128,3 +218,78 @@ class Weighing:
     @staticmethod
     def _coins(counts: Integers, weights: Floats, keep: Floats) -> float:
         return dot(counts, np.square(weights) * (1.0 - keep) / keep)
+
+
+# What is assumed about the data: whom an estimate is about, and what budgets tell of values.
+#
+# Two plain answers, and everything that is random follows from them.
+#
+#     about       related    what is random beside the noise
+#     people      True       nothing: these people, whatever their budgets say of their values
+#     people      δ          nothing; the means of people at different budgets differ by δ at most
+#     people      False      who has which budget: the budgets are shuffled
+#     population  True       the people: pairs of a value and a budget, drawn from any population
+#     population  δ          the same; the means at different budgets differ by δ at most
+#     population  False      the people: values drawn from one population, whatever their budgets
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What is assumed about the data.
+
+    Attributes:
+        about: "people": the truth of these very people is wanted. "population": they are a sample
+            of it, and its truth is wanted.
+        related: whether budgets may go with values: True, in any way; False; or a number δ in
+            (0, 1): the means of people at different budgets differ by at most δ of the range.
+    """
+
+    about: str
+    related: bool | float
+
+    @property
+    def sampled(self) -> bool:
+        """Whether people are a sample."""
+        return self.about == "population"
+
+    @property
+    def apart(self) -> float:
+        """How far apart the means of people at different budgets may be, on a unit range."""
+        return float(self.related)
+
+    @property
+    def anything(self) -> bool:
+        """Whether budgets may tell anything of values."""
+        return self.related is True
+
+    @property
+    def of_some(self) -> Assumption:
+        """What it says about a function that is 0 for those who did not answer.
+
+        Around the mean of those who did, the means of levels are within δ, each times the share of
+        its level that answered, which may be anything: so they differ by at most 2δ.
+        """
+        if isinstance(self.related, bool):
+            return self
+        return Assumption(self.about, True if self.related >= 0.5 else 2.0 * self.related)
+
+    @property
+    def of_membership(self) -> Assumption:
+        """What it says about who answered: budgets may tell anything of it, or nothing."""
+        return Assumption(self.about, self.related is not False)
+
+
+RELATED: Final = Assumption("people", True)
+"""True of all data: the default."""
+
+UNRELATED: Final = Assumption("people", False)
+SAMPLE: Final = Assumption("population", False)
+
+
+def assumption_of(about: object, related: object) -> Assumption:
+    """The two answers of a user.
+
+    Raises:
+        ArgumentError: one of them is invalid.
+    """
+    return Assumption(parameters.choice("about", about), parameters.related(related))

@@ -16,12 +16,11 @@ from epsilons.budgets import float_down
 from epsilons.errors import BudgetError
 from epsilons.mechanisms import SumAndSquares, build_moments
 from epsilons.release import Scalar
-from epsilons.risk.adapted import WeighedAdaptively, risk_of
-from epsilons.risk.assumptions import RELATED
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.moment import Seen, Spreading
+from epsilons.risk.spread import Seen, Spreading, WeighedAdaptively, risk_of
+from epsilons.risk.weighing import RELATED
 from epsilons.statistics.locate import budgets_of, remaining
-from epsilons.statistics.steps import Draw, Steps
+from epsilons.statistics.question import Draw, Steps
 from epsilons.statistics.ways import Read, after, replace_end
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers

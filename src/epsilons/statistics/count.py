@@ -10,16 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from epsilons import parameters, tally, words
-from epsilons.budgets import float_up
+from epsilons.budgets import Ladder, float_up
 from epsilons.errors import ArgumentError
-from epsilons.ladder import Ladder
 from epsilons.mechanisms import LevelCounts
-from epsilons.mechanisms.level_counts import rounded_down
+from epsilons.mechanisms.add_remove import rounded_down
 from epsilons.release import ByLevel
-from epsilons.release import Count as Counted
-from epsilons.statistics.call import Call
-from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.release import CountEstimate as Counted
+from epsilons.statistics.question import Answer, Call, Draw, Question, Sentences, Steps
 from epsilons.types import Column, LossOfOne, Missing
 
 __all__ = ["Count"]

@@ -10,11 +10,9 @@ from epsilons import parameters, tally, words
 from epsilons.errors import ArgumentError
 from epsilons.release import Pair
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.soft import SoftMoments
+from epsilons.risk.moments import SoftMoments
 from epsilons.statistics import soft_cells
-from epsilons.statistics.call import Call
-from epsilons.statistics.question import Sentences
-from epsilons.statistics.steps import Answer
+from epsilons.statistics.question import Answer, Call, Sentences
 from epsilons.types import About, Column, Missing, SoftMethod
 
 __all__ = ["Covariance"]

@@ -13,14 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons.allocation import best_cap
-from epsilons.budgets import Budgets
+from epsilons.budgets import Budgets, Ladder
 from epsilons.errors import ArgumentError
-from epsilons.ladder import Ladder
-from epsilons.mechanisms.additive import lattice
-from epsilons.mechanisms.cell_sums import CellSums, build_cell_sums
-from epsilons.mechanisms.level_counts import rounded_down
-from epsilons.mechanisms.rungs import weights_up_to
-from epsilons.mechanisms.two_sums import TwoSums
+from epsilons.mechanisms.add_remove import (
+    CellSums,
+    TwoSums,
+    build_cell_sums,
+    rounded_down,
+    weights_up_to,
+)
+from epsilons.mechanisms.sums import lattice
 from epsilons.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
 from epsilons.risk import OPEN, Weighing, ratio
 from epsilons.risk.counted import LevelCount

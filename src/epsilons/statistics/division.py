@@ -17,8 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from epsilons.budgets import Budgets, is_number
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.statistics.call import Call
-from epsilons.statistics.question import Question
+from epsilons.statistics.question import Call, Question
 from epsilons.statistics.rehearsal import rehearse
 from epsilons.tally import Absent
 

@@ -17,21 +17,19 @@ import numpy as np
 
 from epsilons import tally
 from epsilons.allocation import best_cap
-from epsilons.allocation.caps import square_cap
+from epsilons.allocation.rules import square_cap
 from epsilons.allocation.split import TOO_OFTEN, Doubts, Split, best_half, best_split
 from epsilons.budgets import Budgets, float_up
 from epsilons.errors import BudgetError, DataError
 from epsilons.mechanisms import Additive, LevelCounts, SumAndSquares, TwoSums, with_squares
 from epsilons.noise import DiscreteLaplace, PointMass
 from epsilons.release import ByLevel, Expected, Scalar
-from epsilons.risk import located
-from epsilons.risk.assumptions import SAMPLE
+from epsilons.risk import ranges
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.located import SIGMA, Located, LocatedRatio, Picture, finite
-from epsilons.risk.located_squares import LocatedSquares
 from epsilons.risk.margins import Ratio, RatioCut, WeighedCut
-from epsilons.statistics.call import Call
+from epsilons.risk.ranges import SIGMA, Located, LocatedRatio, LocatedSquares, Picture, finite
+from epsilons.risk.weighing import SAMPLE
 from epsilons.statistics.designs import (
     Design,
     Known,
@@ -43,9 +41,9 @@ from epsilons.statistics.designs import (
 )
 from epsilons.statistics.locate import Found, Payers, around, budgets_of, locate, remaining
 from epsilons.statistics.outer import FARTHEST, Ends, Share, best_share, outer
-from epsilons.statistics.steps import Draw, Steps
+from epsilons.statistics.question import Call, Draw, Steps
 from epsilons.statistics.ways import Read, add_remove_end, after, replace_end
-from epsilons.tally import line
+from epsilons.tally.count import line
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -499,7 +497,7 @@ def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma
 def _picture_of(found: Found) -> Picture:
     """The picture that the last two selections give."""
     pairs = [
-        located.selected(stage.weights, found.counts, stage.scale) for stage in found.stages[-2:]
+        ranges.selected(stage.weights, found.counts, stage.scale) for stage in found.stages[-2:]
     ]
     return Picture(
         found.centre,

@@ -11,16 +11,14 @@ import numpy as np
 from epsilons import listed, tally, words
 from epsilons.allocation import FREQUENCY_RULES, Allocation
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import CellSums, Table, build_histogram
+from epsilons.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.release import Cells
+from epsilons.risk.cells import project as projected
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import CellsMargin, RatioCells
-from epsilons.risk.simplex import project as projected
-from epsilons.risk.totalled import TotalledCells
-from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.risk.shares import TotalledCells, WeighedCells
 from epsilons.statistics import ways
-from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     CELL_METHODS,
     Design,
@@ -29,8 +27,7 @@ from epsilons.statistics.designs import (
     cells_of,
     parts_of,
 )
-from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.question import Answer, Call, Question, Sentences, Steps
 from epsilons.statistics.ways import Read
 from epsilons.types import (
     About,
@@ -142,10 +139,10 @@ class Frequencies(Question):
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 
-        def build(allocation: Allocation) -> Table:
+        def build(allocation: Allocation) -> CellTable:
             return build_histogram(allocation, unit=counted.unit)
 
-        def read(mechanism: Table, drawn: Any) -> Read:
+        def read(mechanism: CellTable, drawn: Any) -> Read:
             margin = WeighedCells(mechanism.weighing, mechanism.slack, goal.cells)
             estimate = self._estimate(mechanism.estimates(drawn), categories, margin)
             weighing = mechanism.weighing

@@ -11,9 +11,8 @@ from epsilons import parameters, tally, words
 from epsilons.errors import ArgumentError
 from epsilons.release import Groups, Scalar
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.one_group import OneGroup
-from epsilons.statistics.call import Call
-from epsilons.statistics.question import Sentences
+from epsilons.risk.margins import OneGroup
+from epsilons.statistics.question import Call, Sentences
 
 __all__ = [
     "METHODS",

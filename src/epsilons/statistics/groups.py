@@ -15,16 +15,14 @@ from epsilons import tally
 from epsilons.allocation import Allocation, allocate_for
 from epsilons.budgets import Budgets
 from epsilons.errors import BudgetError, DataError
-from epsilons.mechanisms import CellSums, Parallel, Table, build, build_histogram
+from epsilons.mechanisms import CellSums, CellTable, Parallel, build, build_histogram
 from epsilons.risk.counted import LevelCount
-from epsilons.risk.grouped import GroupedMeans
-from epsilons.risk.open_groups import OpenGroupedMeans
-from epsilons.risk.parallel import PublicGroups
+from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.groups.public import PublicGroups
 from epsilons.statistics import ways
-from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, cell_design, cells_of
 from epsilons.statistics.grouping import estimate_of, table_goal
-from epsilons.statistics.steps import Steps
+from epsilons.statistics.question import Call, Steps
 from epsilons.statistics.ways import Read
 from epsilons.types import Floats, Integers
 
@@ -38,10 +36,10 @@ def closed(counted: tally.Tally, call: Call, question: Any) -> Steps:
     if question.groups_are == "public" or cells == 2:
         return _apart(counted, call, question)
 
-    def build_table(allocation: Allocation) -> Table:
+    def build_table(allocation: Allocation) -> CellTable:
         return build_histogram(allocation, unit=counted.unit)
 
-    def read(mechanism: Table, drawn: Any) -> Read:
+    def read(mechanism: CellTable, drawn: Any) -> Read:
         margin = GroupedMeans(
             mechanism.weighing,
             mechanism.slack,

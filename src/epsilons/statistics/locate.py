@@ -26,8 +26,8 @@ from epsilons.mechanisms import (
     radii,
     spread_of,
 )
-from epsilons.statistics.steps import Draw
-from epsilons.tally import line
+from epsilons.statistics.question import Draw
+from epsilons.tally.count import line
 from epsilons.types import Floats, Integers
 
 __all__ = [

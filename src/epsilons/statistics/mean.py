@@ -12,14 +12,12 @@ from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
 from epsilons.release import Scalar
-from epsilons.risk.assumptions import SAMPLE
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
-from epsilons.risk.moment import EXPECTED
-from epsilons.risk.spread import WeighedSpread
+from epsilons.risk.spread import EXPECTED, WeighedSpread
+from epsilons.risk.weighing import SAMPLE
 from epsilons.statistics import grouping, ways
-from epsilons.statistics.call import Call
 from epsilons.statistics.designs import (
     METHODS,
     Design,
@@ -29,8 +27,7 @@ from epsilons.statistics.designs import (
     require_levels,
     two_sums_design,
 )
-from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.question import Answer, Call, Question, Sentences, Steps
 from epsilons.statistics.ways import Read
 from epsilons.types import (
     About,

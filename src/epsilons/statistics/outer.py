@@ -22,7 +22,7 @@ import numpy as np
 from epsilons.allocation import best_cap
 from epsilons.mechanisms import Candidates, CellsOf, Selection, TheLine
 from epsilons.risk.goals import MeanGoal
-from epsilons.risk.normal import quantile
+from epsilons.risk.tails.gaussian import quantile
 from epsilons.statistics.locate import (
     ROUNDS,
     ZOOM,
@@ -35,8 +35,8 @@ from epsilons.statistics.locate import (
     weights_of,
     window_at,
 )
-from epsilons.statistics.steps import Draw
-from epsilons.tally import line
+from epsilons.statistics.question import Draw
+from epsilons.tally.count import line
 from epsilons.types import Floats, Integers
 
 __all__ = ["FARTHEST", "Ends", "Share", "best_share", "outer"]

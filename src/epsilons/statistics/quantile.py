@@ -15,10 +15,8 @@ from epsilons.errors import MissingValueError
 from epsilons.release import Quantiles, Scalar
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.quantiles import QuantilesMargin, even
-from epsilons.statistics.call import Call
-from epsilons.statistics.question import Question, Sentences
+from epsilons.statistics.question import Answer, Call, Question, Sentences, Steps
 from epsilons.statistics.ranked import FINE, METHODS, best_way, open_table, tabled
-from epsilons.statistics.steps import Answer, Steps
 from epsilons.statistics.ways import Read
 from epsilons.types import About, Column, LossOfOne, Missing, QuantileMethod
 

@@ -18,16 +18,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from epsilons.allocation import Allocation, allocation_of, best_cap
-from epsilons.allocation.caps import capped
 from epsilons.allocation.declared import Declared
-from epsilons.allocation.rule import Effective, weighing_of
+from epsilons.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets import Budgets, float_up
 from epsilons.errors import ArgumentError
 from epsilons.mechanisms import (
     CellsOf,
     CellSums,
+    CellTable,
     Selection,
-    Table,
     added_up,
     build_histogram,
     spread_of,
@@ -37,19 +36,20 @@ from epsilons.risk import ClosedNoise, SumNoise, Weighing, mean
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.margins import RatioCells
-from epsilons.risk.partial import closed_variance
 from epsilons.risk.quantiles import (
     AnsweredQuantiles,
     OpenQuantiles,
     QuantilesMargin,
     SelectedQuantiles,
     TableQuantiles,
+    closed_variance,
+    reach,
+    ways,
 )
 from epsilons.risk.quantiles import selection_shift as shift_of
-from epsilons.risk.ranks import reach, ways
-from epsilons.risk.weighed_cells import WeighedCells
+from epsilons.risk.shares import WeighedCells
 from epsilons.statistics.designs import Design, Known, cell_design, cells_of, tells
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.question import Answer, Draw, Steps
 from epsilons.statistics.ways import Read, add_remove, replace_end
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
@@ -59,9 +59,9 @@ __all__ = [
     "FINE",
     "METHODS",
     "SOUGHT",
+    "RankedTable",
     "Reading",
     "Selecting",
-    "Tabled",
     "best_way",
     "merged",
     "open_table",
@@ -101,7 +101,7 @@ where that is not foreseen."""
 
 
 @dataclass(frozen=True, eq=False)
-class Tabled:
+class RankedTable:
     """A table of bins, and how far off it is.
 
     Attributes:
@@ -128,7 +128,7 @@ class Tabled:
         """Draw the table."""
         cells = merged(counted.cells, self.cells - self.outside, outside=self.outside)
 
-        def read(mechanism: Table, drawn: Any) -> Read:
+        def read(mechanism: CellTable, drawn: Any) -> Read:
             weighing = mechanism.weighing
             margin = WeighedCells(weighing, mechanism.slack, self.cells)
             added = _nearest(self.quantiles) * self.cells
@@ -231,7 +231,7 @@ SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile 
 
 def best_way(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, method: str, unit: int
-) -> Tabled | Selecting:
+) -> RankedTable | Selecting:
     """The way of the shorter intervals, for values that are spread evenly; or one by name.
 
     Args:
@@ -251,7 +251,9 @@ def best_way(
     return table if table.half <= chosen.half else chosen
 
 
-def tabled(budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False) -> Tabled:
+def tabled(
+    budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False
+) -> RankedTable:
     """The table of the number of bins with the shortest intervals.
 
     More bins have more noise, and are narrower: the first number after which it grows is the best.
@@ -273,7 +275,7 @@ def tabled(budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool
 
 def _table_of(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, bins: int, *, outside: bool
-) -> Tabled:
+) -> RankedTable:
     """A table of so many bins, with the cap that is best for the quantile of the most noise."""
     q, cells = _nearest(quantiles), bins + outside
     noise = SumNoise(2.0 * math.sqrt(closed_variance(cells, q * cells) / 2.0))
@@ -285,7 +287,7 @@ def _table_of(
     proofs = ways(weighing, goal.assumption, q, 1.0 - goal.confidence)
     far = min(reach(weighing, cells, way, added) for way in proofs)
     allocation = allocation_of(budgets, shares, "table", answer)
-    return Tabled(quantiles, goal, allocation, far + 1.0 / bins, outside)
+    return RankedTable(quantiles, goal, allocation, far + 1.0 / bins, outside)
 
 
 def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) -> Selecting:

@@ -17,13 +17,12 @@ from epsilons.budgets import Budgets
 from epsilons.mechanisms import LevelCounts, Selection, TheLine
 from epsilons.release import ByLevel, shown_levels
 from epsilons.risk import Weighing
-from epsilons.statistics.call import Call
 from epsilons.statistics.locate import DEVIATION, ROUNDS
 from epsilons.statistics.outer import HIGH
-from epsilons.statistics.question import Question
+from epsilons.statistics.question import Answer, Call, Draw, Question
 from epsilons.statistics.ranked import SOUGHT
-from epsilons.statistics.steps import Answer, Draw
-from epsilons.tally import Absent, line
+from epsilons.tally import Absent
+from epsilons.tally.count import line
 
 __all__ = ["Rehearsal", "rehearse", "terms_for"]
 

@@ -19,11 +19,9 @@ from epsilons.budgets import Budgets
 from epsilons.errors import PrivacyError
 from epsilons.mechanisms import SeveralSums, build_several
 from epsilons.release import ByLevel, Scalar
-from epsilons.risk.several import SeveralMeans, WeighedTogether
-from epsilons.statistics.call import Call
+from epsilons.risk.margins import SeveralMeans, WeighedTogether
 from epsilons.statistics.mean import Mean
-from epsilons.statistics.question import Question
-from epsilons.statistics.steps import Answer, Draw
+from epsilons.statistics.question import Answer, Call, Draw, Question
 from epsilons.tally import Tally
 
 __all__ = ["Together", "asks", "gathered", "shared", "together"]

@@ -10,16 +10,14 @@ from typing import Any, ClassVar, Final, get_args
 from epsilons import tally, words
 from epsilons.allocation import Allocation
 from epsilons.allocation.declared import Declared
-from epsilons.mechanisms import CellSums, Table, build_histogram
+from epsilons.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.release import Pair, Scalar
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
-from epsilons.risk.soft import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments
+from epsilons.risk.moments import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments
 from epsilons.statistics import ways
-from epsilons.statistics.call import Call
 from epsilons.statistics.designs import Design, Known, cell_design, cells_of
-from epsilons.statistics.question import Question, Sentences
-from epsilons.statistics.steps import Steps
+from epsilons.statistics.question import Call, Question, Sentences, Steps
 from epsilons.statistics.ways import Read
 from epsilons.types import SoftMethod
 
@@ -97,12 +95,12 @@ def closed(asked: SoftQuestion, counted: tally.Tally) -> Steps:
     Those who did not answer, if they are left out, are one more cell.
     """
 
-    def read(mechanism: Table, drawn: Any) -> Read:
+    def read(mechanism: CellTable, drawn: Any) -> Read:
         slack, shares = mechanism.slack, mechanism.estimates(drawn)
         margin = WeighedMoments(mechanism.weighing, slack + _SLACK, slack, shares)
         return Read(*asked.answered(AnsweredMoments(margin) if asked.excludes else margin))
 
-    def build(allocation: Allocation) -> Table:
+    def build(allocation: Allocation) -> CellTable:
         return build_histogram(allocation, unit=counted.unit)
 
     goal = replace(asked.goal, cells=counted.cells.shape[1])

@@ -9,14 +9,11 @@ from typing import Any, ClassVar
 from epsilons import parameters, tally, words
 from epsilons.allocation import Allocation
 from epsilons.mechanisms import SumAndSquares, build_moments
-from epsilons.release import Variance as Estimate
+from epsilons.release import VarianceEstimate as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
-from epsilons.risk.soft import SoftMoments
-from epsilons.risk.varied import ThreeCells, VarianceMargin, Varied
+from epsilons.risk.moments import SoftMoments, ThreeCells, VarianceMargin, Varied
 from epsilons.statistics import soft_cells, ways
-from epsilons.statistics.call import Call
-from epsilons.statistics.question import Sentences
-from epsilons.statistics.steps import Answer, Steps
+from epsilons.statistics.question import Answer, Call, Sentences, Steps
 from epsilons.statistics.ways import Read
 from epsilons.types import About, Column, Missing, SoftMethod
 

@@ -27,13 +27,13 @@ from epsilons.risk import Weighing
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal
 from epsilons.statistics.designs import Design, Known, expected, tells
-from epsilons.statistics.steps import Answer, Draw, Steps
+from epsilons.statistics.question import Answer, Draw, Steps
 from epsilons.tally import Tally
 from epsilons.types import Floats, Integers
 
 __all__ = [
-    "Counted",
-    "People",
+    "CountedPeople",
+    "PrivatePeople",
     "Read",
     "add_remove",
     "add_remove_end",
@@ -136,7 +136,7 @@ def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
     return np.asarray(np.minimum(spent, mechanism.levels))
 
 
-class People(Protocol):
+class PrivatePeople(Protocol):
     """People who are private, before the last draw: counted, or located, or neither."""
 
     def level_count(self, weights: Integers) -> LevelCount | None:
@@ -174,7 +174,7 @@ def add_remove(
 
 def add_remove_end(
     counted: Tally,
-    people: People,
+    people: PrivatePeople,
     chosen: Design[Any],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
@@ -204,7 +204,7 @@ def add_remove_end(
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedPeople:
     """What is known once people were counted, or need not be.
 
     Attributes:
@@ -264,7 +264,7 @@ class Counted:
 
 def counted_first(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally
-) -> Generator[Draw, Any, Counted]:
+) -> Generator[Draw, Any, CountedPeople]:
     """Count people, privately, if that is the way.
 
     Args:
@@ -275,11 +275,11 @@ def counted_first(
     """
     known, stage = _way(terms, goal, choose)
     if stage is None:
-        return Counted(known, None, (), terms.guess is not None and tells(terms.guess))
+        return CountedPeople(known, None, (), terms.guess is not None and tells(terms.guess))
     drawn = yield Draw(stage, stage.total(counted), more=True)
     related = goal.assumption.related is not False and not terms.ladder.fine
     guess = stage.heads(drawn) if related else stage.guess(drawn)
-    return Counted(changed(known, guess=expected(guess)), stage, drawn, tells(guess))
+    return CountedPeople(changed(known, guess=expected(guess)), stage, drawn, tells(guess))
 
 
 @lru_cache(maxsize=4)

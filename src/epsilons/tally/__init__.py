@@ -7,52 +7,67 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.tally.absent import Absent
-    from epsilons.tally.asks import Ask
-    from epsilons.tally.categories import (
+    from epsilons.tally.count.asks import Ask
+    from epsilons.tally.count.tallies import GRID, Rule, Tally
+    from epsilons.tally.count.units import SHARES
+    from epsilons.tally.curator import Look, look
+    from epsilons.tally.given.categories import (
         Categories,
         Grouping,
         declare,
         declare_groups,
         refuse_midpoint,
     )
-    from epsilons.tally.counting import scan
-    from epsilons.tally.curator import Look, look
-    from epsilons.tally.files import source
-    from epsilons.tally.frames import LABELS
-    from epsilons.tally.grid import GRID, Rule
+    from epsilons.tally.given.files import frame, source, write_parquet
+    from epsilons.tally.given.frames import LABELS
     from epsilons.tally.offers import Offers, People, other_tag, tag
-    from epsilons.tally.opening import open
-    from epsilons.tally.parquet import frame, write_parquet
     from epsilons.tally.registry import Enrolled, enrolled, people
-    from epsilons.tally.rows import Rows
-    from epsilons.tally.tallies import Tally
-    from epsilons.tally.units import SHARES
+    from epsilons.tally.rows import Absent, Rows, open, scan
 else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "absent": ("Absent",),
-            "asks": ("Ask",),
-            "categories": (
+            "count.asks": ("Ask",),
+            "count.tallies": (
+                "GRID",
+                "Rule",
+                "Tally",
+            ),
+            "count.units": ("SHARES",),
+            "curator": (
+                "Look",
+                "look",
+            ),
+            "given.categories": (
                 "Categories",
                 "Grouping",
                 "declare",
                 "declare_groups",
                 "refuse_midpoint",
             ),
-            "counting": ("scan",),
-            "curator": ("Look", "look"),
-            "files": ("source",),
-            "frames": ("LABELS",),
-            "grid": ("GRID", "Rule"),
-            "offers": ("Offers", "People", "other_tag", "tag"),
-            "opening": ("open",),
-            "parquet": ("frame", "write_parquet"),
-            "registry": ("Enrolled", "enrolled", "people"),
-            "rows": ("Rows",),
-            "tallies": ("Tally",),
-            "units": ("SHARES",),
+            "given.files": (
+                "frame",
+                "source",
+                "write_parquet",
+            ),
+            "given.frames": ("LABELS",),
+            "offers": (
+                "Offers",
+                "People",
+                "other_tag",
+                "tag",
+            ),
+            "registry": (
+                "Enrolled",
+                "enrolled",
+                "people",
+            ),
+            "rows": (
+                "Absent",
+                "Rows",
+                "open",
+                "scan",
+            ),
         },
     )
 

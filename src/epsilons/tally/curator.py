@@ -7,28 +7,104 @@ curator alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from epsilons.tally import arrays, columns, labels_engine, unread
-from epsilons.tally.categories import MISSING, UNDECLARED, Categories, Kind
-from epsilons.tally.cells_numpy import cells_of
-from epsilons.tally.collect import collected
-from epsilons.tally.columns import Columns
-from epsilons.tally.counted import BAD_BUDGET
-from epsilons.tally.expressions import belongs_to_nobody, budget_and_person, floats
-from epsilons.tally.failures import guarded
-from epsilons.tally.frames import Asked, asked
-from epsilons.tally.ieee import a_number, exactly, finite
+from epsilons.errors import ColumnError
+from epsilons.tally.count.asks import BAD_BUDGET
+from epsilons.tally.engines import labels_engine
+from epsilons.tally.engines.expressions import belongs_to_nobody, budget_and_person, floats
+from epsilons.tally.engines.floats import a_number, exactly, finite
+from epsilons.tally.engines.running import collected, guarded
+from epsilons.tally.given import arrays, columns
+from epsilons.tally.given.arrays import cells_of
+from epsilons.tally.given.categories import MISSING, UNDECLARED, Categories, LabelKind
+from epsilons.tally.given.columns import Columns
+from epsilons.tally.given.frames import AskedRows, asked
+from epsilons.tally.given.spellings import dtype_of, parsed
 from epsilons.types import Booleans, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import polars as pl
 
-__all__ = ["Look", "look"]
+__all__ = ["FORMS", "Look", "forms_of", "look"]
+
+
+# How text that is not a number is written, for the curator alone: 13,170, 1,5, 45 kg, 2026-01-31.
+#
+# Text is never read as a number that it might be, because one cell must not change how others are
+# read. A whole column of such text would count as missing, so the curator is warned.
+
+LOOKED_AT: Final = 2**14
+"""Cells that are looked at."""
+
+FORMS: Final[dict[str, str]] = {
+    "text that is a number": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
+    "thousands separators, such as 1,234": r"[+-]?\d{1,3}([,.'’ \u00a0\u202f]\d{3})+([.,]\d+)?",
+    "decimal commas, such as 1,5": r"[+-]?\d*,\d+",
+    "dates, such as 2026-01-31": r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?",
+    "units, such as 45 kg, 12 % or $ 9": (
+        r"[^\d\s+-]{1,8}\s?[+-]?\d[\d.,'’ \u00a0\u202f]*|"
+        r"[+-]?\d[\d.,'’ \u00a0\u202f]*\s?[^\d\s]{1,8}"
+    ),
+    "truth values, such as yes and no": r"(?i)yes|no|y|n|true|false|t|f",
+}
+"""What text may be in place of a number, and how it is recognized: the first that fits."""
+
+
+def forms_of(column: Any, data: Any, kind: LabelKind) -> tuple[str, ...]:
+    """Return the forms of text in place of numbers in a column, the most frequent first.
+
+    Args:
+        column: an array; or the name of a column, if there is data.
+        data: a frame or the path of a file; or None.
+        kind: what the column is read as.
+    """
+    text = _text(column) if data is None else _cells(column, data, kind)
+    left, found = text.str.strip_chars(), {}
+    for form, pattern in FORMS.items():
+        fits = left.str.contains(f"^(?:{pattern})$")
+        found[form] = int(fits.sum())
+        left = left.filter(~fits)
+    return tuple(sorted((form for form in found if found[form]), key=lambda form: -found[form]))
+
+
+def _text(values: Any) -> pl.Series:
+    """The text among the entries of an array or a list: there it is never read as a number."""
+    import polars as pl
+
+    numbers = isinstance(values, np.ndarray) and values.dtype.kind not in "OUT"
+    entries: Iterable[Any] = values if isinstance(values, Iterable) and not numbers else ()
+    found = islice((str(each) for each in entries if isinstance(each, str)), LOOKED_AT)
+    return pl.Series(list(found), dtype=pl.String)
+
+
+def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
+    """The cells of a column that are not read as numbers: none if its type is not that of text."""
+    import polars as pl
+
+    nothing = pl.Series(dtype=pl.String)
+    try:
+        table = columns.read(column, 1.0, data, None, "text")
+    except ColumnError:
+        return nothing
+
+    def run() -> pl.Series:
+        frame = table.frame.to_native()
+        if not isinstance(frame, pl.LazyFrame):
+            return nothing
+        cell = pl.col(table.values)
+        number = cell.map_batches(lambda cells: parsed(cells, kind), return_dtype=dtype_of(kind))
+        unread = frame.select(cell).filter(cell.is_not_null() & number.is_null())
+        return unread.head(LOOKED_AT).collect(engine="streaming").to_series()
+
+    return guarded(run, *table.failure)
+
 
 MARKS: Final = ("missing", "infinite", "below", "above", "undeclared")
 """What is counted of rows, 1 or 0 in each: those that apply are there."""
@@ -110,9 +186,9 @@ def look(
         DataError: the engine failed.
         FileError: `data` is a path, and the file cannot be read to its end.
     """
-    kind: Kind = "numbers" if categories is None else categories.kind
+    kind: LabelKind = "numbers" if categories is None else categories.kind
     private = lowest > 0.0
-    kinds: dict[str, Kind] = {"values": kind, "epsilon": "bins"}
+    kinds: dict[str, LabelKind] = {"values": kind, "epsilon": "bins"}
     given = asked(values, epsilon, data, person, kinds=kinds, private=private)
     if given.data is None:
         rows = _marked_arrays(given, bounds, categories)
@@ -136,9 +212,9 @@ def look(
     text: tuple[str, ...] = ()
     budgets: tuple[str, ...] = ()
     if seen.missing and kind in ("numbers", "bins", "integers"):
-        text = unread.forms_of(given.values, given.data, kind)
+        text = forms_of(given.values, given.data, kind)
     if seen.unusable and shared is None:
-        budgets = unread.forms_of(given.epsilon, given.data, "numbers")
+        budgets = forms_of(given.epsilon, given.data, "numbers")
     return replace(seen, unread=text, unread_budgets=budgets)
 
 
@@ -219,7 +295,7 @@ class _Marked:
 
 
 def _marked_arrays(
-    given: Asked, bounds: tuple[float, float] | None, categories: Categories | None
+    given: AskedRows, bounds: tuple[float, float] | None, categories: Categories | None
 ) -> _Marked:
     """Return the marks of every row of arrays. No entry is refused.
 

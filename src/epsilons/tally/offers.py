@@ -1,6 +1,6 @@
 """Who is in the data, each once, and budgets by who they are: what a ledger needs of a table.
 
-Ids are whole numbers or text. They are compared exactly, as `identity.py` and `bytewise.py` have
+Ids are whole numbers or text. They are compared exactly, as `column.py` and `entries.py` have
 it, and are known to a ledger as tagged bytes: `i:` and a decimal, `s:` and UTF-8. 17 and "17" are
 one person, because a reader of cells makes text of all ids if one of them is no number: an account
 is found by either tag. A ledger may have an account for each of the two; then each has its own.
@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from epsilons.errors import ArgumentError, ColumnError, DataError
-from epsilons.tally.bytewise import Spelling, written
-from epsilons.tally.engines import Kind, engine_of
-from epsilons.tally.given import is_null, opened
-from epsilons.tally.identity import whole_in
-from epsilons.tally.spellings import whole_of
+from epsilons.tally.engines.entries import Spelling, written
+from epsilons.tally.engines.table import EngineKind, engine_of
+from epsilons.tally.given.column import is_null, opened, whole_in
+from epsilons.tally.given.spellings import whole_of
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
-    from epsilons.tally.columns import Columns
+    from epsilons.tally.given.columns import Columns
 
 __all__ = ["BUDGET", "Offers", "People", "in_rows", "joined", "other_tag", "tag", "tagged"]
 
@@ -252,7 +251,7 @@ def joined(table: Columns, offers: Offers) -> Columns:
 
     if table.person is None:
         raise ArgumentError("person= must name a column: a ledger keeps an account for everyone.")
-    makers: dict[Kind, Callable[[nw.LazyFrame[Any], pl.DataFrame], Any]] = {
+    makers: dict[EngineKind, Callable[[nw.LazyFrame[Any], pl.DataFrame], Any]] = {
         "polars": lambda _, sheet: sheet.lazy(),
         "pandas": _on_pandas,
         "pyarrow": _on_pyarrow,

@@ -15,15 +15,13 @@ from epsilons.errors import (
     ConflictingBudgetsError,
     DataError,
 )
-from epsilons.tally import columns, given
-from epsilons.tally.bytewise import bytewise
-from epsilons.tally.collect import collected
-from epsilons.tally.columns import Columns
-from epsilons.tally.failures import guarded
-from epsilons.tally.frames import Asked, asked
+from epsilons.tally.engines.entries import as_declared, bytewise
+from epsilons.tally.engines.running import collected, guarded
+from epsilons.tally.given import column, columns
+from epsilons.tally.given.columns import Columns
+from epsilons.tally.given.frames import AskedRows, asked
+from epsilons.tally.given.spellings import as_cells
 from epsilons.tally.offers import People, as_ids, checked, in_rows, order_of
-from epsilons.tally.spellings import as_cells
-from epsilons.tally.storage import as_declared
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -123,7 +121,7 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
     return Enrolled(People(as_ids(ids, str(person)), table.spelling), _budgets(array))
 
 
-def _of_arrays(wanted: Asked, *, lenient: bool) -> Enrolled:
+def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
     who = in_rows(wanted.person, wanted.names.person, lenient=lenient)
     if not lenient:
         _refuse_nobody(who)
@@ -152,13 +150,13 @@ def _of_arrays(wanted: Asked, *, lenient: bool) -> Enrolled:
     return Enrolled(who, each)
 
 
-def _cells(wanted: Asked) -> npt.NDArray[Any]:
+def _cells(wanted: AskedRows) -> npt.NDArray[Any]:
     """Budgets as they were given, with text read as the cells of a file are.
 
     Raises:
         ArgumentError: they are not one column.
     """
-    entries = given.opened(wanted.epsilon, wanted.names.epsilon).entries
+    entries = column.opened(wanted.epsilon, wanted.names.epsilon).entries
     plain = isinstance(entries, np.ndarray) and entries.dtype.kind in "fiu"
     listed = np.asarray(entries).tolist() if plain else list(entries)
     cells = as_cells(listed, "bins")
@@ -228,7 +226,7 @@ def _refuse_nobody(who: People) -> None:
         raise DataError(NOBODY)
 
 
-def _read(wanted: Asked, *, lenient: bool = False) -> Columns:
+def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
     """Open a table for its people: they are its values, too, and written so that bytes compare."""
     epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
     person = wanted.person

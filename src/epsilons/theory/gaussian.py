@@ -10,9 +10,8 @@ import numpy.typing as npt
 from epsilons import parameters
 from epsilons.budgets import People, as_budgets
 from epsilons.errors import ArgumentError
-from epsilons.theory.affinity import log_affinity
 from epsilons.theory.mean import SAFE
-from epsilons.theory.prefix import Crowd, last_true, people_of
+from epsilons.theory.worlds import SortedPeople, last_true, log_affinity, people_of
 from epsilons.types import Neighbours
 
 _MOST_PEOPLE = 2**52
@@ -119,7 +118,9 @@ def gaussian_people(
     return high
 
 
-def _bound(people: Crowd, sigma: float, reach: float | None, replaced: bool, beta: float) -> float:
+def _bound(
+    people: SortedPeople, sigma: float, reach: float | None, replaced: bool, beta: float
+) -> float:
     largest = _FARTHEST if reach is None else min(_FARTHEST, reach / sigma)
     near = last_true(lambda tau: _alike(people, replaced, beta, tau), 1e-12, largest)
     if reach is None:
@@ -128,7 +129,7 @@ def _bound(people: Crowd, sigma: float, reach: float | None, replaced: bool, bet
     return SAFE * max(sigma * near, _packing(people, reach, replaced, beta))
 
 
-def _alike(people: Crowd, replaced: bool, beta: float, tau: float) -> bool:
+def _alike(people: SortedPeople, replaced: bool, beta: float, tau: float) -> bool:
     """Whether means ±τ, with σ = 1, are too alike to be told apart with probability 1 − β."""
     pulls = np.tanh(0.5 * people.levels) if replaced else -np.expm1(-people.levels)
     if _variation(people, pulls, tau) < 1.0 - 2.0 * beta:
@@ -138,7 +139,7 @@ def _alike(people: Crowd, replaced: bool, beta: float, tau: float) -> bool:
     return log_affinity(grouped, differ, tau * tau) > math.log(4.0 * beta) + math.log1p(-beta)
 
 
-def _variation(people: Crowd, pulls: npt.NDArray[np.float64], tau: float) -> float:
+def _variation(people: SortedPeople, pulls: npt.NDArray[np.float64], tau: float) -> float:
     """A bound on the total variation of a release, for means ±τ and σ = 1: the least over k.
 
     erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Inside a level it is concave in k, so that the
@@ -151,7 +152,7 @@ def _variation(people: Crowd, pulls: npt.NDArray[np.float64], tau: float) -> flo
     return float(np.min(one * strict + shown))
 
 
-def _packing(people: Crowd, reach: float, replaced: bool, beta: float) -> float:
+def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) -> float:
     """With all budgets adding up to s, only so many means in ±reach can be told apart at all."""
     with np.errstate(over="ignore"):
         worth = float(people.counts @ people.levels)
@@ -162,13 +163,13 @@ def _packing(people: Crowd, reach: float, replaced: bool, beta: float) -> float:
     return reach / max(answers, 1)
 
 
-def _scaled(shares: Crowd, n: int) -> Crowd:
+def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
     """As many people, with these shares; how many have at least some budget is rounded up."""
     at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
     total = shares.n
     ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)
     counts = ranks[:-1] - ranks[1:]
-    return Crowd(shares.levels[counts > 0], counts[counts > 0])
+    return SortedPeople(shares.levels[counts > 0], counts[counts > 0])
 
 
 def _beta(confidence: object) -> float:

@@ -10,9 +10,8 @@ import numpy as np
 from epsilons import parameters
 from epsilons.budgets import People, as_budgets
 from epsilons.errors import ArgumentError
-from epsilons.theory.information import local_square, pull
 from epsilons.theory.mean import SAFE
-from epsilons.theory.prefix import Crowd, golden, last_true, people_of
+from epsilons.theory.worlds import SortedPeople, golden, last_true, local_square, people_of, pull
 from epsilons.types import Floats, LossOfOne
 
 _WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
@@ -100,7 +99,7 @@ def local_vector_error(
     return SAFE * radius * max(line, math.sqrt(_cube_square(people, dimension, beta)))
 
 
-def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[Crowd, float | None]:
+def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[SortedPeople, float | None]:
     """The people, and the probability that may be missed; None for the mean squared error."""
     checked = parameters.confidence(confidence)
     word = parameters.loss_of_a_mean(parameters.choice("loss", loss))
@@ -108,12 +107,12 @@ def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[Crowd, float |
     return people_of(as_budgets(epsilon)), beta
 
 
-def _unit_rmse(people: Crowd) -> float:
+def _unit_rmse(people: SortedPeople) -> float:
     pairs = golden(lambda gap: 2.0 * math.log(gap) + _log_affinity(people, gap), 1e-10, 0.5)
     return math.sqrt(max(math.exp(pairs), local_square(people)))
 
 
-def _unit_gap(people: Crowd, beta: float) -> float:
+def _unit_gap(people: SortedPeople, beta: float) -> float:
     """The largest gap at which reports on coins of probability ½ ± gap look alike."""
     if beta >= 0.5:
         return 0.0
@@ -121,13 +120,13 @@ def _unit_gap(people: Crowd, beta: float) -> float:
     return last_true(lambda gap: _log_affinity(people, gap) > need, 1e-12, 0.5)
 
 
-def _log_affinity(people: Crowd, gap: float) -> float:
+def _log_affinity(people: SortedPeople, gap: float) -> float:
     """The logarithm of Π(1 − 4·gap²·tanh²(ε/2)): no reports leave two coins less alike."""
     with np.errstate(divide="ignore"):
         return float(people.counts @ np.log1p(-np.square(2.0 * gap * pull(people.levels))))
 
 
-def _cube_square(people: Crowd, dimension: int, beta: float | None) -> float:
+def _cube_square(people: SortedPeople, dimension: int, beta: float | None) -> float:
     """The mean squared error in a unit ball, or the square of the error exceeded, from hypercubes.
 
     Records are ± one of k axes, each with a coin of its own: anywhere up to ½·width from fair, with
@@ -150,7 +149,7 @@ def _cube_square(people: Crowd, dimension: int, beta: float | None) -> float:
     return best
 
 
-def _each_told(people: Crowd, width: float) -> Floats:
+def _each_told(people: SortedPeople, width: float) -> Floats:
     """κ of each level: k·κ bounds the trace of the information of one report on k axes."""
     with np.errstate(over="ignore", invalid="ignore"):
         half = 0.5 * np.expm1(people.levels)
@@ -159,7 +158,7 @@ def _each_told(people: Crowd, width: float) -> Floats:
         return np.where(damped <= 1.0, few, 0.25 * half / max(1.0 - width, 1e-300))
 
 
-def _told(people: Crowd, axes: Floats, width: float) -> Floats:
+def _told(people: SortedPeople, axes: Floats, width: float) -> Floats:
     """The trace of the information of all reports, divided by k, for each number k of axes."""
     each = _each_told(people, width)
     # Σ min(each, k/(1 − width²)): `each` grows with the level, up to what a public record tells.
@@ -171,7 +170,7 @@ def _told(people: Crowd, axes: Floats, width: float) -> Floats:
     return np.asarray(sums[below] + (ends[-1] - ends[below]) * most)
 
 
-def _each_apart(people: Crowd, k: float, width: float) -> Floats:
+def _each_apart(people: SortedPeople, k: float, width: float) -> Floats:
     """How far apart one report holds the two corners of an edge, on average over the k axes.
 
     A bound on −ln of its squared affinity; never more than that of the record itself.

@@ -10,12 +10,22 @@ from epsilons import parameters
 from epsilons.budgets import Budgets, People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.noise import least_variance
-from epsilons.risk.assumptions import Assumption, assumption_of
-from epsilons.theory.affinity import chain_reach, chain_square, log_coins, widest_gap
-from epsilons.theory.dealt import dealt_square
-from epsilons.theory.information import central_square, sample_square, strict_part_square
-from epsilons.theory.prefix import Crowd, golden, people_of
-from epsilons.theory.shuffled import shuffled_reach, shuffled_square
+from epsilons.risk.weighing import Assumption, assumption_of
+from epsilons.theory.worlds import (
+    SortedPeople,
+    central_square,
+    chain_reach,
+    chain_square,
+    dealt_square,
+    golden,
+    log_coins,
+    people_of,
+    sample_square,
+    shuffled_reach,
+    shuffled_square,
+    strict_part_square,
+    widest_gap,
+)
 from epsilons.types import About, Allocated, Edges, Labels, Loss, Neighbours
 
 SAFE = 1.0 - 1e-9
@@ -137,7 +147,7 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
     return (hi - lo) * math.sqrt(least_variance(float(epsilon))) / n
 
 
-def _square(people: Crowd, assumption: Assumption, replaced: bool) -> float:
+def _square(people: SortedPeople, assumption: Assumption, replaced: bool) -> float:
     """The mean squared error on a unit range."""
     # Who may be taken away may be exchanged, at twice the price.
     exchanged = people if replaced else people.times(2.0)
@@ -153,7 +163,7 @@ def _square(people: Crowd, assumption: Assumption, replaced: bool) -> float:
     return found
 
 
-def _population_square(people: Crowd) -> float:
+def _population_square(people: SortedPeople) -> float:
     heard = int(people.counts[people.levels > 0.0].sum())
     sampling = 0.25 / (1.0 + math.sqrt(heard)) ** 2
     pairs = golden(lambda gap: 2.0 * math.log(gap) + log_coins(people, gap), 1e-10, 0.5)
@@ -161,7 +171,7 @@ def _population_square(people: Crowd) -> float:
 
 
 def _quantile(
-    people: Crowd, assumption: Assumption, beta: float, cells: int, replaced: bool
+    people: SortedPeople, assumption: Assumption, beta: float, cells: int, replaced: bool
 ) -> float:
     """The error on a unit range that is exceeded with a probability above β."""
     if assumption.sampled:

@@ -1,14 +1,12 @@
 """Checks that a mechanism keeps its promise to each person, apart from the code that made it."""
 
 from epsilons.verify.auditing import Audit, audit
-from epsilons.verify.changes import Change
-from epsilons.verify.channel import exact_channel
-from epsilons.verify.compared import Draws
 from epsilons.verify.drawn import draws
-from epsilons.verify.losses import exact
+from epsilons.verify.losses.kinds import exact, exact_channel
 from epsilons.verify.published import Published, published
-from epsilons.verify.replaying import Replay, replay
-from epsilons.verify.verdict import Verdict
+from epsilons.verify.replaying.changes import Change
+from epsilons.verify.replaying.replay import Replay, replay
+from epsilons.verify.verdict import Draws, Verdict
 
 __all__ = [
     "Audit",

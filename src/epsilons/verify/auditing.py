@@ -22,8 +22,7 @@ import numpy.typing as npt
 from epsilons import parameters
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.types import Floats
-from epsilons.verify.binomial import lower_log_odds
-from epsilons.verify.fit import check_seed
+from epsilons.verify.fit import check_seed, lower_log_odds
 from epsilons.verify.scores import Outputs, Score, scores
 
 Sampler = Callable[[int], npt.ArrayLike]

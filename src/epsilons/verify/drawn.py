@@ -14,11 +14,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from epsilons.errors import PrivacyError
-from epsilons.verify import closed, cube
-from epsilons.verify.compared import Comparison, Draws
 from epsilons.verify.fit import Stream, check_seed, even, shares, strangeness, two_sided, uniforms
-from epsilons.verify.laws import LawPieces, one_number, two_numbers
+from epsilons.verify.losses import closed, sums
+from epsilons.verify.losses.laws import LawPieces, one_number, two_numbers
 from epsilons.verify.totals import a_total, moved_too_far
+from epsilons.verify.verdict import Comparison, Draws
 
 ERROR: Final = 1e-6
 """The probability of a false alarm, of all checks of one mechanism together."""
@@ -120,8 +120,8 @@ def _closed(mechanism: Any, tools: _Tools) -> Found:
 
 def _several(mechanism: Any, tools: _Tools) -> Found:
     """Weighted sums of the same people, with noise of the cube."""
-    law = cube.vector(mechanism.law, len(mechanism.bounds))
-    return _vectors(mechanism, tools, law, (cube.numbers, cube.even), _largest)
+    law = sums.vector(mechanism.law, len(mechanism.bounds))
+    return _vectors(mechanism, tools, law, (sums.numbers, sums.even), _largest)
 
 
 def _positive(noise: list[int]) -> int:

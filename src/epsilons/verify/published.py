@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from epsilons import frozen
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
-from epsilons.verify.channel import exact_channel
-from epsilons.verify.losses import exact
+from epsilons.verify.losses.kinds import exact, exact_channel
 from epsilons.verify.verdict import Verdict
 
 __all__ = ["Published", "published"]

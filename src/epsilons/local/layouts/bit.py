@@ -7,9 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from epsilons.local.layout import Answers, Layout
-from epsilons.local.packing import Unpacker, packed
-from epsilons.local.table import bits
+from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 from epsilons.tally.batches import Batch, Content
 
 

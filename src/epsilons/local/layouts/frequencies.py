@@ -12,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.errors import DataError
-from epsilons.local.layout import Answers, Layout
-from epsilons.local.packing import Unpacker, packed, unpacked
-from epsilons.local.table import bits, by_length, whole, word
+from epsilons.local.layout import (
+    Answers,
+    Layout,
+    Unpacker,
+    bits,
+    by_length,
+    packed,
+    unpacked,
+    whole,
+    word,
+)
 from epsilons.tally.batches import Batch, Content
 
 PARAMETERS: Final = struct.Struct("<IBQ8s")

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.errors import DataError
-from epsilons.local.layout import Answers, Layout
-from epsilons.local.packing import Unpacker, packed
-from epsilons.local.table import bits
+from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 from epsilons.tally.batches import Batch, Content
 
 PARAMETERS: Final = struct.Struct("<dd")

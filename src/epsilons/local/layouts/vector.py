@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons.errors import DataError
-from epsilons.local.layout import Answers, Layout
-from epsilons.local.packing import Unpacker
-from epsilons.local.table import by_length, whole, word
+from epsilons.local.layout import Answers, Layout, Unpacker, by_length, whole, word
 from epsilons.tally.batches import Batch, Content
 
 PARAMETERS: Final = struct.Struct("<Id")

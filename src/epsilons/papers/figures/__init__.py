@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from epsilons.papers.figures import add_remove, correlated, gaussian, limits, local
-from epsilons.papers.figures.artefact import Artefact, Result, Run
+from epsilons.papers.figures.artefact import Artefact, ExperimentRun, Result
 from epsilons.papers.figures.runner import chosen, reproduce
 
 ARTEFACTS: tuple[Artefact, ...] = (
@@ -15,4 +15,4 @@ ARTEFACTS: tuple[Artefact, ...] = (
 )
 """All of them, paper by paper."""
 
-__all__ = ["ARTEFACTS", "Artefact", "Result", "Run", "chosen", "reproduce"]
+__all__ = ["ARTEFACTS", "Artefact", "ExperimentRun", "Result", "chosen", "reproduce"]

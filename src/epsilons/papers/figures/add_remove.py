@@ -9,9 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 import epsilons as ep
-from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
-from epsilons.papers.figures.charts import bars, lines
-from epsilons.papers.figures.regimes import REGIMES
+from epsilons.papers.figures.artefact import (
+    REGIMES,
+    Artefact,
+    ExperimentRun,
+    Result,
+    Row,
+    bars,
+    lines,
+)
 
 PEOPLE, MEAN = 10_000, 0.01
 LAPLACE = ("independent", "shifted", "transformed")
@@ -105,7 +111,7 @@ def floor(epsilon: float) -> float:
     return (PEOPLE * least) ** 2
 
 
-def _table(run: Run) -> Result:
+def _table(run: ExperimentRun) -> Result:
     runs = run.trials(1_000_000, 50_000)
     rows = []
     work = [(epsilon, method) for epsilon in PRINTED for method in NAMES]
@@ -144,7 +150,7 @@ def _table(run: Run) -> Result:
 
 
 def _over_budgets(methods: tuple[str, ...], budgets: tuple[float, ...]) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         runs = run.trials(100_000, 20_000)
         rows = []
         for place, epsilon in enumerate(run.each(budgets)):
@@ -166,7 +172,7 @@ def _over_budgets(methods: tuple[str, ...], budgets: tuple[float, ...]) -> Any:
 
 
 def _over_means(methods: tuple[str, ...], epsilon: float) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         runs = run.trials(100_000, 20_000)
         edge = [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03]
         means = [*edge, *np.linspace(0.1, 0.9, 9).tolist(), *(1.0 - m for m in reversed(edge))]
@@ -188,7 +194,7 @@ def _over_means(methods: tuple[str, ...], epsilon: float) -> Any:
 
 
 def _over_people(methods: tuple[str, ...], epsilon: float, *, ratio: bool) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         runs = run.trials(400_000, 40_000)
         rows = []
         for i in run.each(range(7)):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from epsilons.papers.figures import correlated_data as data
-from epsilons.papers.figures import correlated_plots as plots
-from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
-from epsilons.papers.figures.correlated_cases import (
+from epsilons.papers.figures import correlated_rules as data
+from epsilons.papers.figures.artefact import WIDTH, Artefact, ExperimentRun, Result, Row, lines
+from epsilons.papers.figures.correlated_rules import (
+    ALGORITHMS,
     CANCER,
     LETTERS,
     REAL,
@@ -19,10 +19,8 @@ from epsilons.papers.figures.correlated_cases import (
     TABLE_4,
     TABLE_5,
     Case,
-)
-from epsilons.papers.figures.correlated_rules import (
     Measured,
-    Wanted,
+    WantedRule,
     central_errors,
     hardest,
     least,
@@ -31,12 +29,83 @@ from epsilons.papers.figures.correlated_rules import (
     releases,
 )
 
+# The pictures of paper *correlated*.
 
-def _measured(run: Run, case: Case) -> tuple[Measured, ...]:
+_ORDER = [*ALGORITHMS, "sampling", "threshold", "optimal"]
+
+
+def _dots(alt: Any, rows: list[Row], line: Any, *, log: bool, title: str) -> Any:
+    """Figures of algorithms, one below the other within each line."""
+    shown = [
+        {
+            "line": line(row),
+            "value": row[which],
+            "algorithm": row["algorithm"].replace("HPM", "HPF"),
+            "whose": which,
+        }
+        for row in rows
+        for which in ("printed", "reproduced")
+        if row.get(which, "") != ""
+    ]
+    both = len({each["whose"] for each in shown}) == 2
+    key = alt.Legend(orient="top", title=None) if both else None
+    scale = alt.Scale(type="log" if log else "linear", zero=False)
+    return (
+        alt.Chart(alt.Data(values=shown))
+        .mark_point(size=45, opacity=0.9)
+        .encode(
+            x=alt.X("value:Q", scale=scale, title=title),
+            y=alt.Y("line:N", sort=None, title=None),
+            yOffset=alt.YOffset("algorithm:N", sort=_ORDER),
+            color=alt.Color(
+                "algorithm:N", sort=_ORDER, legend=alt.Legend(orient="bottom", columns=3)
+            ),
+            shape=alt.Shape("whose:N", legend=key),
+        )
+        .properties(width=WIDTH, height=alt.Step(9))
+    )
+
+
+def table(alt: Any, rows: list[Row]) -> Any:
+    """What is printed and what was reproduced, the quantiles above the mean squares."""
+    ordered = sorted(rows, key=lambda row: row["error"] == "E")
+    return _dots(
+        alt,
+        ordered,
+        lambda row: f"{row['data']}, {row['regime']}, {row['error']}",
+        log=True,
+        title="95 % quantile (P), mean square (E)",
+    )
+
+
+def figure(alt: Any, rows: list[Row]) -> Any:
+    """What is printed and what was reproduced, on a scale of logarithms."""
+    return _dots(alt, rows, lambda row: row["data"], log=False, title="−ln(error)")
+
+
+def distribution(alt: Any, rows: list[Row]) -> Any:
+    """Distributions of errors."""
+    return lines(alt, rows, "error", "share_of_trials", "algorithm", log_x=True)
+
+
+def people(alt: Any, rows: list[Row]) -> Any:
+    """Errors over the number of people."""
+    return lines(alt, rows, "people", "quantile", "algorithm", log_x=True, log_y=True)
+
+
+def worst(alt: Any, rows: list[Row]) -> Any:
+    """Worst cases over what no method can be below."""
+    shown = [{**row, "reproduced": row["measured_over_least"]} for row in rows]
+    return _dots(
+        alt, shown, lambda row: row["budgets"], log=True, title="measured over least worst case"
+    )
+
+
+def _measured(run: ExperimentRun, case: Case) -> tuple[Measured, ...]:
     return measure(case, run.trials(10_000, 200), run.trials(500, 20), run.seed)
 
 
-def lines_of(run: Run, cases: Sequence[Case]) -> list[Row]:
+def lines_of(run: ExperimentRun, cases: Sequence[Case]) -> list[Row]:
     """A row for each line, error and algorithm: printed, reproduced and ours."""
     rows = []
     for case in run.each(cases):
@@ -127,7 +196,7 @@ def _promise(rows: list[Row]) -> str:
     )
 
 
-def _table_4(run: Run) -> Result:
+def _table_4(run: ExperimentRun) -> Result:
     rows = lines_of(run, TABLE_4)
     return Result(
         rows,
@@ -147,7 +216,7 @@ def _table_4(run: Run) -> Result:
     )
 
 
-def _table_5(run: Run) -> Result:
+def _table_5(run: ExperimentRun) -> Result:
     rows = lines_of(run, TABLE_5)
     return Result(
         rows,
@@ -166,7 +235,7 @@ def _table_5(run: Run) -> Result:
     )
 
 
-def _real(run: Run) -> Result:
+def _real(run: ExperimentRun) -> Result:
     rows = lines_of(run, REAL)
     return Result(
         [{key: value for key, value in row.items() if key != "printed"} for row in rows],
@@ -179,7 +248,7 @@ def _real(run: Run) -> Result:
 
 
 def _figure_1(assume: str, loss: str) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         rows = []
         for case in run.each(each for each in TABLE_4 if each.assume == assume):
             for found in _measured(run, case):
@@ -211,7 +280,7 @@ _POINTS = np.linspace(0.05, 0.95, 19)
 
 
 def _distribution(case: Case, loss: str) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         rows = [
             {
                 "algorithm": found.algorithm,
@@ -239,9 +308,9 @@ _PEOPLE = (1_000, 3_000, 10_000, 30_000)
 def _figure_2(assume: str) -> Any:
     sharp = "hpf-cp" if assume == "correlated" else "hpf-up"
     rules = (sharp, f"{sharp}-t", "hpf-a", "optimal")
-    goal = Wanted(assume, "pac")
+    goal = WantedRule(assume, "pac")
 
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         trials = run.trials(10_000, 200)
         rows: list[Row] = []
         for n in run.each(_PEOPLE):
@@ -300,7 +369,7 @@ def _span(rows: list[Row], key: str) -> str:
     return f"{min(ratios):.2g} to {max(ratios):.2g}"
 
 
-def _worst(run: Run) -> Result:
+def _worst(run: ExperimentRun) -> Result:
     """Every rule on the data that are hardest for it."""
     trials = run.trials(4_000, 200)
     rows: list[Row] = []
@@ -340,49 +409,49 @@ def _worst(run: Run) -> Result:
 
 
 ARTEFACTS = (
-    Artefact("correlated/table-4", "Errors of shares, rule by rule", _table_4, plots.table),
-    Artefact("correlated/table-5", "Errors of means, rule by rule", _table_5, plots.table),
+    Artefact("correlated/table-4", "Errors of shares, rule by rule", _table_4, table),
+    Artefact("correlated/table-5", "Errors of means, rule by rule", _table_5, table),
     Artefact(
         "correlated/figure-1a",
         "Shares of correlated people: mean squared errors",
         _figure_1("correlated", "mse"),
-        plots.figure,
+        figure,
     ),
     Artefact(
         "correlated/figure-1b",
         "Shares of shuffled people: 95 % quantiles of errors",
         _figure_1("shuffled", "pac"),
-        plots.figure,
+        figure,
     ),
     Artefact(
         "correlated/figure-1a-text",
         "Shares of correlated people: the distributions that the text describes",
         _distribution(SALARY, "mse"),
-        plots.distribution,
+        distribution,
     ),
     Artefact(
         "correlated/figure-1b-text",
         "Shares of shuffled people: the distributions that the text describes",
         _distribution(CANCER, "pac"),
-        plots.distribution,
+        distribution,
     ),
     Artefact(
         "correlated/figure-2a",
         "Fast variants, correlated people",
         _figure_2("correlated"),
-        plots.people,
+        people,
     ),
     Artefact(
         "correlated/figure-2b",
         "Fast variants, shuffled people",
         _figure_2("shuffled"),
-        plots.people,
+        people,
     ),
     Artefact(
         "correlated/worst-case",
         "Every rule on its hardest data, and the limit",
         _worst,
-        plots.worst,
+        worst,
     ),
-    Artefact("correlated/real", "29,501 real people, rule by rule", _real, plots.table),
+    Artefact("correlated/real", "29,501 real people, rule by rule", _real, table),
 )

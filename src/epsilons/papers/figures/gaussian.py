@@ -8,9 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import epsilons as ep
-from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
-from epsilons.papers.figures.charts import lines
-from epsilons.papers.figures.regimes import REGIMES
+from epsilons.papers.figures.artefact import REGIMES, Artefact, ExperimentRun, Result, Row, lines
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0
@@ -60,7 +58,7 @@ def errors(
     return np.array(found)
 
 
-def _over_people(run: Run) -> Result:
+def _over_people(run: ExperimentRun) -> Result:
     sizes = (
         (1_000, 3_000, 10_000, 30_000, 100_000)
         if run.quick
@@ -102,7 +100,7 @@ def _over_people(run: Run) -> Result:
     )
 
 
-def _over_budgets(run: Run) -> Result:
+def _over_budgets(run: ExperimentRun) -> Result:
     rows: list[Row] = []
     n, runs = 10_000, run.trials(200, 25)
     for high in run.each((0.05, 0.1, 0.2, 0.5, 1.0, 2.0)):

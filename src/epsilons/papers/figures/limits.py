@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
-from epsilons.papers.figures.charts import heat, lines
-from epsilons.papers.figures.regimes import REGIMES
+from epsilons.papers.figures.artefact import (
+    REGIMES,
+    Artefact,
+    ExperimentRun,
+    Result,
+    Row,
+    heat,
+    lines,
+)
 
 _PUBLIC_SHARE = 1000
 _EPSILON_2 = 0.03
@@ -24,7 +30,7 @@ def ratio(budgets: Mapping[float, int]) -> float:
     return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk
 
 
-def _ratios(run: Run, second: float) -> list[Row]:
+def _ratios(run: ExperimentRun, second: float) -> list[Row]:
     """The ratio over ε₁ and n₁, for 1,000 people at the second level."""
     points = run.trials(61, 25)
     top = 1.0 if math.isinf(second) else second
@@ -40,7 +46,7 @@ def _ratios(run: Run, second: float) -> list[Row]:
 
 
 def _heatmap(second: float, limit: int) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         rows = _ratios(run, second)
         largest = max(rows, key=lambda row: float(row["ratio"]))
         share = sum(row["ratio"] > 1.01 for row in rows) / len(rows)
@@ -59,7 +65,7 @@ def _heatmap(second: float, limit: int) -> Any:
 def _columns(second: float) -> Any:
     """Cuts of the heat map: the ratio over n₁ for some ε₁."""
 
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
         chosen = (1e-3, 1e-2, 1e-1) if math.isinf(second) else (3e-4, 1e-3, 1e-2)
         rows = [
@@ -79,7 +85,7 @@ def _columns(second: float) -> Any:
 def _rows(second: float) -> Any:
     """Cuts of the heat map: the ratio over ε₁ for some n₁."""
 
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
         top = 1.0 if math.isinf(second) else second
         rows = [
@@ -96,7 +102,7 @@ def _rows(second: float) -> Any:
     return run
 
 
-def _example(run: Run) -> Result:
+def _example(run: ExperimentRun) -> Result:
     """Example 1 and the other exact figures."""
     rows = []
     for what, budgets, printed in run.each(
@@ -124,7 +130,7 @@ def construction(m: int) -> dict[float, int]:
     return {2.0 ** -(i - 1): 2 ** (i - 1) for i in range(1, m + 1)}
 
 
-def _theorem(run: Run) -> Result:
+def _theorem(run: ExperimentRun) -> Result:
     rows: list[Row] = []
     for m in run.each(range(2, 21)):
         found = ratio(construction(m))
@@ -141,7 +147,7 @@ def _theorem(run: Run) -> Result:
     )
 
 
-def _search(run: Run) -> Result:
+def _search(run: ExperimentRun) -> Result:
     """The worst ratio of two finite levels that a search finds."""
     source = np.random.default_rng(run.seed)
     best, rows = ({0.5: 1, 1.0: 1}, ratio({0.5: 1, 1.0: 1})), []

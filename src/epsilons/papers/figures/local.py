@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
-from epsilons.papers.figures.charts import lines
+from epsilons.papers.figures.artefact import Artefact, ExperimentRun, Result, Row, lines
 
 PEOPLE, STRICT, GENEROUS = 1000, 0.1, 1.0
 _WEIGHTS: dict[Any, str] = {"variance": "ours", "paper": "as printed", "uniform": "uniform"}
@@ -64,7 +63,7 @@ def _mean_and_error(squares: list[float]) -> tuple[float, float]:
 
 
 def _figure(dimension: int) -> Any:
-    def run(run: Run) -> Result:
+    def run(run: ExperimentRun) -> Result:
         trials = run.trials(2000, 300 if dimension == 1 else 60)
         experiment = one_dimension if dimension == 1 else ten_dimensions
         rows: list[Row] = []

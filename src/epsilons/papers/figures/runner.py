@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from epsilons import report
 from epsilons.errors import ArgumentError, FileError, MissingExtraError
-from epsilons.papers.figures.artefact import Artefact, Result, Row, Run
+from epsilons.papers.figures.artefact import Artefact, ExperimentRun, Result, Row
 from epsilons.report import charts, write_page
-from epsilons.report.parts import Figure, Links, PageTable, Part, Section, Words, whole
+from epsilons.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
 
 Progress = Callable[[str, int, int], None]
 """Told of the artefact, of how much of it is done, and of how much there is."""
@@ -89,7 +89,7 @@ def reproduce(
 
             started = time.perf_counter()
             try:
-                result = artefact.run(Run(quick, seed, tell))
+                result = artefact.run(ExperimentRun(quick, seed, tell))
             except MissingExtraError as problem:
                 left_out(artefact.name, str(problem))
                 continue
@@ -147,7 +147,7 @@ def _write(
     shown = [[_cell(cell) for cell in row.values()] for row in result.rows[:_SHOWN]]
     parts: list[Part] = [
         Words(result.words),
-        Figure(drawing, artefact.title),
+        PageFigure(drawing, artefact.title),
         PageTable([*result.rows[0]], shown),
         Words(_made(len(result.rows), settings, seconds)),
         Links(
@@ -184,7 +184,7 @@ def _index(folder: Path) -> None:
         facts = json.loads(path.read_text("utf-8"))
         made = _made(facts["rows"], facts["settings"], facts["seconds"])
         below: list[Part] = [
-            Figure(path.with_suffix(".svg").read_text("utf-8"), facts["title"]),
+            PageFigure(path.with_suffix(".svg").read_text("utf-8"), facts["title"]),
             Words(facts["words"]),
             Words(made),
             Links([("Page", f"{path.stem}.html", ""), ("Numbers", f"{path.stem}.csv", "")]),

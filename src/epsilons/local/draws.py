@@ -1,0 +1,580 @@
+"""Exact draws for each person at their own budget, and the tables that a checker enumerates."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.noise import DiscreteLaplace, PointMass, Source, below_many
+from epsilons.noise.exact import enclose
+from epsilons.risk.local import signs_variance
+from epsilons.types import Floats, Integers
+
+# The one coin of the local model: does a person answer from outside the set that speaks for them?
+#
+# A randomizer with N answers, of which K speak for the person's value, gives one of the other N − K
+# with probability F/2⁶⁴, where F = ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉. Randomized response is K = 1,
+# N = 2. The probability is a rational number and rounded *up*, in the person's favour: the ratio of
+# two answers never exceeds e^ε.
+
+WORD: Final = 1 << 64
+"""Probabilities are whole multiples of 1/WORD."""
+
+FAR: Final = 80.0
+"""e^FAR is above 2⁶⁴·2³², and N is at most 2³²: FAR and any finite budget above it give F = 1."""
+
+CHUNK: Final = 1 << 14
+"""People who are worked on together: few enough for their arrays to stay in the cache."""
+
+BAND: Final = 2.0**-28
+"""Nearer than this to 2⁶⁴/(1 + κe^ε), relatively, a word is compared with the exact F.
+
+With u = 2⁻⁵³, κ = K/(N − K) and x = min(ε, FAR), every operation correctly rounded:
+
+- n = rint(x/ln 2) ≤ 116 and r = (x − n·HIGH) − n·LOW. HIGH has 32 bits, so n·HIGH and the first
+  difference are exact; LOW is ln 2 − HIGH to within 2⁻⁸⁶. So r is off by less than 4u, and
+  |r| ≤ 0.3466 + 2⁻⁴⁰ whatever rint did with a tie.
+- Taylor's polynomial of e^{−r} of degree 8 leaves out less than 0.3467⁹/9!·1.04 < 2⁻³¹·⁹, relative
+  to e^{−r} ≥ 0.707: 2⁻³¹·⁴. Horner's rule adds less than 2⁻⁴⁸.
+- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} moves relatively by no more than y does, and has three
+  roundings; the word's conversion has one.
+
+Together less than 2⁻³¹: an eighth of the band.
+"""
+
+_LN2_HIGH = float(round(math.log(2.0) * 2**32)) / 2**32
+# ln 2 to 40 digits, less its first 32 bits: a difference of rationals, rounded once.
+_LN2_LOW = float(Fraction(6931471805599453094172321214581765680755, 10**40) - Fraction(_LN2_HIGH))
+_COEFFICIENTS = tuple((-1) ** k / math.factorial(k) for k in range(8, -1, -1))
+
+
+def threshold(epsilon: float, inside: int = 1, answers: int = 2) -> int:
+    """Return F: the answer comes from outside if a random 64-bit word is below it.
+
+    Args:
+        epsilon: the budget, in [0, ∞].
+        inside: K, how many answers speak for a value, at least 1.
+        answers: N, how many there are, more than K and at most 2³².
+
+    Returns:
+        ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, exactly; 0 for ε = ∞.
+
+    Guarantee:
+        ((2⁶⁴ − F)/K) / (F/(N − K)) ≤ e^ε, and no smaller F has it.
+    """
+    if math.isinf(epsilon):
+        return 0
+    outside = answers - inside
+    exact = Fraction(min(epsilon, FAR))
+    bits = 128
+    while True:
+        low, high = enclose(exact.numerator, exact.denominator, bits)
+        ends = {-(-WORD * outside * y // ((inside << bits) + outside * y)) for y in (low, high)}
+        if len(ends) == 1:
+            return max(ends.pop(), 1)
+        bits *= 2
+
+
+def flips(source: Source, epsilon: Floats, inside: int = 1, answers: int = 2) -> NDArray[np.bool_]:
+    """Toss one coin for each budget.
+
+    Args:
+        source: where the bits come from: one word for each coin, in order.
+        epsilon: budgets in [0, ∞].
+        inside: K, how many answers speak for a value.
+        answers: N, how many there are.
+
+    Returns:
+        True where the answer comes from outside.
+
+    Guarantee:
+        Independent, True with probability exactly `threshold(ε)`/2⁶⁴. A float filter decides
+        outside a proven `BAND`, exact integers inside it.
+    """
+    found = np.empty(len(epsilon), dtype=np.bool_)
+    for start in range(0, len(epsilon), CHUNK):
+        part = slice(start, start + CHUNK)
+        found[part] = _chunk(source, epsilon[part], inside, answers)
+    return found
+
+
+def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArray[np.bool_]:
+    words = source.words(len(epsilon))
+    limit = _exp_minus(np.minimum(epsilon, FAR))
+    limit /= limit + inside / (answers - inside)
+    limit *= 2.0**64
+    gap = words - limit
+    found: NDArray[np.bool_] = gap < 0.0
+    np.abs(gap, out=gap)
+    limit *= BAND
+    limit += 4.0
+    near = gap <= limit
+    if near.any():
+        for i in np.flatnonzero(near).tolist():
+            found[i] = int(words[i]) < threshold(float(epsilon[i]), inside, answers)
+    public = epsilon == math.inf
+    if public.any():
+        found[public] = False
+    return found
+
+
+def _exp_minus(x: Floats) -> Floats:
+    """e^{−x} for 0 ≤ x ≤ FAR within 2⁻³¹, relatively: additions and multiplications alone."""
+    n = np.rint(x * (1.0 / math.log(2.0)))
+    r = x - n * _LN2_HIGH
+    r -= n * _LN2_LOW
+    value = r * _COEFFICIENTS[0]
+    for coefficient in _COEFFICIENTS[1:-1]:
+        value += coefficient
+        value *= r
+    value += _COEFFICIENTS[-1]
+    return np.asarray(np.ldexp(value, -n.astype(np.int32)))
+
+
+# Randomizers as tables: exact probabilities that `epsilons.verify` reads, and nothing else.
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """A randomizer with finitely many answers: for each input, the probability of each output.
+
+    Attributes:
+        epsilon: the budget that it must keep.
+        inputs: the values that a person may have.
+        outputs: the answers.
+        chances: a row for each input: whole numbers, which `total` divides.
+        total: what each row sums to.
+    """
+
+    epsilon: float
+    inputs: tuple[Hashable, ...]
+    outputs: tuple[Hashable, ...]
+    chances: tuple[tuple[int, ...], ...]
+    total: int
+
+    @classmethod
+    def response(cls, epsilon: float) -> Channel:
+        """Randomized response to one bit."""
+        flip = threshold(epsilon)
+        return cls(epsilon, (0, 1), (0, 1), ((WORD - flip, flip), (flip, WORD - flip)), WORD)
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """One person's integer plus noise: what `epsilons.verify.exact` reads, for one level.
+
+    Attributes:
+        levels: the budget.
+        law: the law of the noise.
+        reach: how far the integer can move.
+    """
+
+    kind = "report"
+    levels: Floats
+    law: DiscreteLaplace | PointMass
+    reach: int
+
+    grid: int = 1
+    moves: int = 1
+    keep: tuple[Fraction, ...] | None = None
+
+    @classmethod
+    def of(cls, epsilon: float, reach: int) -> Shifted:
+        """Discrete Laplace noise of scale reach/ε, none for ε = ∞."""
+        levels = np.array([epsilon])
+        if np.isinf(epsilon):
+            return cls(levels, PointMass(), reach)
+        return cls(levels, DiscreteLaplace(Fraction(reach) / Fraction(epsilon)), reach)
+
+    @cached_property
+    def weights(self) -> Integers:
+        """One: the integer stands for itself."""
+        return np.ones(1, dtype=np.int64)
+
+
+# Discrete Laplace noise at each person's own budget, exactly, a million scales at once.
+
+LAPLACE_BAND: Final = 2.0**-49
+"""How far −ln W may be off, relative to 1 + |ln W|: see docs/proofs/local.md.
+
+With u = 2⁻⁵³ the float logarithm is off by less than 5u + 4u·|ln W|, and scaling adds 2u·|ln W|.
+The band is 16u.
+"""
+
+_LN2 = float(Fraction(6931471805599453094172321214581765680755, 10**40))
+_ODD = tuple(2.0 / k for k in range(19, 0, -2))
+
+
+def noise(source: Source, epsilon: Floats, grid: int) -> Integers:
+    """Draw discrete Laplace noise for each budget: the difference of two geometric counts.
+
+    Args:
+        source: where the bits come from: one word for each of the first counts, then one for each
+            of the second, and more only where these cannot decide.
+        epsilon: budgets from `weights.LEAST`, so that 64 bits hold the noise; ∞ gives no noise, and
+            uses its words all the same.
+        grid: how many steps the range of the values has: a power of two.
+
+    Returns:
+        Integers.
+
+    Guarantee:
+        Independent, P(z) = (1 − a)/(1 + a)·a^|z| with a = e^{−ε/grid}, exactly.
+    """
+    return geometric(source, epsilon, grid) - geometric(source, epsilon, grid)
+
+
+def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
+    """Draw a count Y with P(Y ≥ y) = e^{−yε/grid} for each budget, exactly.
+
+    Y is the number of y ≥ 1 with W < e^{−yε/grid} for one uniform real W, so Y = ⌊−ln W·grid/ε⌋.
+
+    Args:
+        source: where the bits come from: one word for each, and more where it cannot decide.
+        epsilon: budgets from `weights.LEAST`.
+        grid: a power of two.
+    """
+    found = np.empty(len(epsilon), dtype=np.int64)
+    for start in range(0, len(epsilon), CHUNK):
+        part = slice(start, start + CHUNK)
+        found[part] = _laplace_chunk(source, epsilon[part], grid)
+    return found
+
+
+def _laplace_chunk(source: Source, epsilon: Floats, grid: int) -> Integers:
+    words = source.words(len(epsilon))
+    lead = words.astype(np.float64)
+    # A word of zeros has no logarithm: it is settled exactly below, whatever stands here.
+    lead[words == 0] = 1.0
+    height = minus_log(lead)
+    scale = grid / epsilon
+    steps = height * scale
+    count = np.floor(steps)
+    # How far the true value may be: rounding, and the bits of W that are not drawn yet.
+    doubt = ((height + 1.0) * LAPLACE_BAND + 2.0 / lead) * scale
+    rest = steps - count
+    unsure = (rest < doubt) | (rest > 1.0 - doubt) | (words == 0)
+    whole = count.astype(np.int64)
+    for i in np.flatnonzero(unsure).tolist():
+        budget = float(epsilon[i])
+        if math.isinf(budget):
+            whole[i] = 0
+        else:
+            whole[i] = settle(source, int(words[i]), int(whole[i]), Fraction(budget) / grid)
+    return whole
+
+
+def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
+    """Return the count of a W that begins with `lead`, in integers alone.
+
+    Args:
+        source: where the further bits of W come from.
+        lead: the first 64 bits of W.
+        guess: about where the count is; any guess gives the same answer.
+        rate: ε/grid.
+    """
+    bits = 64
+
+    def reached(y: int) -> bool:
+        """Whether W < e^{−y·rate}; the bits that were drawn for it stay drawn."""
+        nonlocal lead, bits
+        if y <= 0:
+            return True
+        power = y * rate
+        while True:
+            if lead > 0 and power > bits:
+                return False  # e^{−power} is below 2^{−bits}, and W is not
+            low, high = enclose(power.numerator, power.denominator, bits)
+            if lead + 1 <= low:
+                return True
+            if lead >= high:
+                return False
+            lead, bits = lead << 64 | source.bits(64), bits + 64
+
+    step = 1
+    low = high = max(guess, 0)
+    while not reached(low):
+        high, low, step = low, low - step, 2 * step
+    if high == low:
+        high = low + 1
+        step = 1
+        while reached(high):
+            low, high, step = high, high + step, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if reached(middle) else (low, middle)
+    return max(low, 0)
+
+
+def minus_log(lead: Floats) -> Floats:
+    """−ln(lead/2⁶⁴): additions, multiplications and divisions alone, see `LAPLACE_BAND`."""
+    mantissa, exponent = np.frexp(lead)
+    small = mantissa < math.sqrt(0.5)
+    mantissa[small] *= 2.0
+    exponent = exponent - small
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    square = s * s
+    value = square * _ODD[0]
+    for coefficient in _ODD[1:-1]:
+        value += coefficient
+        value *= square
+    value += _ODD[-1]
+    value *= s
+    return np.asarray((64 - exponent) * _LN2 - value)
+
+
+# Many signs at once: a cap of the cube, in which the answer lies more often than outside it.
+#
+# A person's j signs s are answered by s with some of them turned. The answer lies within Hamming
+# distance t of s, K of the 2^j answers, with the probability that ε allows; given that, and given
+# the contrary, all answers are equally likely. The number K is the same for every s, so that the
+# loss is exactly that of the one coin of `coins`. With j = 1 and t = 0 it is randomized response.
+
+MOST_SIGNS: Final = 32
+LARGEST_CAP: Final = 1 << 13
+"""Answers in a cap, at most: they are listed once and drawn from the list."""
+
+
+@dataclass(frozen=True)
+class Cap:
+    """The answers within a distance of a sign vector.
+
+    Attributes:
+        signs: j, from 1 to 32.
+        distance: t, how many of them may differ.
+    """
+
+    signs: int
+    distance: int
+
+    @cached_property
+    def inside(self) -> int:
+        """K: how many answers are in the cap."""
+        return sum(math.comb(self.signs, h) for h in range(self.distance + 1))
+
+    @property
+    def answers(self) -> int:
+        """N: how many answers there are."""
+        return 1 << self.signs
+
+    def advantage(self, epsilon: Floats) -> tuple[Floats, Floats]:
+        """E[e₁] and E[e₁·e₂], where e_i is 1 if sign i is answered as it is, and −1 otherwise.
+
+        Args:
+            epsilon: budgets.
+
+        Returns:
+            (ρ, κ); κ is 1 if there is one sign only.
+        """
+        j, total = self.signs, self.answers
+        sizes = [math.comb(j, h) for h in range(self.distance + 1)]
+        first = sum(c * (j - 2 * h) for h, c in enumerate(sizes)) / self.inside / j
+        pairs = sum(c * ((j - 2 * h) ** 2 - j) for h, c in enumerate(sizes)) / self.inside
+        second = pairs / (j * (j - 1)) if j > 1 else 1.0
+        # Over all answers both means are 0, so the outside mirrors the inside in proportion.
+        odds = self.inside / (total - self.inside)
+        falls = np.exp(-np.asarray(epsilon, dtype=np.float64))
+        # P(in) − (1 − P(in))·K/(N − K), written so that nothing cancels where ε is small.
+        net = -np.expm1(-np.asarray(epsilon, dtype=np.float64)) * odds / (odds + falls)
+        rho = first * net
+        kappa = second * net if j > 1 else np.ones_like(rho)
+        return rho, kappa
+
+    def variance(self, epsilon: Floats, dimension: int) -> Floats:
+        """E‖Y‖² of the estimate of a vector in the unit ball: its worst-case variance."""
+        rho, kappa = self.advantage(epsilon)
+        return signs_variance(rho, kappa, self.signs, dimension)
+
+    def turns(self, source: Source, epsilon: Floats) -> NDArray[np.uint32]:
+        """For each budget, which signs to turn: a mask of `signs` bits.
+
+        Guarantee:
+            Independent; outside the cap with probability `threshold(ε, K, N)`/2⁶⁴, and uniform
+            inside and outside, exactly.
+        """
+        out = flips(source, epsilon, self.inside, self.answers)
+        if self.signs == 1:  # one answer inside, one outside
+            return out.astype(np.uint32)
+        found = np.zeros(len(epsilon), dtype=np.uint32)
+        near = np.flatnonzero(~out)
+        if self.inside > 1:
+            found[near] = self._masks[below_many(source, self.inside, len(near))]
+        far = np.flatnonzero(out)
+        while len(far):
+            drawn = (source.words(len(far)) >> np.uint64(64 - self.signs)).astype(np.uint32)
+            found[far] = drawn
+            far = far[np.bitwise_count(drawn) <= self.distance]
+        return found
+
+    def channel(self, epsilon: float) -> Channel:
+        """The exact law of an answer to any signs, for `epsilons.verify`; for up to 8 signs."""
+        flip = threshold(epsilon, self.inside, self.answers)
+        inside, outside = self.inside, self.answers - self.inside
+        every = range(self.answers)
+        total = WORD * inside * outside
+        near, far = (WORD - flip) * outside, flip * inside
+        rows = tuple(
+            tuple(near if (s ^ c).bit_count() <= self.distance else far for c in every)
+            for s in every
+        )
+        return Channel(epsilon, tuple(every), tuple(every), rows, total)
+
+    @cached_property
+    def _masks(self) -> NDArray[np.uint32]:
+        """All masks of the cap: fewer bits first, then smaller numbers."""
+        masks = [
+            sum(1 << k for k in places)
+            for h in range(self.distance + 1)
+            for places in itertools.combinations(range(self.signs), h)
+        ]
+        masks.sort(key=lambda mask: (mask.bit_count(), mask))
+        return np.array(masks, dtype=np.uint32)
+
+
+ONE: Final = Cap(1, 0)
+
+
+@lru_cache(maxsize=1)
+def caps() -> tuple[Cap, ...]:
+    """All caps that are small enough, and not more than half the cube."""
+    found = [Cap(j, t) for j in range(1, MOST_SIGNS + 1) for t in range((j + 1) // 2)]
+    return tuple(cap for cap in found if cap.inside <= LARGEST_CAP)
+
+
+@lru_cache(maxsize=64)
+def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
+    """From which budget on which cap has the smallest worst-case variance.
+
+    Returns:
+        (starts, caps): ascending budgets, and the cap from each on, compared at the start.
+    """
+    budgets = np.arange(1, 40 * 32) / 32.0
+    table = np.array([cap.variance(budgets, dimension) for cap in caps()])
+    # More signs cost more to draw: each must make it better by a part in a hundred.
+    cost = 1.0 + 0.01 * np.array([cap.signs for cap in caps()])[:, None]
+    best = np.argmin(table * cost, axis=0)
+    starts, chosen = [0.0], [ONE]
+    for budget, index in zip(budgets.tolist(), best.tolist(), strict=True):
+        if caps()[index] != chosen[-1]:
+            starts.append(budget)
+            chosen.append(caps()[index])
+    return np.array(starts), tuple(chosen)
+
+
+# Public randomness from a seed: signs and directions that anyone can compute again.
+#
+# All of it comes from splitmix64 (Steele, Lea and Flood 2014): word number c of a seed s is
+# mix(s + (c + 1)·GOLDEN) in 64-bit arithmetic. Nothing here is secret, and no privacy rests on it.
+
+Words = NDArray[np.uint64]
+Singles = NDArray[np.float32]
+
+GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+_HALF: Final = np.uint64(0xFFFFFFFF)
+
+
+def mix(words: Words) -> Words:
+    """The finaliser of splitmix64: a bijection of 64-bit words in which every bit moves all."""
+    words = words ^ (words >> np.uint64(30))
+    words *= _FIRST
+    words ^= words >> np.uint64(27)
+    words *= _SECOND
+    words ^= words >> np.uint64(31)
+    return words
+
+
+def words_of(seeds: Words, count: int) -> Words:
+    """The first `count` words of each seed: an array of len(seeds) × count."""
+    steps = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
+    return mix(seeds[:, None] + steps)
+
+
+def signs(seed: int, rows: Words, cells: Words) -> NDArray[np.bool_]:
+    """The sign of a cell in a row of the public matrix, at each pair: True is −1.
+
+    It is the first bit of mix(mix(seed + (row + 1)·GOLDEN) + (cell + 1)·GOLDEN).
+
+    Args:
+        seed: the public seed.
+        rows: the rows wanted.
+        cells: the columns wanted, of a shape that fits that of the rows.
+    """
+    one = np.uint64(1)
+    keys = mix(np.uint64(seed) + (rows + one) * GOLDEN)
+    return (mix(keys + (cells + one) * GOLDEN) >> np.uint64(63)).astype(np.bool_)
+
+
+def directions(seeds: Words, count: int, dimension: int) -> Singles:
+    """`count` directions for each seed: Gaussian vectors of length one.
+
+    Pair p of direction k takes word k·P + p of its seed, P = ⌈dimension/2⌉: with h its high and l
+    its low 32 bits, the pair is √(−2·ln((h + 1)/2³²)) times the cosine and the sine of 2π·l/2³².
+
+    Args:
+        seeds: one for each person.
+        count: how many directions each has.
+        dimension: of the space.
+
+    Returns:
+        float32, len(seeds) × count × dimension. The rounding of another machine changes them in
+        the seventh digit, which moves an estimate less than that.
+    """
+    pairs = (dimension + 1) // 2
+    words = words_of(seeds, count * pairs)
+    size = ((words >> np.uint64(32)).astype(np.float32) + np.float32(1.0)) * np.float32(2.0**-32)
+    np.log(size, out=size)
+    size *= np.float32(-2.0)
+    np.sqrt(size, out=size)
+    turn = (words & _HALF).astype(np.float32)
+    turn *= np.float32(2.0 * np.pi / 2.0**32)
+    both = np.empty((*words.shape, 2), dtype=np.float32)
+    np.multiply(size, np.cos(turn), out=both[..., 0])
+    np.multiply(size, np.sin(turn), out=both[..., 1])
+    found = both.reshape(len(seeds), count, 2 * pairs)[:, :, :dimension]
+    length = np.sqrt(np.einsum("nkd,nkd->nk", found, found))
+    flat = length == 0.0  # once in 2²⁴ in one dimension, never in more
+    if flat.any():
+        found[flat, 0] = 1.0
+        length[flat] = 1.0
+    found /= length[:, :, None]
+    return found
+
+
+# The Walsh-Hadamard matrix: H[j, v] = (−1)^(number of bits that j and v share).
+
+
+def order(cells: int) -> int:
+    """The smallest power of two with a column for each cell, at least 2."""
+    return 1 << max(cells - 1, 1).bit_length()
+
+
+def negative(rows: NDArray[np.uint32], cells: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Where H[row, cell] is −1."""
+    return np.asarray((np.bitwise_count(rows & cells) & np.uint8(1)).view(np.bool_))
+
+
+def transform(values: Floats) -> Floats:
+    """H·values by log₂ D passes of sums and differences.
+
+    Args:
+        values: as many as a power of two.
+    """
+    size = len(values)
+    there, back = values.astype(np.float64), np.empty(size)
+    half = size // 2
+    # Each pass sends pairs of neighbours to the two halves: the order of rows comes out right.
+    for _ in range(size.bit_length() - 1):
+        np.add(there[0::2], there[1::2], out=back[:half])
+        np.subtract(there[0::2], there[1::2], out=back[half:])
+        there, back = back, there
+    return there

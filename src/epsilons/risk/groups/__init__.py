@@ -1,0 +1,1 @@
+"""Means by group: their margins, and the tests that these are made of."""

@@ -1,0 +1,273 @@
+"""How far the weighted mean of a private group may be from its mean, if budgets go with values.
+
+Who is in a group is not known, only about what its people weigh together. So the bias is the
+largest over all who may be in it: a linear program, of which every point of the dual is a bound.
+Derived in `docs/proofs/groups.md`; data are on a unit range.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from epsilons.risk.tails.combined import EDGES, PARTS
+from epsilons.types import Floats, Integers
+
+_NODES: Final = 24
+"""Weights up to which each is looked at by itself."""
+
+_BETWEEN: Final = 24
+"""Prices of a person that are tried between the smallest and the largest weight."""
+
+_TOGETHER: Final = 2**21
+"""Numbers that are worked on together."""
+
+_LEANS: Final = np.linspace(0.0, 1.0, 17)
+_PRICES: Final = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+"""Prices of a pair of groups that are tried, in parts of the largest that are of use."""
+
+_SPLITS: Final = 240
+"""How often boxes of average weights are split."""
+
+_NEAR: Final = 0.005
+"""Boxes that are smaller, in parts of the largest weight, are not split."""
+
+Range = tuple[float, float]
+
+
+def few(weights: Floats, counts: Floats | Integers, most: int = _NODES) -> tuple[Floats, Floats]:
+    """Few weights, and how many people have them, for which bounds are not smaller.
+
+    Bounds are sums over people of convex functions of their weight. So a weight between two nodes
+    may be counted at both of them, in parts that keep its sum.
+    """
+    there = counts > 0
+    order = np.argsort(weights[there], kind="stable")
+    weights = weights[there][order]
+    people = np.asarray(counts[there][order], dtype=np.float64)
+    if len(weights) <= most:
+        return weights, people
+    positive = weights[weights > 0.0]
+    nodes = np.geomspace(positive[0], positive[-1], most - 1)
+    nodes[0], nodes[-1] = positive[0], positive[-1]
+    if weights[0] <= 0.0:
+        nodes = np.append(0.0, nodes)
+    at = np.clip(np.searchsorted(nodes, weights, side="right") - 1, 0, len(nodes) - 2)
+    part = (weights - nodes[at]) / (nodes[at + 1] - nodes[at])
+    found = np.bincount(at, people * (1.0 - part), len(nodes))
+    found += np.bincount(at + 1, people * part, len(nodes))
+    used = found > 0.0
+    return np.asarray(nodes[used]), np.asarray(found[used], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaning:
+    """The largest Σ w·u·(x − m) over people of these weights, if Σ u·(x − m) is 0.
+
+    Everyone's part u in the group and their value x there are any numbers in [0, 1]. With prices α
+    of a person and γ ≥ 0 of weight it is at most
+
+        γ·W + Σ max(0, (1 − m)(w − α) − γw, −m(w − α) − γw),     W ≥ Σ w·u.
+
+    Attributes:
+        weights: of each level.
+        counts: how many people have each: the most that there may be.
+        price: α, if it is to be this one: then nothing is asked of Σ u·(x − m), and the bound is on
+            Σ (w − α)·u·(x − m).
+    """
+
+    weights: Floats
+    counts: Floats | Integers
+    price: float | None = None
+
+    def most(self, shares: Floats) -> Floats:
+        """The largest bias upwards for each weight W of a group and each part of means."""
+        base, prices = self._dual
+        found = np.empty((len(shares), PARTS))
+        step = max(_TOGETHER // base.size, 1)
+        for start in range(0, len(shares), step):
+            some = shares[start : start + step, None, None]
+            found[start : start + step] = (base + prices * some).min(axis=2)
+        if self.price is None:
+            found = np.minimum(found, shares[:, None] * self.alone)
+        return found
+
+    @cached_property
+    def alone(self) -> Floats:
+        """The largest bias of a group of weight 1, whoever there may be, for each part of means.
+
+        m(1 − m)(ρ − 1)/(1 + m(ρ − 1)) for weights that differ by a factor of ρ: heavy people have
+        1, light ones 0. It rises up to m = 1/(√ρ + 1).
+        """
+        there = self.weights[self.counts > 0]
+        if not there.min() > 0.0:
+            return 1.0 - EDGES[:-1]
+        times = float(there.max() / there.min())
+        m = np.clip(1.0 / (times**0.5 + 1.0), EDGES[:-1], EDGES[1:])
+        return np.asarray(m * (1.0 - m) * (times - 1.0) / (1.0 + m * (times - 1.0)))
+
+    @cached_property
+    def _dual(self) -> tuple[Floats, Floats]:
+        """The sum over people, and γ, for each part of means and some prices.
+
+        Given prices the bound is convex in m: the ends of a part are worst.
+        """
+        weights, counts = few(self.weights, self.counts)
+        if self.price is None:
+            low = weights[weights > 0.0][0] if weights[-1] > 0.0 else 1.0
+            between = np.geomspace(low, max(weights[-1], low), _BETWEEN)
+            alphas = np.unique(np.concatenate([weights, between]))
+        else:
+            alphas = np.array([self.price])
+        middle = 0.5 * (EDGES[:-1] + EDGES[1:])[:, None, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            over = 1.0 - alphas[:, None] / weights
+        at = np.maximum((1.0 - middle) * over, -middle * over)  # where a level is priced out
+        at = np.where(np.isfinite(at), at, 0.0)
+        prices = np.concatenate([np.zeros((*at.shape[:2], 1)), at], axis=2)
+        base = np.zeros(prices.shape)
+        for ends in (EDGES[:-1, None, None], EDGES[1:, None, None]):
+            total = np.zeros(prices.shape)
+            for weight, count in zip(weights.tolist(), counts.tolist(), strict=True):
+                off = (weight - alphas)[None, :, None]
+                gain = np.maximum((1.0 - ends) * off, -ends * off) - prices * weight
+                total += count * np.maximum(gain, 0.0)
+            base = np.maximum(base, total)
+        return base.reshape(PARTS, -1), prices.reshape(PARTS, -1)
+
+
+def apart(
+    weights: Floats,
+    counts: Floats | Integers,
+    shares: tuple[Range, Range],
+    times: tuple[float, float],
+) -> float:
+    """The largest of the sum of two groups' biases, of means that are in a window of length 1.
+
+    The bias of a group's weighted mean is at most half the distance, in ℓ1, of its people's weights
+    from equal ones. The two groups have different people: where many light ones are in the one,
+    fewer are left for the other. Boxes of the groups' average weights are split where the bound is
+    largest.
+
+    Args:
+        weights: of each level; those of everyone sum to one.
+        counts: how many people have each.
+        shares: what the people of each group weigh together: at least, and at most.
+        times: what the bias of each group is multiplied with.
+    """
+    heavy, people = few(weights, counts, _NODES // 2)
+    n = float(people.sum())
+    pair = _Pair(heavy * n, people / n, shares, times)
+    low, high = float(pair.weights[0]), float(pair.weights[-1])
+    if high - low <= 1e-12 * high:
+        return 0.0
+    first: _Box = ((low, high), (low, high))
+    queue = [(-pair.bound(first), first)]
+    for _ in range(_SPLITS):
+        bound, box = queue[0]
+        wide = [(b - a) / high for a, b in box]
+        if max(wide) < _NEAR:
+            break
+        heapq.heappop(queue)
+        side = int(wide[1] > wide[0])
+        a, b = box[side]
+        for half in ((a, (a + b) / 2.0), ((a + b) / 2.0, b)):
+            each = (half, box[1]) if side == 0 else (box[0], half)
+            if pair.possible(each):  # no box has a larger bound than the one that it is in
+                heapq.heappush(queue, (max(-pair.bound(each), bound), each))
+        if not queue:
+            return -bound
+    return -queue[0][0]
+
+
+_Box = tuple[Range, Range]
+
+
+class _Gains(NamedTuple):
+    """What a person of each level adds to a group, by prices.
+
+    Attributes:
+        each: at both ends of the average weights, for each level.
+        alone: what all people add, if there is no other group: at the worse end.
+        cost: what the prices cost.
+        best: the least of what people add alone and of what that costs.
+    """
+
+    each: Floats
+    alone: Floats
+    cost: Floats
+    best: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two groups of different people.
+
+    Attributes:
+        weights: of each level, in parts of the average weight of everyone.
+        people: the share of everyone who has each.
+        shares: what the people of each group weigh together: at least, and at most.
+        times: what the bias of each group is multiplied with.
+        known: what was computed before, by group and average weights.
+    """
+
+    weights: Floats
+    people: Floats
+    shares: tuple[Range, Range]
+    times: tuple[float, float]
+    known: dict[tuple[int, Range], _Gains] = field(default_factory=dict)
+
+    def possible(self, box: _Box) -> bool:
+        """Whether groups of these average weights can have different people, and leave others.
+
+        A group of weight W whose average weight is a has the share W/a of all people.
+        """
+        least = sum(share[0] / a[1] for share, a in zip(self.shares, box, strict=True))
+        lightest = min(a[0] for a in box)
+        if least > 1.0 + 1e-9:
+            return False
+        rest = max(1.0 - sum(share[0] for share in self.shares), 0.0)
+        if not self.weights[0] > 0.0 or not lightest > 0.0:
+            return True
+        most = sum(share[1] / a[0] for share, a in zip(self.shares, box, strict=True))
+        return most + rest / float(self.weights[0]) >= 1.0 - 1e-9
+
+    def bound(self, box: _Box) -> float:
+        """The least bound of those that are tried, which holds for all average weights in a box.
+
+        Given prices a bound is convex in both average weights: the corners are worst. What people
+        add is at least what they add to either group alone, and at most the sum of both: so most
+        prices cannot be the best, and are not looked at further.
+        """
+        one, other = (self._gains(side, box[side]) for side in (0, 1))
+        enough = (one.best + other.best) * (1.0 + 1e-12)
+        i = np.flatnonzero(np.maximum(one.alone, other.best) + one.cost <= enough)
+        j = np.flatnonzero(np.maximum(other.alone, one.best) + other.cost <= enough)
+        together = one.cost[i, None] + other.cost[j]
+        least = np.maximum(one.alone[i, None], other.alone[j]) + together
+        first, second = np.nonzero(least <= enough)
+        gain = np.maximum(one.each[:, None, i[first]], other.each[None, :, j[second]])
+        worst = (np.maximum(gain, 0.0) @ self.people).max(axis=(0, 1))
+        return float((worst + together[first, second]).min())
+
+    def _gains(self, side: int, ends: Range) -> _Gains:
+        """What a person of each level adds at each end, by prices: computed once."""
+        if (side, ends) not in self.known:
+            self.known[side, ends] = self._gained(side, ends)
+        return self.known[side, ends]
+
+    def _gained(self, side: int, ends: Range) -> _Gains:
+        (least, most), times = self.shares[side], self.times[side]
+        off = self.weights - np.array(ends)[:, None, None]
+        found = times / least * (np.maximum(off, 0.0) - _LEANS[:, None] * off)
+        heaviest = np.maximum(self.weights, 1e-12 * self.weights[-1])
+        top = (np.maximum(*found) / heaviest).max(axis=1)
+        prices = (_PRICES * top[:, None]).reshape(-1)
+        each = np.repeat(found, len(_PRICES), axis=1) - prices[:, None] * self.weights
+        alone = (np.maximum(each, 0.0) @ self.people).max(axis=0)
+        cost = prices * most
+        return _Gains(each, alone, cost, float((alone + cost).min()))

@@ -1,0 +1,244 @@
+"""The margin of the means of groups whose people are public: each is a mean of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+
+from epsilons.frozen import storable
+from epsilons.risk import mean
+from epsilons.risk.margins import Bounds, Margin, Weighed
+from epsilons.risk.ratio import Difference
+from epsilons.risk.tails.laplace import bisect, least, quantile_of
+from epsilons.risk.weighing import Assumption, Weighing
+from epsilons.types import Floats, Integers, freeze
+
+_SPLITS: Final = (0.5, 0.4, 0.6, 0.25, 0.75, 0.1, 0.9)
+"""Parts of an error probability that one of two groups may take."""
+
+_FAR: Final = 1e12
+"""A ratio beyond this is as good as none."""
+
+
+@storable("risk.PublicGroups")
+@dataclass(frozen=True, eq=False)
+class PublicGroups(Margin):
+    """The margin of means of groups, of which it is public who is in them.
+
+    Guarantee:
+        Over all data that the assumption allows, each interval, the band as a whole, each
+        difference and each ratio misses with a probability of at most 1 − confidence:
+        docs/proofs/parallel.md.
+
+    Attributes:
+        weighings: the estimator of each group on a unit range; None where nothing was drawn.
+        slacks: what integers may add to the error of each, on a unit range.
+        drawn: the mean of each as it was drawn, in data units; NaN where nothing was.
+        people: how many people are in each.
+    """
+
+    weighings: tuple[Weighing | None, ...]
+    slacks: tuple[float, ...]
+    drawn: Floats
+    people: Integers
+
+    kind: ClassVar[str | None] = None
+    staked: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        freeze(self.drawn, self.people)
+
+    @property
+    def numbers(self) -> int:
+        """All groups."""
+        return len(self.weighings)
+
+    def means(self, bounds: Bounds) -> Floats:
+        """The mean of each group, cut to the bounds: their middle where nothing was drawn."""
+        lo, hi = bounds
+        middle = np.where(np.isnan(self.drawn), (lo + hi) / 2.0, self.drawn)
+        return np.asarray(np.clip(middle, lo, hi))
+
+    def within(
+        self,
+        bounds: Bounds,
+        assumption: Assumption,  # noqa: ARG002
+        confidence: float,  # noqa: ARG002
+    ) -> Floats:
+        """The mean of each group, inside its own interval: one that is around it holds it."""
+        return self.means(bounds)
+
+    def intervals(
+        self, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """For each group by itself, a range that holds its mean: all there is if none was drawn."""
+        ends = [
+            bounds
+            if weighing is None
+            else Weighed(weighing, slack).interval(raw, bounds, assumption, confidence)
+            for weighing, slack, raw in zip(
+                self.weighings, self.slacks, self.drawn.tolist(), strict=True
+            )
+        ]
+        low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+        return low, high
+
+    def band(
+        self, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """Ranges that hold the means of all groups at once."""
+        every = max(sum(each is not None for each in self.weighings), 1)
+        return self.intervals(bounds, assumption, 1.0 - (1.0 - confidence) / every)
+
+    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
+        """The error of the worst group that is not exceeded with this probability."""
+        low, high = self.band(bounds, assumption, confidence)
+        value = self.means(bounds)
+        return float(np.maximum(value - low, high - value).max())
+
+    def difference(
+        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the mean of one group less that of another."""
+        lo, hi = bounds
+        reach = (hi - lo) * self._reach((first, second), (1.0, 1.0), assumption, confidence)
+        between = self.drawn[first] - self.drawn[second]
+        if math.isnan(between) or math.isinf(reach):
+            return lo - hi, hi - lo
+        low, high = max(between - reach, lo - hi), min(between + reach, hi - lo)
+        return float(min(low, hi - lo)), float(max(high, lo - hi))
+
+    def ratio(
+        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the mean of one group over that of another.
+
+        The range of the values must not have numbers of both signs.
+        """
+        lo, hi = bounds
+        least_one, most = (lo, hi) if lo >= 0.0 else (-hi, -lo)
+        sign = 1.0 if lo >= 0.0 else -1.0
+        ends = least_one / most, most / least_one if least_one > 0.0 else math.inf
+        own = sign * self.drawn[[first, second]]
+        if np.isnan(own).any():
+            return ends
+        above, below = np.maximum(own, 0.0).tolist()
+        wide = most - least_one
+
+        def reach(a: float, b: float) -> float:
+            return wide * self._reach((first, second), (a, b), assumption, confidence)
+
+        # Both conditions change once: docs/proofs/parallel.md.
+        low, far = 0.0, _FAR
+        if above > reach(1.0, 0.0):
+            low = _last(lambda rho: above - rho * below - reach(1.0, rho), 0.0, far)
+        high = math.inf
+        if below > reach(0.0, 1.0):
+            high = 1.0 / _first(lambda s: below - above * s - reach(s, 1.0), 0.0, far)
+        return min(max(low, ends[0]), ends[1]), max(min(high, ends[1]), ends[0])
+
+    def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """The share of each group among all people, with its interval: a sample has one."""
+        n = max(int(self.people.sum()), 1)
+        value = self.people / n
+        far = mean.sampling_reach(n, 1.0 - confidence) if assumption.sampled else 0.0
+        return value, np.maximum(value - far, 0.0), np.minimum(value + far, 1.0)
+
+    def _reach(
+        self,
+        groups: tuple[int, int],
+        parts: tuple[float, float],
+        assumption: Assumption,
+        confidence: float,
+    ) -> float:
+        """The error of a combination of two means not exceeded, on a unit range."""
+        pair = [self.weighings[group] for group in groups]
+        weighings = [each for each in pair if each is not None and math.isfinite(each.scale)]
+        if len(weighings) < 2:
+            return math.inf
+        slack = sum(part * self.slacks[group] for part, group in zip(parts, groups, strict=True))
+        ways = [_ways(each, assumption) for each in weighings]
+        beta = 1.0 - confidence
+        if any(each is None for each in ways):
+            return _apart(weighings, parts, assumption, beta) + slack
+        scales = [part * each.scale for part, each in zip(parts, weighings, strict=True)]
+        noise = Difference(max(scales), min(scales), 0.0)
+        found = [
+            _joint(
+                noise,
+                parts[0] * one[0] + parts[1] * other[0],
+                parts[0] ** 2 * one[1] + parts[1] ** 2 * other[1],
+                beta,
+            )
+            for one in ways[0] or ()
+            for other in ways[1] or ()
+        ]
+        return min(found) + slack
+
+
+def _ways(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float]] | None:
+    """What an error is but for noise: at most a shift, and a sum with P(S > s) ≤ exp(−2s²/v).
+
+    Returns:
+        Pairs of a shift and a v that each bound it; None if it is not of this form.
+    """
+    if weighing.stairs is not None or weighing.keep is not None:
+        return None
+    if assumption.related is False:
+        if assumption.sampled:
+            return [(0.0, weighing.square)]
+        return [(0.0, mean.permutation_proxy(weighing)), (weighing.bias, 0.0)]
+    if assumption.sampled:
+        return None
+    return [(float(mean.leaning(weighing, assumption.apart)), 0.0)]
+
+
+def _joint(noise: Difference, shift: float, square: float, beta: float) -> float:
+    """The α with P(|c + S + noise| > α) ≤ β for every |c| ≤ shift."""
+    sigma = math.sqrt(square) / 2.0
+
+    def exceeds(alpha: float) -> float:
+        # Symmetric noise without a sum is on either side half of the time.
+        if sigma > 0.0 or alpha > 0.0:
+            return noise.tail(alpha, sigma)
+        return 0.5 if alpha == 0.0 else 1.0 - noise.tail(-alpha, 0.0)
+
+    if noise.a <= 0.0 and sigma <= 0.0:
+        return shift
+    if sigma <= 0.0:
+        return quantile_of(exceeds, shift, noise.a, beta)
+    return shift + least(
+        lambda beyond: exceeds(beyond) + exceeds(shift + beyond) - beta, noise.a + sigma
+    )
+
+
+def _apart(
+    weighings: list[Weighing], parts: tuple[float, float], assumption: Assumption, beta: float
+) -> float:
+    """The sum of two errors, each with its own part of the error probability."""
+
+    def error(at: int, part: float) -> float:
+        if parts[at] == 0.0:
+            return 0.0
+        return parts[at] * mean.quantile(weighings[at], assumption, 1.0 - part * beta)
+
+    if 0.0 in parts:
+        return error(0, 1.0) + error(1, 1.0)
+    return min(error(0, part) + error(1, 1.0 - part) for part in _SPLITS)
+
+
+def _last(positive: Callable[[float], float], low: float, high: float) -> float:
+    """A point up to which a falling function is positive, from below."""
+    if positive(high) > 0.0:
+        return high
+    end = bisect(positive, low, high)
+    return end if positive(end) > 0.0 else max(end * (1.0 - 1e-9) - 1e-12, low)
+
+
+def _first(positive: Callable[[float], float], low: float, high: float) -> float:
+    """The same, as what a quotient is divided by: never 0."""
+    return max(_last(positive, low, high), 1.0 / _FAR)

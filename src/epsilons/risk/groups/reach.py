@@ -1,0 +1,429 @@
+"""How far the test of a group's mean may be off, whatever the data are.
+
+A mean m of a group is tested with T = (1 − m)·A − m·B, the shares of its two cells. Give everybody
+who is not in the group the value m: then T is the error of a weighted mean of all people, whose
+mean is m. So what bounds such errors bounds T, and more sharply, for y differs from m for the
+people of the group alone. Derived in `docs/proofs/groups.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final, Literal
+
+import numpy as np
+
+from epsilons.risk.groups.bias import Leaning, Range, apart, few
+from epsilons.risk.mean import SAMPLING
+from epsilons.risk.tails.combined import EDGES, PARTS, Combined, row_of
+from epsilons.risk.weighing import Assumption, Weighing
+from epsilons.types import Floats, Integers
+
+__all__ = ["Heights", "inverted", "least_refuted"]
+
+
+# Means that a test does not refute, from how far the test may be off.
+#
+# Derived in `docs/proofs/groups.md`.
+
+
+@dataclass(frozen=True, eq=False)
+class Heights:
+    """How far T may be above 0, and below, for every mean in a part of the unit range."""
+
+    up: Floats
+    down: Floats
+
+    def smaller(self, other: Heights) -> Heights:
+        """Of two, for each part, that with the smaller sum: both must be fixed numbers."""
+        first = self.up + self.down <= other.up + other.down
+        return Heights(np.where(first, self.up, other.up), np.where(first, self.down, other.down))
+
+    def by_sides(self, other: Heights) -> Heights:
+        """Of two, the smaller of each side: both sides of both must have half of β each."""
+        return Heights(np.minimum(self.up, other.up), np.minimum(self.down, other.down))
+
+
+def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Floats]:
+    """The means that are not refuted: those m with |first − m·total| within the heights.
+
+    Args:
+        first: what T is at m = 0, for each group.
+        total: what it falls by from there to m = 1.
+        heights: for each group, and each part of means.
+
+    Returns:
+        The ends of the smallest interval that holds them; the whole range where nothing is known,
+        and where no mean is left.
+    """
+    good = total > 0.0
+    whole = np.where(good, total, 1.0)[:, None]
+    with np.errstate(over="ignore"):
+        low = np.maximum((first[:, None] - heights.up) / whole, EDGES[:-1])
+        high = np.minimum((first[:, None] + heights.down) / whole, EDGES[1:])
+    left = (low <= high) & good[:, None]
+    low = np.where(left, low, np.inf).min(axis=1)
+    high = np.where(left, high, -np.inf).max(axis=1)
+    some = left.any(axis=1)
+    return np.where(some, low, 0.0), np.where(some, high, 1.0)
+
+
+def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
+    """The mean that the test accepts most: where |first − m·total| is least of the heights.
+
+    Heights are constant within a part of means, and first − m·total is monotone, so that the least
+    ratio is at an edge of a part wherever the test is nowhere 0.
+
+    Args:
+        first: what T is at m = 0, for each group.
+        total: what it falls by from there to m = 1, not 0.
+        heights: for each group, and each part of means.
+    """
+    edges = np.stack([EDGES[:-1], EDGES[1:]])[:, None, :]
+    off = first[:, None] - edges * total[:, None]
+    allowed = np.where(off > 0.0, heights.up, heights.down)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(off == 0.0, 0.0, np.abs(off) / allowed)
+    best = np.argmin(ratio.swapaxes(0, 1).reshape(len(first), -1), axis=1)
+    return np.asarray(edges.reshape(-1)[best])
+
+
+_ABOUT_SHARE: Final = 0.05
+"""The part of the error probability that bounds a group's share."""
+
+_BIN: Final = math.log(1.02)
+"""Shares are rounded up to powers of this: groups of like shares have one bound."""
+
+_SMALLEST: Final = 1e-9
+"""Shares are not rounded further than this."""
+
+_RATES: Final = np.concatenate([np.geomspace(1e-5, 0.28, 36), np.linspace(0.3, 0.9999, 60)])
+"""The rates of Chernoff's bound, relative to the largest."""
+
+_STEEPEST: Final = 60.0
+"""The largest exponent of a moment: its exponential is a float."""
+
+LEVELS: Final = 12
+"""Weights up to which moments look at each by itself."""
+
+ROWS: Final = row_of(np.arange(PARTS))
+"""Which law of `combined.of_means` belongs to each part of means."""
+
+
+Way = Literal["chance", "bias", "drawn"]
+"""What a test is off by beside noise: chance; the bias of these people; or both, of people who were
+drawn with their budgets."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The error of T, for groups of any share.
+
+    Guarantee:
+        For a group whose people weigh W together, |T| is within `heights(W', β)` of 0 for its true
+        mean with a probability of at least 1 − β, for every W' that is not below W. Where the share
+        of the group is another than W, a part of β bounds it: `upper` says how large the part for
+        the noise of W itself may be.
+
+    Attributes:
+        weighing: of all people, with weights that sum to one.
+        assumption: what is assumed about the data.
+        noise: of T, in units of the scale of the weighing.
+        rows: which law of the noise belongs to each part of means.
+        whole: whether the group is everybody.
+    """
+
+    weighing: Weighing
+    assumption: Assumption
+    noise: Combined
+    rows: Integers | int
+    whole: bool = False
+
+    @property
+    def spent(self) -> float:
+        """Which part of an error probability may go to the noise of W."""
+        return 0.0 if self.whole else _ABOUT_SHARE / 2.0
+
+    @property
+    def way(self) -> Way:
+        """What T is off by, beside noise."""
+        if self.assumption.related is not False:
+            return "drawn" if self.assumption.sampled else "bias"
+        # People who are shuffled and have one weight leave nothing to chance, nor to bias.
+        return "chance" if self.terms[0].max() > 0.0 else "bias"
+
+    def heights(self, shares: Floats, beta: float) -> Heights:
+        """How far T may be off, for groups that weigh at most so much.
+
+        Args:
+            shares: from 0 to 1.
+            beta: the probability with which T may be farther off.
+        """
+        if self.way == "chance":
+            return self.by_chance(shares, beta)
+        if self.way == "bias":
+            return self.noisy(self.leaning(shares), beta)
+        part = SAMPLING * beta
+        if self.assumption.anything:
+            return self.noisy(self.of_sample(shares, part), beta - part)
+        # Budgets alone tell which of the two is smaller, so both samplings must hold at once.
+        way = self.within if self.nearer(beta) else self._anything
+        return way(shares, part, beta)
+
+    def nearer(self, beta: float) -> bool:
+        """Whether what people are expected to be with their budgets says more than who they are.
+
+        Of a group of half the weight, in the middle of the range: budgets alone tell.
+        """
+        if self.way != "drawn" or self.assumption.anything:
+            return False
+        half, part = np.array([0.5]), SAMPLING * beta
+        ways = (self._anything, self.within)
+        middle = [float(way(half, part, beta).up[0, PARTS // 2]) for way in ways]
+        return middle[1] < middle[0]
+
+    def _anything(self, shares: Floats, part: float, beta: float) -> Heights:
+        return self.noisy(self.of_sample(shares, part / 2.0), beta - part)
+
+    def typical(self, shares: Floats) -> Floats:
+        """The leading term of what T is off by beside noise, as a root mean square."""
+        chance = np.sqrt(0.25 * self._square * shares)
+        if self.way == "chance":
+            return np.asarray(chance)
+        bias = self.leaning(shares).up.max(axis=1)
+        return np.asarray(bias if self.way == "bias" else bias + chance)
+
+    @property
+    def _square(self) -> float:
+        """What a share is multiplied with, and ¼, to be the variance of T by chance."""
+        whole, n = self.weighing, self.weighing.n
+        return whole.square if self.assumption.sampled else whole.spread * n / (n - 1)
+
+    def noisy(self, off: Heights, beta: float) -> Heights:
+        """With noise beside a bias that is anywhere between the two."""
+        scale = self.weighing.scale
+        if not math.isfinite(scale):
+            return Heights(np.full(off.up.shape, np.inf), np.full(off.up.shape, np.inf))
+        if scale <= 0.0:
+            return off
+        # Heights must not fall as a weight that noise tells grows: then each side has half of β.
+        gap = (off.up + off.down) / scale if self.whole else 0.0
+        far = scale * self.noise.reach(self.rows, gap, beta)
+        return Heights(off.up + far, off.down + far)
+
+    def leaning(self, shares: Floats) -> Heights:
+        """The bias among these people."""
+        most = self._bias.most(shares)
+        if not self.assumption.anything:
+            most = np.minimum(most, self.assumption.apart * most.max(axis=1, keepdims=True))
+        return Heights(most, most[:, ::-1])
+
+    @cached_property
+    def _bias(self) -> Leaning:
+        return Leaning(self.weighing.weights, self.weighing.counts)
+
+    @cached_property
+    def _free_bias(self) -> Leaning:
+        """Of a sample, whose values need not have the mean of the population."""
+        return Leaning(self.weighing.weights, self.weighing.counts, 1.0 / self.weighing.n)
+
+    def of_sample(self, shares: Floats, part: float) -> Heights:
+        """The bias among people who were drawn, and how far their plain sum is off."""
+        most = self._free_bias.most(shares)
+        heads = self.upper(self.heads(shares), 1.0 / self.weighing.n, part * self.nuisance)
+        n = self.weighing.n
+        plain = self.moments(np.array([1.0 / n]), np.array([float(n)]), heads, 0.0)
+        far = plain.least(math.log(2.0 / (part * (1.0 - self.nuisance))))
+        return Heights(most + far, (most + far)[:, ::-1])
+
+    def within(self, shares: Floats, part: float, beta: float) -> Heights:
+        """Around what is expected with these budgets, whose means are nearly alike."""
+        apart, n = self.assumption.apart, self.weighing.n
+        largest = float(self.weighing.weights.max())
+        rest = beta - part
+        expected = self.upper(shares, largest, rest * self.nuisance)
+        most = apart * self._free_bias.most(np.minimum(expected, 1.0)).max(axis=1)
+        heads = self.upper(self.heads(shares), 1.0 / n, part / 2.0 * self.nuisance)
+        log = math.log(2.0 / (part / 2.0 * (1.0 - self.nuisance)))
+        bernstein = log / (3.0 * n) + np.sqrt((log / (3.0 * n)) ** 2 + 2.0 * heads * log / n)
+        most = most + apart * np.minimum(bernstein, math.sqrt(log / (2.0 * n)))
+        chance = self.around(expected, largest, apart)
+        far = chance.least(math.log(2.0 / (rest * (1.0 - self.nuisance))))
+        up = most[:, None] + far
+        return Heights(up, most[:, None] + far[:, ::-1])
+
+    def by_chance(self, shares: Floats, beta: float) -> Heights:
+        """If budgets tell nothing: of a sample, or of who has which budget."""
+        weights, counts = self.seen
+        part = beta * self.nuisance
+        heads = self.upper(shares, float(counts @ np.square(weights)), part)
+        if not self.assumption.sampled:
+            heads = np.minimum(heads, self.heads(shares))
+        weights, counts, turned = self.terms
+        chance = self.moments(weights, counts, heads, self.weighing.scale)
+        far = chance.least(math.log(2.0 / (beta - part)))
+        found = Heights(far[:, ::-1], far) if turned else Heights(far, far[:, ::-1])
+        if self.assumption.sampled:
+            return found
+        return self.or_leaning(found, beta - part)
+
+    def or_leaning(self, found: Heights, beta: float) -> Heights:
+        """Or the bias of people whose budgets may tell anything, whatever the group weighs.
+
+        Where the weight of the group is told by noise, it must not choose: by sides, of which each
+        has half of β, the smaller never falls as that weight grows.
+        """
+        most = self._bias.most(np.ones(1))
+        other = self.noisy(Heights(most, most[:, ::-1]), beta)
+        return found.smaller(other) if self.whole else found.by_sides(other)
+
+    def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
+        """The largest of the sum of two groups' biases, of means in a window of length 1."""
+        return apart(self.weighing.weights, self.weighing.counts, shares, times)
+
+    @cached_property
+    def seen(self) -> tuple[Floats, Floats]:
+        """What weighs people who are in a group or not, if budgets tell nothing; and how many.
+
+        Of people who are shuffled only weights above the least count, for all of them together are
+        known. Then numbers that are permuted are associated negatively.
+        """
+        counts = self.weighing.counts.astype(np.float64)
+        weights = self.weighing.weights[counts > 0.0]
+        if not self.assumption.sampled:
+            weights = weights - weights.min()
+        return weights, counts[counts > 0.0]
+
+    @cached_property
+    def terms(self) -> tuple[Floats, Floats, bool]:
+        """The same; or weights below the largest, if these are less; and whether it is these.
+
+        Everyone's y − m sum to 0, so the sum over the latter is that of the former turned around.
+        """
+        weights, counts = self.seen
+        below = weights.max() - weights
+        if self.assumption.sampled or counts @ np.square(weights) <= counts @ np.square(below):
+            return weights, counts, False
+        return below, counts, True
+
+    @property
+    def nuisance(self) -> float:
+        """Which part of an error probability bounds the expected share of a group."""
+        return 0.0 if self.whole else _ABOUT_SHARE / 2.0
+
+    def upper(self, shares: Floats, square: float, part: float) -> Floats:
+        """A bound on the expected share, given that of people who were drawn.
+
+        For numbers u in [0, 1] of mean p, e^{−λu} ≤ 1 − λu + λ²u²/2 bounds how far a weighted sum
+        of them is below p: by √(2·square·p·ln(1/part)).
+        """
+        if self.whole:
+            return np.ones_like(shares)
+        half = -0.5 * square * math.log(part)
+        return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
+
+    def heads(self, shares: Floats) -> Floats:
+        """The largest share of all people that may weigh so much: the lightest of them."""
+        order = np.argsort(self.weighing.weights, kind="stable")
+        weights = self.weighing.weights[order]
+        counts = self.weighing.counts[order].astype(np.float64)
+        heavy = np.cumsum(counts * weights)
+        people = np.cumsum(counts) / self.weighing.n
+        unheard = float(people[weights <= 0.0].max(initial=0.0))
+        some = weights > 0.0
+        at = np.interp(shares, np.append(0.0, heavy[some]), np.append(unheard, people[some]))
+        return np.asarray(np.minimum(at, 1.0))
+
+    def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
+        """Of Σ w·u·(x − m), for u of these means and values x of the mean m among them.
+
+        For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)), φ = (1 − m)e^{−λm} + m·e^{λ(1 − m)}:
+        convex in u, and in x. In a part of means the largest φ is taken.
+        """
+        weights, counts = few(weights, counts, LEVELS)
+        rates = self.rates(float(weights.max()), scale)
+        logs = np.zeros((len(heads), PARTS, len(rates)))
+        for weight, count in zip(weights.tolist(), counts.tolist(), strict=True):
+            logs += count * np.log1p(heads[:, None, None] * grown(rates * weight))
+        return self.chance(rates, logs, scale)
+
+    def around(self, expected: Floats, largest: float, apart: float) -> Chance:
+        """Of Σ w·(u·(x − m) − its mean), for values whose means are within `apart` of m.
+
+        ln E e^{λ(D − E D)} ≤ E(e^{λD} − 1 − λD), which is convex in x, and in u; and for weights of
+        at most the largest that is at most in proportion to them.
+        """
+        rates = self.rates(largest, self.weighing.scale)
+        x = rates * largest
+        low, high = EDGES[:-1, None], EDGES[1:, None]
+        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # the largest in a part of means
+        means = (np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0))
+        most = np.maximum(*((1.0 - mean) * below + mean * above for mean in means))
+        logs = (expected / largest)[:, None, None] * most
+        return self.chance(rates, logs, self.weighing.scale)
+
+    def rates(self, largest: float, scale: float) -> Floats:
+        """Rates of moments, up to where they are too large, or where noise has none any more."""
+        top = _STEEPEST / largest
+        return _RATES * (min(top, 2.0 / scale) if scale > 0.0 else top)
+
+    def chance(self, rates: Floats, logs: Floats, scale: float) -> Chance:
+        """With noise of this scale beside it."""
+        if not scale > 0.0:
+            return Chance(rates, logs)
+        if not math.isfinite(scale):
+            return Chance(rates, logs + np.inf)
+        envelope = _envelope(self.noise, float(rates[-1] / _RATES[-1] * scale))[self.rows]
+        return Chance(rates, logs + envelope)
+
+
+@lru_cache(maxsize=64)
+def _envelope(noise: Combined, most: float) -> Floats:
+    """Of noise, at all rates that are tried up to this one: no data tell, so it is kept."""
+    return noise.log_envelope(_RATES * most)
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Bounds on moments: P(X > x) ≤ e^{K − λx}.
+
+    Attributes:
+        rates: the λ.
+        logs: the K, by share, part of means and rate.
+    """
+
+    rates: Floats
+    logs: Floats
+
+    def least(self, log: float) -> Floats:
+        """What is exceeded with a probability of at most e^{−log}."""
+        return np.asarray(((self.logs + log) / self.rates).min(axis=2))
+
+
+def grown(x: Floats) -> Floats:
+    """The largest φ − 1 in each part of means, φ = (1 − m)e^{−xm} + m·e^{x(1 − m)}, x from 0.
+
+    ln φ is concave in m, and largest at 1/x − 1/(e^x − 1).
+    """
+    grown = np.expm1(x)
+    small = x < 1e-4
+    best = np.where(
+        small, 0.5 - x / 12.0, 1.0 / np.where(small, 1.0, x) - 1.0 / np.where(small, 1.0, grown)
+    )
+    m = np.clip(best, EDGES[:-1, None], EDGES[1:, None])
+    return np.asarray(np.expm1(np.log1p(m * grown) - x * m))
+
+
+def _rest(x: Floats) -> Floats:
+    """e^x − 1 − x, which cancels for small x: there x²/2 + |x|³/6·e^|x| is not less."""
+    near = 0.5 * x * x + np.abs(x) ** 3 / 6.0 * np.exp(np.minimum(np.abs(x), 1.0))
+    return np.asarray(np.where(np.abs(x) < 1e-3, near, np.expm1(x) - x))
+
+
+def binned(shares: Floats) -> tuple[Floats, Integers]:
+    """Few shares that are not below these, and which one belongs to each."""
+    place = np.floor(np.log(np.clip(shares, _SMALLEST, 1.0)) / -_BIN)
+    found, index = np.unique(place, return_inverse=True)
+    return np.exp(-_BIN * found), index

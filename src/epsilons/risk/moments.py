@@ -1,0 +1,569 @@
+"""Margins of moments: of one column or of two, from soft cells, and of a variance."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from epsilons.frozen import storable
+from epsilons.risk import mean
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.margins import Behind, Bounds, Estimated, Margin
+from epsilons.risk.spread import Seen, Spreading
+from epsilons.risk.tails.combined import Contrast
+from epsilons.risk.weighing import Assumption, Weighing
+from epsilons.types import Floats
+
+# Margins of the moments of one column or of two, from shares of soft cells.
+#
+# Everything is on unit ranges, around their middles: a = x − ½, b = y − ½. The error e(f) of the
+# mean of a function f of a person is linear in f, and of each f a bound on it is known. With μ the
+# true means, a covariance is E(a − μ)(b − ν), and what was drawn instead is off by e of that
+# function and by e(a)·e(b). The true means are not known, and e is linear: so functions around the
+# means that were drawn do instead, but for products of small errors. Derivation:
+# docs/proofs/pairs.md.
+
+AT_THE_MEANS: Final = "an approximation that takes the published means as true"
+"""What the risk of a product is."""
+
+_MEANS: Final = 0.02
+"""The part of an error probability that each use of a bound on a mean takes."""
+
+_SQUARES: Final = 0.04
+"""The same of a bound on a variance."""
+
+_TOTAL: Final = 0.025
+"""The same of a bound on a noisy total."""
+
+_REST: Final = 1.0 - _TOTAL
+"""What is left of it for the error of a function."""
+
+_DROWNED: Final = 1e100
+"""Shares of which nothing can be read."""
+
+_MIDDLE: Final = np.array([0.5, 0.0, -0.5])
+"""What the three cells x², 2x(1 − x), (1 − x)² count for a."""
+
+_SQUARE: Final = np.array([0.25, -0.25, 0.25])
+"""What they count for a²."""
+
+
+class Function(NamedTuple):
+    """A function of one person's a and b.
+
+    Attributes:
+        values: what each cell counts for it.
+        reach: how far apart two of its values can be, at most.
+        low: a number that none of its values is below, nor above by more than the reach.
+    """
+
+    values: Floats
+    reach: float
+    low: float = 0.0
+
+
+def _less(function: Function, times: float, square: Function) -> Function:
+    """A function less so many times another, whose values are from 0 up."""
+    reach = function.reach + abs(times) * square.reach
+    low = function.low - max(times, 0.0) * square.reach
+    return Function(function.values - times * square.values, reach, low)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMoments(Margin, ABC):
+    """What is known of moments, from three cells of one column, or from nine of two."""
+
+    kind: ClassVar[str | None] = AT_THE_MEANS
+    staked: ClassVar[bool] = False
+    squares: ClassVar[int] = 1
+    """How many parts of an error probability the variance of a slope takes."""
+
+    @property
+    @abstractmethod
+    def shares(self) -> Floats:
+        """The share of each cell, as it was drawn: they sum to one."""
+
+    @abstractmethod
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+
+    @abstractmethod
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares."""
+
+    @abstractmethod
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+
+    @cached_property
+    def _lines(self) -> tuple[Floats, ...]:
+        """What each cell counts for a, and for b."""
+        if len(self.shares) == len(_MIDDLE):
+            return (_MIDDLE,)
+        even = np.ones(len(_MIDDLE))
+        return np.kron(_MIDDLE, even), np.kron(even, _MIDDLE)
+
+    def _product(self, i: int, j: int) -> Floats:
+        if i != j:
+            return np.asarray(self._lines[i] * self._lines[j])
+        if len(self._lines) == 1:
+            return _SQUARE
+        even = np.ones(len(_MIDDLE))
+        return np.kron(_SQUARE, even) if i == 0 else np.kron(even, _SQUARE)
+
+    @cached_property
+    def _means(self) -> tuple[float, ...]:
+        return tuple(float(line @ self.shares) for line in self._lines)
+
+    def _around(self, i: int, j: int) -> Function:
+        """(a − m)·(b − m′), around the means that were drawn, cut to what means can be."""
+        m, other = (min(max(self._means[at], -0.5), 0.5) for at in (i, j))
+        values = self._product(i, j) - other * self._lines[i] - m * self._lines[j] + m * other
+        if i == j:
+            return Function(values, (0.5 + abs(m)) ** 2)
+        ends = [(x - m) * (y - other) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+        return Function(values, max(ends) - min(ends), min(ends))
+
+    def _drawn(self, i: int, j: int) -> float:
+        """The covariance as it was drawn."""
+        return float(self._product(i, j) @ self.shares) - self._means[i] * self._means[j]
+
+    @property
+    def readable(self) -> bool:
+        """Whether anything is left beside the noise, which may be beyond all floats."""
+        return bool(np.isfinite(self.shares).all() and np.abs(self.shares).max() < _DROWNED)
+
+    def _off(self, i: int, assumption: Assumption, beta: float) -> float:
+        return self.far(Function(self._lines[i], 1.0, -0.5), assumption, beta)
+
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """The same as it counts in products with another such bound."""
+        return self._off(i, assumption, beta)
+
+    def mean(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
+        """The mean of a column, from 0 to 1."""
+        if not self.readable:
+            return Estimated(0.5, 0.0, 1.0)
+        value, reach = self._means[i] + 0.5, self._off(i, assumption, 1.0 - confidence)
+        ends = (min(max(each, 0.0), 1.0) for each in (value, value - reach, value + reach))
+        return Estimated(*ends)
+
+    def covariance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The covariance of two columns, from −¼ to ¼."""
+        beta = 1.0 - confidence
+        if not self.readable:
+            return Estimated(0.0, -0.25, 0.25)
+        drawn = self._drawn(0, 1)
+        off = self._aside(0, assumption, _MEANS * beta)
+        off *= self._aside(1, assumption, _MEANS * beta)
+        reach = self.far(self._around(0, 1), assumption, (1.0 - 4.0 * _MEANS) * beta) + 3.0 * off
+        ends = (min(max(each, -0.25), 0.25) for each in (drawn, drawn - reach, drawn + reach))
+        return Estimated(*ends)
+
+    def variance(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance of a column, from 0 to ¼."""
+        beta = 1.0 - confidence
+        if not self.readable:
+            return Estimated(0.0, 0.0, 0.25)
+        drawn = self._drawn(i, i)
+        square = self._aside(i, assumption, _MEANS * beta) ** 2
+        reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
+        low = min(max(drawn - reach, 0.0), 0.25)
+        high = min(max(drawn + reach + square, low), 0.25)
+        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        found = drawn + self.noise(self._lines[i] - self._means[i]).variance
+        return Estimated(min(max(found, low), high), low, high)
+
+    def slope(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The slope of the second column on the first: covariance over variance.
+
+        At the true slope β the mean of (a − μ)(b − ν − β(a − μ)) is 0.
+        """
+        beta = 1.0 - confidence
+        square = self._drawn(0, 0) if self.readable else 0.0
+        if not square > 0.0:
+            return Estimated(0.0, -math.inf, math.inf)
+        slope = self._drawn(0, 1) / square
+        a, b = (self._aside(i, assumption, _MEANS * beta) for i in (0, 1))
+        cross, own = self._around(0, 1), self._around(0, 0)
+        tested = _less(cross, slope, own)
+        rest = 1.0 - 4.0 * _MEANS - self.squares * _SQUARES
+        reach = self.far(tested, assumption, rest * beta)
+        reach += 3.0 * a * (b + abs(slope) * a)
+        below = square - self.far(own, assumption, _SQUARES * beta) - 3.0 * a * a
+        if not below > 0.0 or not math.isfinite(reach):
+            return Estimated(slope, -math.inf, math.inf)
+        return Estimated(slope, slope - reach / below, slope + reach / below)
+
+    def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The correlation of two columns, from −1 to 1.
+
+        At the true correlation ρ and with r the ratio of the deviations, the mean of (a − μ)(b − ν)
+        less ρ/2 of r·(a − μ)² + (b − ν)²/r is 0.
+        """
+        beta = 1.0 - confidence
+        nothing = Estimated(0.0, -1.0, 1.0)
+        if not self.readable:
+            return nothing
+        x, y = self._drawn(0, 0), self._drawn(1, 1)
+        if not (x > 0.0 and y > 0.0):
+            return nothing
+        whole, r = math.sqrt(x * y), math.sqrt(y / x)
+        rho = self._drawn(0, 1) / whole
+        value = min(max(rho, -1.0), 1.0)
+        a, b = (self._aside(i, assumption, _MEANS * beta) for i in (0, 1))
+        cross, first, second = self._around(0, 1), self._around(0, 0), self._around(1, 1)
+        far_x = self.far(first, assumption, _SQUARES * beta) + 3.0 * a * a
+        far_y = self.far(second, assumption, _SQUARES * beta) + 3.0 * b * b
+        if not (far_x < x and far_y < y):
+            return Estimated(value, -1.0, 1.0)
+        # How far r may be from the one that was drawn, as a factor of either direction.
+        most = math.sqrt(
+            max((1.0 + far_y / y) / (1.0 - far_x / x), (1.0 + far_x / x) / (1.0 - far_y / y))
+        )
+        apart = 0.5 * (r * far_x + far_y / r)
+        mixed = r * a * a + b * b / r
+        both = Function(r * first.values + second.values / r, r * first.reach + second.reach / r)
+        tested = _less(cross, 0.5 * rho, both)
+        reach = self.far(tested, assumption, (1.0 - 6.0 * _MEANS - 4.0 * _SQUARES) * beta)
+        reach += 3.0 * a * b + (abs(rho) + 0.5 * most) * mixed
+        reach += apart * abs(rho) * (most - 1.0) + (0.5 * (most + 1.0 / most) - 1.0) * whole
+        below = whole - apart * most
+        if not below > 0.0:
+            return Estimated(value, -1.0, 1.0)
+        low, high = max(rho - reach / below, -1.0), min(rho + reach / below, 1.0)
+        return Estimated(value, min(low, 1.0), max(high, -1.0))
+
+    @property
+    def raw_variance(self) -> float:
+        """The variance of the first column as it was drawn."""
+        if not self.readable:
+            return 0.0
+        return self._drawn(0, 0) + self.noise(self._lines[0] - self._means[0]).variance
+
+    def risk(self, i: int, j: int, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of a covariance, or of a variance."""
+        most = 0.25 if i != j else 0.0625  # of what is cut to what can be
+        return min(self.leading(self._around(i, j), assumption), most)
+
+
+def _once_more(off: float, total: float, about: float) -> float:
+    """The error of a quotient as it counts in products: that of what is divided by counts again.
+
+    Args:
+        off: the error.
+        total: what is divided by, as it was drawn.
+        about: how far that may be off.
+    """
+    if not (math.isfinite(off) and total > about):
+        return math.inf
+    return off * math.sqrt((total + about) / (total - about))
+
+
+@storable("risk.WeighedMoments")
+@dataclass(frozen=True, eq=False)
+class WeighedMoments(SoftMoments):
+    """The margin of moments of people whose budgets are public.
+
+    Guarantee:
+        Over all data that the assumption allows, each interval misses with a probability of at most
+        1 − confidence: docs/proofs/pairs.md.
+
+    Attributes:
+        weighing: the estimator of one share.
+        slack: what grid and lattice may add to a share.
+        lattice: what one lattice point of noise is of a share.
+        drawn: the shares.
+    """
+
+    weighing: Weighing
+    slack: float
+    lattice: float
+    drawn: Floats
+
+    def __post_init__(self) -> None:
+        self.drawn.flags.writeable = False
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each cell, as it was drawn."""
+        return self.drawn
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares."""
+        return Contrast(values, self.weighing.scale, self.weighing.closed)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+        noise = self.noise(function.values / function.reach)
+        scale = self.weighing.scale
+        # Integers that sum to zero are near to noise without a lattice, but for such a factor.
+        rest = (
+            beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale) if scale > 0.0 else beta
+        )
+        off = mean.reach(self.weighing, assumption, noise.deviation, rest)
+        return function.reach * off + self.slack * float(np.abs(function.values).sum())
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        whole, reach = self.weighing, function.reach
+        scale = math.sqrt(self.noise(function.values / reach).variance / 2.0)
+        unit = mean.mse(Weighing(whole.weights, whole.counts, scale), assumption)
+        return float(unit) * reach * reach
+
+
+@storable("risk.AnsweredMoments")
+@dataclass(frozen=True, eq=False)
+class AnsweredMoments(SoftMoments):
+    """The margin of moments of those who answered, among people whose budgets are public.
+
+    A last cell is of those who did not. How many these are is private: a mean is a quotient.
+
+    Guarantee:
+        Over all data that the assumption allows, and whoever answered, each interval misses with a
+        probability of at most 1 − confidence: docs/proofs/pairs.md.
+
+    Attributes:
+        all_cells: the margin of the shares of all cells, the last one included.
+    """
+
+    squares: ClassVar[int] = 2
+    all_cells: WeighedMoments
+
+    @property
+    def answered(self) -> float:
+        """The share of those who answered, as it was drawn."""
+        return 1.0 - float(self.all_cells.drawn[-1])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each cell among those who answered; even ones where nobody seems to."""
+        inner = self.all_cells.drawn[:-1]
+        if not self.answered > 0.0:
+            return np.full(len(inner), 1.0 / len(inner))
+        return np.asarray(inner / self.answered)
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares, if as many answered as was drawn."""
+        around = np.append(values - float(values @ self.shares), 0.0)
+        if not self.answered > 0.0:
+            return Contrast(around, math.inf)
+        return self.all_cells.noise(around / self.answered)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+        about = self._about(assumption, beta)
+        if not self.answered > about:
+            return math.inf
+        off = self.all_cells.far(self._around_answers(function), assumption.of_some, _REST * beta)
+        return off / (self.answered - about)
+
+    def _around_answers(self, function: Function) -> Function:
+        """A function around what was drawn for its mean, and 0 for those who did not answer."""
+        middle = float(function.values @ self.shares)
+        middle = min(max(middle, function.low), function.low + function.reach)
+        return Function(np.append(function.values - middle, 0.0), function.reach)
+
+    def _about(self, assumption: Assumption, beta: float) -> float:
+        """How far the share of those who answered may be off, in its part of β."""
+        answers = np.append(np.ones(len(self.shares)), 0.0)
+        return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
+
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of a mean as it counts in products."""
+        about = self._about(assumption, beta)
+        return _once_more(self._off(i, assumption, beta), self.answered, about)
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        if not self.answered > 0.0:
+            return function.reach**2
+        around = self._around_answers(function)
+        unit = self.all_cells.leading(around, assumption.of_some) / self.answered**2
+        return min(unit, function.reach**2)
+
+
+@storable("risk.RatioMoments")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioMoments(Behind, SoftMoments):
+    """The margin of moments of an unknown number of people.
+
+    Guarantee:
+        For every number of people and over all data that the assumption allows, each interval
+        misses with a probability of at most 1 − confidence: docs/proofs/pairs.md.
+
+    Attributes:
+        drawn: the noisy count of each cell, in units of weight.
+        scale: of the discrete Laplace noise of each.
+        slack: what grid and lattice may add to a share.
+    """
+
+    kind: ClassVar[str | None] = AT_THE_MEANS
+    squares: ClassVar[int] = 2
+    drawn: Floats
+    scale: float
+    slack: float
+
+    def __post_init__(self) -> None:
+        self.drawn.flags.writeable = False
+
+    @property
+    def total(self) -> float:
+        """The noisy total: the sum of all counts."""
+        return math.fsum(self.drawn.tolist())
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each cell, as it was drawn; even ones where nobody seems to be there."""
+        if not self.total > 0.0:
+            return np.full(len(self.drawn), 1.0 / len(self.drawn))
+        return np.asarray(self.drawn / self.total)
+
+    def noise(self, values: Floats) -> Contrast:
+        """The noise of a combination of shares, if the noisy total is the true one."""
+        return Contrast(values, self.scale / self.total if self.total > 0.0 else math.inf)
+
+    def far(self, function: Function, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of the mean of a function that fails with this probability."""
+        largest, apart, rest = self.asked(assumption, 1.0 - beta)
+        beta = 1.0 - rest
+        values, reach = function.values, function.reach
+        about = self._about(beta)
+        sure = self.total - about
+        if not sure > 0.0:
+            return math.inf
+        own = Contrast(values - float(values @ self.shares), self.scale)
+        square = largest * (self.total + about) * reach * reach
+        off = own.deviation(0.0, square, (1.0 - 2.0 * _TOTAL) * beta) / sure
+        return off + apart * reach + self.slack * float(np.abs(values).sum())
+
+    def _about(self, beta: float) -> float:
+        """How far the noisy total may be off, in its part of an error probability."""
+        return Contrast(np.ones(len(self.drawn)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
+
+    def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
+        """A bound on the error of a mean as it counts in products.
+
+        Of a function around what was drawn the noise of the total counts once more.
+        """
+        about = self._about(1.0 - self.asked(assumption, 1.0 - beta)[2])
+        return _once_more(self._off(i, assumption, beta), self.total, about)
+
+    def leading(self, function: Function, assumption: Assumption) -> float:
+        """The leading term of the mean squared error of the mean of a function."""
+        if self.total <= 0.0 or not self.largest:
+            return function.reach**2
+        own = function.values - float(function.values @ self.shares)
+        scale = math.sqrt(Contrast(own / function.reach, self.scale).variance / 2.0)
+        goal = MeanGoal(assumption, "mse", 0.95)
+        return self._leading(goal, self.total, scale) * function.reach**2
+
+
+# Margins of a variance: of a sum that came with squares, or of three cells.
+
+
+class VarianceMargin(Margin, ABC):
+    """What margins of variances share."""
+
+    kind: ClassVar[str | None] = AT_THE_MEANS
+    staked: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def raw(self) -> float:
+        """The variance as it was drawn, on a unit range."""
+
+    @abstractmethod
+    def variance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance on a unit range."""
+
+    @abstractmethod
+    def risk(self, assumption: Assumption) -> float:
+        """The leading term of the mean squared error, on a unit range."""
+
+    def interval(
+        self,
+        raw: float,  # noqa: ARG002
+        bounds: Bounds,
+        assumption: Assumption,
+        confidence: float,
+    ) -> Bounds:
+        """A range that holds the variance with at least this probability."""
+        return self.variance(assumption, confidence).times(4.0 * bounds[1]).interval
+
+
+@storable("risk.Varied")
+@dataclass(frozen=True, eq=False)
+class Varied(VarianceMargin):
+    """The margin of a variance that was released beside a mean, of people who are public.
+
+    Guarantee:
+        Over all data that the assumption allows, the interval misses with a probability of at most
+        1 − confidence: docs/proofs/moment.md.
+
+    Attributes:
+        weighing: the estimator of the mean on a unit range, of weights that add up to one.
+        slack: what integers may add to an error on a unit range.
+        offset: Σ w·(x − ½) as it was drawn.
+        square: Σ w·(x − ½)² of the same.
+    """
+
+    weighing: Weighing
+    slack: float
+    offset: float
+    square: float
+
+    @property
+    def raw(self) -> float:
+        """The variance as it was drawn, on a unit range."""
+        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        return self.square - self.offset * self.offset + 2.0 * self.weighing.scale**2
+
+    def variance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance on a unit range."""
+        seen = Seen(self.offset, self.square, self.slack)
+        ends = Spreading(self.weighing, assumption).deviation(seen, 1.0 - confidence)
+        low, high = (end * end for end in ends)
+        raw = self.raw if math.isfinite(self.raw) else 0.25
+        return Estimated(min(max(raw, low), high), low, high)
+
+    def risk(self, assumption: Assumption) -> float:
+        """The leading term of the mean squared error, on a unit range."""
+        off = min(abs(self.offset), 0.5) if math.isfinite(self.offset) else 0.5
+        reach = (0.5 + off) ** 2
+        scale = self.weighing.scale * math.hypot(1.0, 2.0 * off) / reach
+        whole = Weighing(self.weighing.weights, self.weighing.counts, scale)
+        return min(float(mean.mse(whole, assumption)) * reach * reach, 0.0625)
+
+
+@storable("risk.ThreeCells")
+@dataclass(frozen=True, eq=False)
+class ThreeCells(VarianceMargin):
+    """The margin of a variance of an unknown number of people, or of those who answered.
+
+    Guarantee:
+        As of the moments.
+
+    Attributes:
+        moments: of three cells.
+    """
+
+    moments: SoftMoments
+
+    @property
+    def raw(self) -> float:
+        """The variance as it was drawn, on a unit range."""
+        return self.moments.raw_variance
+
+    def variance(self, assumption: Assumption, confidence: float) -> Estimated:
+        """The variance on a unit range."""
+        return self.moments.variance(0, assumption, confidence)
+
+    def risk(self, assumption: Assumption) -> float:
+        """The leading term of the mean squared error, on a unit range."""
+        return self.moments.risk(0, 0, assumption)

@@ -1,0 +1,496 @@
+"""Noises of the cells of a table, combined: how often a combination is far out, and its moments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from epsilons.risk.tails.joint import HIGHEST, ClosedNoise, at_zero, closed_wave
+from epsilons.risk.tails.laplace import least
+from epsilons.types import Floats, Integers
+
+# Noises of a few cells of a table, combined: how often a combination is far out.
+#
+# A mean of a group is tested with (1 − m)·z_A − m·z_B, the noises of two cells of a table; a
+# difference of two groups with those of four. The noise of the table sums to zero, or is
+# independent. Tails are tabled, and read between points from above: they are log-concave. In units
+# of the scale; derived in `docs/proofs/groups.md`, in the limit of a fine lattice.
+
+PARTS: Final = 64
+"""Into how many parts a unit range of means is cut, an even number."""
+
+EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
+"""The ends of these parts: finer where means are near the ends of the range."""
+
+EXACT: Final = 24
+"""Cells up to which the tail of two of them is integrated. Beyond, it is at most that of
+independent noise times a factor of at most 1 + 1.2/cells."""
+
+WAVES: Final = 64
+"""The same for combinations of four cells."""
+
+_STEP: Final = 0.1
+_MOST: Final = 360
+_ABOVE: Final = _STEP * np.arange(_MOST + 1, dtype=np.float64)
+_BELOW: Final = _ABOVE[:121]
+"""Where tails are tabled, above 0 and below it."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+_PERIOD: Final = 72.0
+"""The period of a tail that is added up from waves."""
+
+_UP: Final = 1e-12
+"""By how much a point that was computed is moved up, so that rounding does not count."""
+
+_FINE: Final = 1e-12
+"""Less of a probability is not told from rounding, where it is a sum of waves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """Tails of symmetric, log-concave laws, or log-concave bounds on them, one for each row.
+
+    Attributes:
+        logs: ln P(X > t), or bounds from above, at points t from 0 to 36.
+        below: the same at −t, for t from 0 to 12.
+    """
+
+    logs: Floats
+    below: Floats
+
+    def log_exceeds(self, rows: Integers | int, t: Floats) -> Floats:
+        """A bound on ln P(X > t), t not below 0.
+
+        A log-concave tail is below the chords of its neighbours, drawn on.
+        """
+        place = np.minimum(t / _STEP, 1e7)
+        left = np.clip(np.floor(place).astype(np.int64), 0, _MOST - 2)
+        part = place - left
+        here, after = self.logs[rows, left], self.logs[rows, left + 1]
+        found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
+        from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
+        found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
+        found = np.where((part > 1.0) & (part < 2.0), after, found)  # the last chord is below it
+        return np.asarray(np.minimum(found, 0.0))
+
+    def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
+        """The least q from 0 with P(X > q) + P(X > q + gap) ≤ beta, or a little more than it.
+
+        Args:
+            rows: of which laws.
+            gap: from 0; ∞ for one side alone.
+            beta: the probability.
+
+        Returns:
+            An array of the shape of the three together.
+        """
+        rows, gap, beta = np.broadcast_arrays(rows, np.asarray(gap, dtype=np.float64), beta)
+        # With the other side it is at most twice as often.
+        low = self._inverse(rows, np.log(beta))
+        if not np.any(np.isfinite(gap)):
+            return low
+        high = self._inverse(rows, np.log(0.5 * beta))
+        if not np.any(gap[np.isfinite(gap)]):
+            return np.where(np.isfinite(gap), high, low)
+        gap = np.minimum(gap, 1e9)
+
+        def too_often(q: Floats) -> Floats:
+            found = np.exp(self.log_exceeds(rows, q)) + np.exp(self.log_exceeds(rows, q + gap))
+            return np.asarray(found > beta)
+
+        for _ in range(36):
+            middle = 0.5 * (low + high)
+            short = too_often(middle)
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        return high
+
+    def _inverse(self, rows: Integers, log: Floats) -> Floats:
+        """The least t from 0, rounded up, at which the bound on ln P(X > t) is at most this.
+
+        `log_exceeds` falls, and is the lesser of two lines between points; before the last point it
+        is flat, and beyond it a line.
+        """
+        logs = self.logs[rows]
+        place = (logs > log[..., None]).sum(axis=-1) - 1
+        left = np.clip(place, 0, _MOST - 2)
+        points = np.maximum(left[..., None] + np.arange(-1, 3), 0)
+        before, here, after, next_one = np.moveaxis(np.take_along_axis(logs, points, -1), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = 1.0 + (log - after) / (next_one - after)
+            from_left = (log - here) / (here - before)
+        part = np.where((left > 0) & (from_left < part), from_left, part)
+        part = np.where(place == _MOST - 1, 2.0, np.where(np.isnan(part), np.inf, part))
+        return np.where(place < 0, 0.0, _STEP * (left + part) * (1.0 + _UP))
+
+    def log_envelope(self, rates: Floats) -> Floats:
+        """For each row and each rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
+
+        ∞ where λt + ln P(X > t) still grows at the last point.
+
+        Args:
+            rates: for all rows, or a row of them for each.
+        """
+        rates = np.atleast_2d(rates)
+        best = np.maximum(_highest(self.logs, rates), _highest(self.below, -rates))
+        best = np.maximum(best, -rates * _BELOW[-1])  # farther below it is at most 1
+        falls = (self.logs[:, -1] - self.logs[:, -2])[:, None] < -rates * _STEP
+        return np.where(falls, best, np.inf)
+
+
+def _highest(logs: Floats, slopes: Floats) -> Floats:
+    """A bound on concave functions plus lines, from the first to the last point, by row and slope.
+
+    Between two points it is below the chords of its neighbours, drawn on. That is more than at the
+    points only where it rises before them and falls after them.
+    """
+    steps = np.diff(logs)
+    rising = steps[:, None, :] > -_STEP * slopes[..., None]
+    row, place, before = np.nonzero(rising[..., :-2] & ~rising[..., 2:])
+    slope = np.broadcast_to(slopes, rising.shape[:2])
+    line = slope[row, place] * _STEP
+    low = logs[row, before + 1] + line * (before + 1)
+    high = logs[row, before + 2] + line * (before + 2)
+    between = np.minimum(low + steps[row, before] + line, high - steps[row, before + 2] - line)
+    line = slope * _STEP
+    best = logs[:, 1, None] + line - np.minimum(steps[:, 1, None] + line, 0.0)
+    last = logs[:, -2, None] + line * (logs.shape[1] - 2)
+    best = np.maximum(best, last + np.maximum(steps[:, -2, None] + line, 0.0)).ravel()
+    inner = np.maximum(between, np.maximum(low, high))
+    np.maximum.at(best, row * slope.shape[1] + place, inner)
+    return np.asarray(best.reshape(slope.shape))
+
+
+def row_of(parts: Integers) -> Integers:
+    """The row of `of_means` that belongs to a part of the unit range."""
+    return np.minimum(parts, PARTS - 1 - parts)
+
+
+@lru_cache(maxsize=32)
+def of_means(cells: int | None) -> Combined:
+    """Of (1 − m)·z_A − m·z_B, for all m in each part of the first half of the range.
+
+    The tail grows with |½ − m|: at t ≥ 0 it is that at the outer end of a part, and below 0 that at
+    its inner end. By symmetry the parts of the other half have the same.
+
+    Args:
+        cells: how many noises sum to zero; None if they are independent.
+    """
+    half = EDGES[: PARTS // 2 + 1].tolist()
+    factor = 1.0
+    if cells == 2:
+        found = np.tile(0.5 * np.exp(-2.0 * _ABOVE), (len(half), 1))
+    elif cells is None or cells > EXACT:
+        factor = _most_likelier(cells, 2)
+        found = np.array([_of_two(1.0 - m, m) for m in half])
+    else:
+        found = np.array([_of_closed(cells, 0.5 - m) for m in half])
+    return _tabled(found[:-1], found[1:], factor)
+
+
+@lru_cache(maxsize=32)
+def of_a_sum(cells: int | None) -> Combined:
+    """Of z_A + z_B; more than two cells, for of two the sum is nothing."""
+    if cells is None or cells > EXACT:
+        found = 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE)
+        return _tabled(found, found, _most_likelier(cells, 2))
+    s, weights = _panels(_ABOVE, _ABOVE + 40.0 + 2.0 * cells)
+    density = _summed(2, s) * _summed(cells - 2, s) / at_zero(cells)
+    found = np.sum(density * weights, axis=1)[None]
+    return _tabled(found, found, 1.0)
+
+
+def _most_likelier(cells: int | None, used: int) -> float:
+    """How many times likelier any event of some noises is at most if all of them sum to zero.
+
+    Given these, the others must sum to what is left, and nothing is likelier than that it is 0.
+    """
+    return 1.0 if cells is None else at_zero(cells - used) / at_zero(cells)
+
+
+def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combined, float]:
+    """Of a combination of the noises of a few cells, and the unit that its table is in.
+
+    Args:
+        cells: how many noises sum to zero; None if they are independent.
+        coefficients: of some of them; not all 0. All others have none.
+    """
+    unit = max(abs(each) for each in coefficients)
+    return _of_four(cells, tuple(each / unit for each in coefficients)), unit
+
+
+@lru_cache(maxsize=256)
+def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
+    """By Gil-Pelaez; what the waves that are left out may add is added."""
+    theta, sines = _sines()
+    used = [each for each in coefficients if each != 0.0]
+    factor = 1.0
+    if cells is None or cells > WAVES:
+        factor = _most_likelier(cells, len(used))
+        wave = np.ones(len(theta))
+        for each in used:
+            wave /= 1.0 + np.square(each * theta)
+    else:
+        wave = closed_wave(cells, used, theta)
+    # Beyond the last they fall nearly like 1/θ or faster: (1/π)·∫ wave/θ is less than this.
+    left_out = float(wave[-1]) / 3.0 + _FINE
+    found = 0.5 - sines @ (wave / theta * (2.0 / _PERIOD))
+    inner = np.maximum(found - left_out, 0.0)[None]
+    return _tabled(_drawn_on(found + left_out, left_out)[None], inner, factor)
+
+
+@lru_cache(maxsize=1)
+def _sines() -> tuple[Floats, Floats]:
+    """The waves θ that are added up, and sin θt at all points t from 0."""
+    waves = np.arange(math.ceil(HIGHEST * _PERIOD / (2.0 * np.pi)), dtype=np.float64)
+    theta = np.asarray((waves + 0.5) * (2.0 * np.pi / _PERIOD), dtype=np.float64)
+    return theta, np.sin(np.outer(_ABOVE, theta))
+
+
+def _drawn_on(tail: Floats, left_out: float) -> Floats:
+    """A tail without the points at which what is left out is not small beside it.
+
+    From ten points before them it falls at least as fast as it did there: it is log-concave. The
+    tail is bounded from above by what is given, and is at most twice what is left out below that.
+    """
+    least = 64.0 * left_out
+    good = int(np.argmax(tail < least)) if np.any(tail < least) else len(tail)
+    if good == len(tail):
+        return tail
+    if good <= 10:
+        return np.maximum(tail, least)
+    slope = math.log(tail[good - 1] / (tail[good - 11] - 2.0 * left_out)) / 10.0
+    beyond = np.arange(1, len(tail) - good + 1)
+    return np.concatenate([tail[:good], tail[good - 1] * np.exp(slope * beyond)])
+
+
+def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
+    """From P(X > t) at the points from 0, the largest of each row and the smallest, times a factor.
+
+    At most 1 is known of anything.
+    """
+    below = factor * (1.0 - inner[:, : len(_BELOW)])
+    above = np.clip(factor * outer, 1e-300, 1.0)
+    return Combined(np.log(above), np.log(np.minimum(below, 1.0)))
+
+
+def _of_two(a: float, b: float) -> Floats:
+    """Of a·X + b·Y for independent Laplace noises of scale 1, 0 ≤ b ≤ a."""
+    if b <= 0.0:
+        return 0.5 * np.exp(-_ABOVE / a)
+    if a - b < 1e-6:
+        return 0.25 * (2.0 + _ABOVE / a) * np.exp(-_ABOVE / a)
+    first, gap = np.exp(-_ABOVE / a), _ABOVE / b - _ABOVE / a
+    # a²e^{−t/a} − b²e^{−t/b} = (a² − b²)·e^{−t/a} + b²(e^{−t/a} − e^{−t/b})
+    return 0.5 * first * (1.0 - b * b / ((a - b) * (a + b)) * np.expm1(-gap))
+
+
+def _of_closed(cells: int, aside: float) -> Floats:
+    """Of z_A − m·(z_A + z_B), m = ½ − aside, for noises of more than two cells that sum to zero.
+
+    With s = |z_A + z_B| it is U ± aside·s: given s both signs are as likely, U is symmetric, and
+    its density falls with |u| as e^{−max(s, 2|u|)}.
+    """
+    t = _ABOVE
+    first = t / (0.5 + aside)
+    second = t / (0.5 - aside) if aside < 0.5 else np.full(len(t), np.inf)
+    far = 40.0 + 2.0 * cells
+    knots = [np.zeros(len(t)), first, np.minimum(second, first + far)]
+    knots.append(knots[-1] + far)
+    total = np.zeros(len(t))
+    for low, high in pairwise(knots):
+        s, weights = _panels(low, high)
+        beyond = _beyond(t[:, None] - aside * s, s) + _beyond(t[:, None] + aside * s, s)
+        total += np.sum(0.25 * beyond * _summed(cells - 2, s) * weights, axis=1)
+    return total / at_zero(cells)
+
+
+def _beyond(x: Floats, s: Floats) -> Floats:
+    """∫ e^{−max(s, 2|u|)} du over u > x, where x ≥ −s/2."""
+    return np.where(
+        x > 0.5 * s,
+        0.5 * np.exp(-2.0 * np.maximum(x, 0.0)),
+        (0.5 * s - x + 0.5) * np.exp(-s),
+    )
+
+
+def _panels(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Nodes and weights of Gauss and Legendre's rule, on four pieces between the ends of rows."""
+    pieces = 4
+    half = (high - low)[:, None, None] / (2.0 * pieces)
+    start = low[:, None, None] + 2.0 * half * np.arange(pieces)[:, None]
+    nodes = start + half * (1.0 + _NODES)
+    weights = np.broadcast_to(half * _WEIGHTS, nodes.shape)
+    return nodes.reshape(len(low), -1), weights.reshape(len(low), -1)
+
+
+def _summed(number: int, s: Floats) -> Floats:
+    """The density at s ≥ 0 of the sum of so many Laplace noises, at least one."""
+    before, here = 0.5 * np.exp(-s), 0.25 * (1.0 + s) * np.exp(-s)
+    if number == 1:
+        return np.asarray(before)
+    quarter = 0.25 * s * s
+    for k in range(2, number):
+        before, here = here, quarter * before / (k * (k - 1)) + (k - 0.5) / k * here
+    return np.asarray(here)
+
+
+# The law of a combination of the noises of cells: its moments, and bounds on its tails.
+#
+# The noises are independent Laplace noises, or such noises given that they sum to zero. In both
+# cases a combination has a symmetric density whose logarithm is concave, and so has its tail.
+# Derivation: docs/proofs/pairs.md.
+
+_RATES: Final = np.concatenate([np.geomspace(0.02, 0.5, 9), np.linspace(0.58, 0.98, 7)])
+"""Exponents of which moments are known, in parts of the largest there is."""
+
+_HALVINGS: Final = 24
+_STEPS: Final = 96
+"""Pieces into which the sum of a sample is cut beside the noise: more give a narrower bound."""
+
+_AT: Final = np.concatenate([np.linspace(0.0, 12.0, 301), np.geomspace(12.1, 300.0, 80)])
+"""Where a tail is known, in standard deviations of the noise."""
+
+_CONTRAST_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
+_EDGES: Final = (0.0, 0.02, 0.08, 0.3, 1.0, 3.0, 30.0, 1e3, 1e5)
+"""Between these moments of closed noise are integrated; beyond them nothing is left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The noise Σ v_j·z_j of cells.
+
+    Attributes:
+        values: the coefficients v.
+        scale: of the Laplace noise z of each cell.
+        closed: the noise of cells of scale 1, if it sums to zero; None if each is by itself.
+    """
+
+    values: Floats
+    scale: float
+    closed: ClosedNoise | None = None
+
+    @cached_property
+    def _own(self) -> Floats:
+        """The coefficients that count: of noises that sum to zero a constant does not."""
+        if self.closed is None:
+            return self.values
+        return np.asarray(self.values - (self.values.max() + self.values.min()) / 2.0)
+
+    @cached_property
+    def variance(self) -> float:
+        """Of the sum."""
+        square = float(np.square(self.values).sum())
+        if self.closed is None:
+            return 2.0 * square * self.scale**2
+        k = self.closed.cells
+        square -= float(self.values.sum()) ** 2 / k
+        return self.closed.variance * k / (k - 1) * max(square, 0.0) * self.scale**2
+
+    def deviation(self, shift: float, square: float, beta: float) -> float:
+        """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, X being this noise.
+
+        S has P(±S > s) ≤ exp(−2s²/square), and is independent of X.
+        """
+        if not math.isfinite(self.scale):
+            return math.inf
+        sigma, unit = 0.5 * math.sqrt(square), math.sqrt(self.variance)
+        if unit <= 1e-12 * (sigma + shift):  # next to nothing
+            far = sigma * math.sqrt(2.0 * math.log(2.0 / beta)) if sigma > 0.0 else 0.0
+            return shift + far + 300.0 * unit
+        if sigma <= 1e-12 * unit:
+            shift, sigma = shift + 40.0 * sigma, 0.0
+
+        def excess(beyond: float) -> float:
+            far = np.array([beyond, 2.0 * shift + beyond])
+            both = self.tail(far) if sigma == 0.0 else self._beside(far, sigma)
+            return float(both.sum()) - beta
+
+        return shift + least(excess, unit + sigma)
+
+    def tail(self, alpha: Floats) -> Floats:
+        """A bound on P(X > alpha), for alpha of any sign: that of the next known point below."""
+        far = np.asarray(alpha, dtype=np.float64) / math.sqrt(self.variance)
+        place = np.searchsorted(_AT, far, side="right") - 1
+        return np.where(far > 0.0, self._known[np.maximum(place, 0)], 1.0)
+
+    @cached_property
+    def _known(self) -> Floats:
+        """Bounds on the tail at all known points."""
+        own = self._own * self.scale / math.sqrt(self.variance)
+        return _tails(tuple(own.tolist()), self._cells)
+
+    @property
+    def _cells(self) -> int:
+        return 0 if self.closed is None else self.closed.cells
+
+    def _beside(self, alpha: Floats, sigma: float) -> Floats:
+        """A bound on P(S + X > alpha): S is at most a Rayleigh variable R, cut into pieces."""
+        ends = alpha[:, None] * np.linspace(0.0, 1.0, _STEPS + 1)
+        beyond = np.exp(-np.minimum(0.5 * np.square(ends / sigma), 745.0))
+        pieces = beyond[:, :-1] - beyond[:, 1:]
+        near = (pieces * self.tail(alpha[:, None] - ends[:, 1:])).sum(axis=1)
+        return np.asarray(near + beyond[:, -1])
+
+
+@lru_cache(maxsize=512)
+def _tails(own: tuple[float, ...], cells: int) -> Floats:
+    """Bounds on P(X > alpha) at all known points, ½ at most.
+
+    By Markov's inequality for cosh(θX); or because a tail whose logarithm is concave is on the way
+    from ½ at 0 to what it is at alpha above the exponential between these two, and E cosh(θX) − 1 =
+    2θ∫ sinh(θx)·P(X > x) dx has no room for more.
+
+    Args:
+        own: the coefficients, of noises of scale 1.
+        cells: how many noises sum to zero; 0 if each is by itself.
+    """
+    theta, moments = moments_of(np.array(own), cells)
+    far = _AT[:, None]
+    markov = 0.5 * moments / np.cosh(np.minimum(theta * far, 700.0))
+    room = moments - 1.0
+    low = np.zeros((len(_AT), len(theta)))
+    high = low + theta * np.sqrt(1.0 + 1.0 / room)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        fits = _held(theta, middle, far) >= room
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    concave = 0.5 * np.exp(-low * far)
+    return np.asarray(np.minimum(np.minimum(markov, concave).min(axis=1), 0.5))
+
+
+def moments_of(own: Floats, cells: int) -> tuple[Floats, Floats]:
+    """Exponents θ, and E e^{θX} for each, of X = Σ v_j·z_j with noises of scale 1.
+
+    Args:
+        own: the coefficients v.
+        cells: how many noises sum to zero; 0 if each is by itself.
+    """
+    theta = _RATES / float(np.abs(own).max())
+    tilted = np.outer(theta, own)
+    if not cells:
+        return theta, np.asarray(np.exp(-np.log1p(-np.square(tilted)).sum(axis=1)))
+    half = 0.5 * np.diff(_EDGES)
+    t = ((np.array(_EDGES[:-1]) + half)[:, None] + half[:, None] * _CONTRAST_NODES).ravel()
+    weights = (half[:, None] * _NODE_WEIGHTS).ravel()
+    logs = np.log(1.0 - np.square(tilted[:, :, None] + 1j * t)).sum(axis=1)
+    whole = 0.5 * math.sqrt(math.pi) * math.exp(math.lgamma(cells - 0.5) - math.lgamma(cells))
+    return theta, np.asarray(np.exp(-logs).real @ weights / whole)
+
+
+def _held(theta: Floats, rate: Floats, far: Floats) -> Floats:
+    """∫ θ·sinh(θx)·e^{−rate·x} dx from 0 to far."""
+
+    def part(slope: Floats) -> Floats:
+        """∫ e^{−slope·x} dx from 0 to far."""
+        at = np.clip(slope * far, -700.0, 700.0)
+        small = np.abs(at) < 1e-8
+        safe = np.where(small, 1.0, at)
+        return np.asarray(far * np.where(small, 1.0, -np.expm1(-safe) / safe))
+
+    return np.asarray(0.5 * theta * (part(rate - theta) - part(rate + theta)))

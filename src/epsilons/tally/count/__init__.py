@@ -1,0 +1,1 @@
+"""What is asked, what is counted, and the checks between."""

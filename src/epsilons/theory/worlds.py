@@ -1,0 +1,492 @@
+"""What a private release can tell of the world: affinity, dealt coins, and Fisher information."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from epsilons.budgets import Budgets
+from epsilons.types import Booleans, Floats, Integers
+
+# The best split of people into the strictest k and the others, for scores that are concave in k.
+#
+# Every bound here treats the k strictest people by what privacy lets through, and the others as if
+# their records were public. A score of k that is concave has its best k by a look at the ends of
+# the levels and one bisection inside a level, so a bound costs one pass over the levels.
+
+Score: TypeAlias = Callable[..., Floats]
+"""From k and sums over the k strictest people to a number that is to be large."""
+
+
+_TRIED = 40
+"""How many k inside a level are looked at together."""
+
+
+_MANY = 4096
+_PER_E = 256
+"""Of more levels than `_MANY`, those within a factor e^{1/256} count as the highest of them."""
+
+
+class SortedPeople(NamedTuple):
+    """Levels, ascending, with the number of people at each: one person is allowed here."""
+
+    levels: Floats
+    counts: Integers
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    def times(self, factor: float) -> SortedPeople:
+        """The same people with budgets `factor` times as large."""
+        with np.errstate(over="ignore"):
+            return SortedPeople(self.levels * factor, self.counts)
+
+
+def people_of(budgets: Budgets) -> SortedPeople:
+    """Everyone, as levels and counts; of very many levels, neighbours move up to one of them.
+
+    To give people larger budgets can only lower a bound, so it stays one.
+    """
+    levels, counts = budgets.levels, budgets.counts
+    if len(levels) <= _MANY:
+        return SortedPeople(levels, counts)
+    with np.errstate(divide="ignore"):
+        keys = np.ceil(np.log(levels) * _PER_E)
+    last = np.append(keys[1:] != keys[:-1], True)
+    ends = np.cumsum(counts)[last]
+    return SortedPeople(levels[last], np.diff(ends, prepend=0))
+
+
+def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) -> float:
+    """The largest score over k = 0, …, n.
+
+    Args:
+        people: who there is.
+        columns: for each sum that the score needs, what one person of each level adds to it.
+        score: called with k and the sums, as arrays; concave in k, or −∞.
+
+    Returns:
+        The score of the best k. If the score is not concave, it is that of some k.
+    """
+    counts = people.counts
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    sums = [np.concatenate([np.zeros(1), np.cumsum(counts * column)]) for column in columns]
+    scores = np.asarray(score(ends.astype(np.float64), *sums))
+    top = int(np.argmax(scores))
+    best = float(scores[top])
+    for level in (top - 1, top):  # the best k is beside the best end
+        if not 0 <= level < len(counts):
+            continue
+        low, high = 1, int(counts[level]) - 1
+        while low <= high:
+            j = np.unique(np.linspace(low, high, _TRIED).astype(np.int64))
+            at = [
+                part[level] + j * column[level] for part, column in zip(sums, columns, strict=True)
+            ]
+            inner = np.asarray(score((ends[level] + j).astype(np.float64), *at))
+            found = int(np.argmax(inner))
+            best = max(best, float(inner[found]))
+            if len(j) == high - low + 1:
+                break
+            low, high = int(j[max(found - 1, 0)]), int(j[min(found + 1, len(j) - 1)])
+    return best
+
+
+def sizes(n: int) -> Integers:
+    """Some numbers of people from 1 to n, dense near both ends; all of them where n is small.
+
+    They depend on n alone, so a bound that looks at these does not jump when a level is split.
+    """
+    few = np.unique(np.minimum(np.round(np.geomspace(1.0, n, 48)).astype(np.int64), n))
+    return np.unique(np.concatenate([few, n - few[few < n]]))
+
+
+def sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
+    """Σ over the strictest k people of what one person of each level adds, for some k."""
+    ends = np.concatenate([np.zeros(1), np.cumsum(people.counts)])
+    sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * column)])
+    return np.asarray(np.interp(some, ends, sums))
+
+
+def log_sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
+    """The logarithm of Σ e^{column} over the strictest k people, for some k ≥ 1."""
+    ends = np.cumsum(people.counts)
+    whole = np.concatenate([[-math.inf], np.logaddexp.accumulate(np.log(people.counts) + column)])
+    level = np.searchsorted(ends, some, side="left")
+    before = np.concatenate([np.zeros(1, np.int64), ends])[level]
+    return np.asarray(np.logaddexp(whole[level], np.log(some - before) + column[level]))
+
+
+def log_cosh(x: Floats) -> Floats:
+    """The logarithm of cosh x for x ≥ 0, without overflow."""
+    return np.asarray(x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0))
+
+
+def golden(value: Callable[[float], float], low: float, high: float) -> float:
+    """The largest `value` met while looking for a maximum on [low, high]: a grid, then narrower.
+
+    Every point gives a bound, so one that is not the best is only a weaker one.
+    """
+    best = -math.inf
+    for tried in (24, 9, 9):
+        points = np.geomspace(low, high, tried).tolist()
+        values = [value(point) for point in points]
+        top = int(np.argmax(values))
+        best = max(best, values[top])
+        low, high = points[max(top - 1, 0)], points[min(top + 1, len(points) - 1)]
+    return best
+
+
+def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """A point where `holds` is true, next to where it turns false; 0 if it is false at `low`."""
+    if not holds(low):
+        return 0.0
+    if holds(high):
+        return high
+    while high > low * (1.0 + 1e-10):
+        middle = math.sqrt(low * high) if high > 4.0 * low else 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+# How alike two worlds look through a private release: the affinity that every budget leaves.
+#
+# docs/proofs/limits.md holds the proofs.
+
+_LN2 = math.log(2.0)
+
+
+def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
+    """The logarithm of ρ, a lower bound on the affinity of two worlds of independent records.
+
+    Args:
+        people: who there is; the release is private for each of them under replace.
+        differ: how likely one record differs, if both worlds are drawn together.
+        reveal: −ln of the squared affinity of one record that is public; it may be infinite.
+
+    Returns:
+        ln of the largest over k of e^{−reveal·(n − k)}·2/(1 + E cosh D), where D is the sum of the
+        budgets of those of the k strictest whose records differ.
+    """
+    n = people.n
+    with np.errstate(divide="ignore"):
+        up = np.logaddexp(np.log1p(-differ), np.log(differ) + people.levels)
+        down = np.log1p(differ * np.expm1(-people.levels))
+
+    def score(k: Floats, grown: Floats, shrunk: Floats) -> Floats:
+        shown = np.where(k < n, np.maximum(n - k, 1.0) * reveal, 0.0)
+        cosh = np.logaddexp(grown, shrunk) - _LN2
+        return np.asarray(_LN2 - np.logaddexp(0.0, cosh) - shown)
+
+    return best_split(people, (up, down), score)
+
+
+def log_coins(people: SortedPeople, gap: float) -> float:
+    """The logarithm of ρ for records that are 1 with probability ½ ± gap."""
+    square = 4.0 * gap * gap
+    return log_affinity(people, 2.0 * gap, math.inf if square >= 1.0 else -math.log1p(-square))
+
+
+def chain_square(people: SortedPeople, *, replaced: bool) -> float:
+    """Le Cam's mean squared error for the mean of these very people, whose values budgets may tell.
+
+    The largest over k of (k/2n)²·Λ, on a unit range: the strictest k of n people all have 0, or all
+    have 1, and Λ bounds from below how alike these data look.
+    """
+    n = people.n
+    log_alike = _log_alike_replaced if replaced else _log_alike_removed
+
+    def score(k: Floats, spent: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.asarray(2.0 * np.log(k / (2.0 * n)) + log_alike(spent))
+
+    return math.exp(best_split(people, (people.levels,), score))
+
+
+def _log_alike_replaced(spent: Floats) -> Floats:
+    """The logarithm of sech²(s/2): two laws within e^{±s} of each other."""
+    return np.asarray(-2.0 * log_cosh(0.5 * spent))
+
+
+def _log_alike_removed(spent: Floats) -> Floats:
+    """The same for two laws within e^{±s} of a third: b·(2·sech s + 1 − b)/(1 + b), b = e^{−s}."""
+    b = np.exp(-spent)
+    return np.asarray(np.log(4.0 * b / (1.0 + b * b) + 1.0 - b) - np.log1p(b) - spent)
+
+
+def chain_reach(people: SortedPeople, worth: float) -> int:
+    """The largest k for which the k strictest budgets add up to less than `worth`."""
+    if worth <= 0.0:
+        return 0
+    ends = np.cumsum(people.counts)
+    with np.errstate(over="ignore"):
+        spent = np.concatenate([np.zeros(1), np.cumsum(people.counts * people.levels)])
+    whole = int(np.searchsorted(spent[1:], worth, side="left"))  # levels that fit as a whole
+    reached = int(ends[whole - 1]) if whole else 0
+    if whole == len(people.levels) or math.isinf(people.levels[whole]):
+        return reached
+    more = math.ceil((worth - float(spent[whole])) / float(people.levels[whole])) - 1
+    return reached + min(max(more, 0), int(people.counts[whole]))
+
+
+def widest_gap(people: SortedPeople, beta: float) -> float:
+    """The largest gap for which coins of probability ½ ± gap cannot be told apart with 1 − β."""
+    if beta >= 0.5:
+        return 0.0
+    need = math.log(4.0 * beta) + math.log1p(-beta)
+    return last_true(lambda gap: log_coins(people, gap) > need, 1e-12, 0.5)
+
+
+# Coins that are dealt out: how well a private release can tell the number of ones.
+#
+# The number of ones moves by one if one random person changes, whom it does not depend on. So what
+# a release tells of it grows with the mean of the budgets, not with the root of their squares'
+# mean. docs/proofs/limits.md holds the proofs.
+
+_MOST: Final = 100.0
+"""Budgets above this count as this: e^200 over the fourth power of any number of people is above 1,
+and leaves no bound."""
+
+_WIDTHS: Final = 24
+"""How many widths of a prior are tried."""
+
+
+def dealt_square(people: SortedPeople) -> float:
+    """A lower bound on the mean squared error of the mean of these very people, budgets by lot.
+
+    On a unit range. It is the larger of two: the number of ones among all people is anything around
+    one half of them; or values are fair coins, and those of all but the strictest k are shown.
+    """
+    n = people.n
+    some = sizes(n)
+    each = 1.0 / (some.astype(np.float64) + 1.0)
+    shown = _error(each + 3.0 * each**2 + _Told(people, some).by_one(3.0 * each))
+    middle = n // 2
+    wide = np.unique(np.geomspace(1.0, max(middle, 1), _WIDTHS).astype(np.int64))
+    everyone = _Told(people, np.full_like(wide, n))
+    prior = 4.0 * np.sin(0.25 * math.pi / (wide + 1.0)) ** 2
+    zeros = (n - middle - wide).astype(np.float64) + 1.0
+    alone = _error(prior + everyone.by_one(1.0 / zeros))
+    return float(max(shown.max(), alone.max())) / n**2
+
+
+def _error(distance: Floats) -> Floats:
+    """(1/H − 1)/4: the mean squared error of a whole number, if neighbours are this far apart."""
+    return np.maximum(0.25 * (1.0 / distance - 1.0), 0.0)
+
+
+class _Told:
+    """What a release tells of the number of ones among the strictest k people, for some k.
+
+    Args:
+        people: who there is.
+        some: for which k.
+    """
+
+    def __init__(self, people: SortedPeople, some: Integers) -> None:
+        levels = np.minimum(people.levels, _MOST)
+        up, down = np.expm1(levels), -np.expm1(-levels)
+        self._up, self._ups = (sums_of(people, each, some) / some for each in (up, up**2))
+        self._down, self._downs = (sums_of(people, each, some) / some for each in (down, down**2))
+        self._left = np.sqrt(sums_of(people, np.exp(-levels), some) / some)
+
+    def by_one(self, inverse: Floats) -> Floats:
+        """A bound on the squared Hellinger distance of the laws of neighbouring numbers.
+
+        Args:
+            inverse: a bound on the mean of one over the number of those who may change.
+        """
+        left = self._left
+        rise = np.square(self._up / (1.0 + np.sqrt(1.0 + self._up))) + self._ups * inverse
+        fall = np.square(self._down / (1.0 + left)) + self._downs * inverse / left**3
+        return np.asarray(np.sqrt(rise * fall))
+
+
+# Values that are dealt out at random: a random few of the people change, not the strictest.
+#
+# docs/proofs/limits.md holds the proofs.
+
+
+def shuffled_square(people: SortedPeople) -> float:
+    """Le Cam's mean squared error when d people, chosen at random, change (replace).
+
+    The largest over d, and over some a, of (d/2n)²·P·2/(1 + ½(u^d + v^d)): P bounds from below the
+    probability that all d are among the strictest a; u and v are means of e^ε and e^{−ε} over them.
+    """
+    n = people.n
+    some = sizes(n)
+    up, down = _log_means(people, some, 1.0), _log_means(people, some, -1.0)
+
+    def score(d: Floats) -> Floats:
+        cosh = np.logaddexp(d * up, d * down) - _LN2
+        return 2.0 * np.log(d / (2.0 * n)) + _inside(some, d, n) + _LN2 - np.logaddexp(0.0, cosh)
+
+    # The score is concave in d: bisect for each a at once where it stops growing.
+    low, high = np.ones_like(some), some.copy()
+    while np.any(low < high):
+        middle = (low + high) // 2
+        grows = score(np.minimum(middle + 1.0, some)) > score(middle.astype(np.float64))
+        low, high = (
+            np.where(grows, np.minimum(middle + 1, high), low),
+            np.where(grows, high, middle),
+        )
+    return math.exp(float(score(low.astype(np.float64)).max()))
+
+
+def shuffled_reach(people: SortedPeople, cells: int, beta: float, *, replaced: bool) -> int:
+    """The largest d found for which d random people cannot hold `cells` answers apart.
+
+    With S the sum of the budgets of d random people and c = cells − 1, any method errs with a
+    probability of E[c/(e^S + c)] at least (replace), or E[e^{−S}]·c/cells (add/remove). Both are
+    bounded from below by what happens if all d are among the strictest a, for some a.
+    """
+    n = people.n
+    some = sizes(n)
+    others = math.log(cells - 1.0)
+    up = _log_means(people, some, 1.0) if replaced else sums_of(people, people.levels, some) / some
+
+    def holds(d: Floats) -> Booleans:
+        kept = np.logaddexp(d * up, others) if replaced else d * up + math.log(cells)
+        return np.asarray(_inside(some, d, n) + others - kept > math.log(beta))
+
+    return int(_last(holds, some).max())
+
+
+def _last(holds: Callable[[Floats], Booleans], some: Integers) -> Integers:
+    """For each a the largest d ≤ a for which `holds` is true, which it is up to there; or 0."""
+    low, high = np.zeros_like(some), some.copy()
+    while np.any(low < high):
+        middle = (low + high + 1) // 2
+        true = holds(np.maximum(middle, 1).astype(np.float64)) & (middle >= 1)
+        low, high = np.where(true, middle, low), np.where(true, high, np.maximum(middle - 1, low))
+    return low
+
+
+def _log_means(people: SortedPeople, some: Integers, sign: float) -> Floats:
+    return log_sums_of(people, sign * people.levels, some) - np.log(some)
+
+
+def _inside(some: Integers, d: Floats, n: int) -> Floats:
+    """A lower bound on ln of the probability that d random people of n are among the first a.
+
+    Σ_{i<d} ln((a − i)/(n − i)), of which every term is above its integral over [i, i + 1].
+    """
+    return _falling(some.astype(np.float64), d) - _falling(np.full_like(d, float(n)), d)
+
+
+def _falling(a: Floats, d: Floats) -> Floats:
+    """∫₀^d ln(a − x) dx + d, for d ≤ a."""
+    inner = d < a
+    rest = np.where(inner, a - d, 1.0)
+    share = np.where(inner, d / a, 0.0)
+    return np.where(inner, d * np.log(rest) - a * np.log1p(-share), a * np.log(a))
+
+
+# How much a private release can tell of a mean: Fisher information, and van Trees' inequality.
+#
+# docs/proofs/limits.md holds the proofs.
+
+MEAN_ABSOLUTE: Final = 0.5 - 2.0 / math.pi**2
+"""E|u| for u with the density cos²(πu/2) on [−1, 1]."""
+
+MEAN_SQUARE: Final = 1.0 / 3.0 - 2.0 / math.pi**2
+"""E u² of the same law."""
+
+_NARROW = 1e-9
+_WIDE = 0.5 * (1.0 - 1e-9)
+
+
+def pull(levels: Floats) -> Floats:
+    """tanh(ε/2): how far one record can pull what a release says."""
+    return np.tanh(0.5 * levels)
+
+
+def central_square(people: SortedPeople) -> float:
+    """A lower bound on the mean squared error of the population mean, on a unit range.
+
+    The largest over r of 1/(E I + π²/r²): I bounds the Fisher information that any release private
+    for these people (replace) holds of p, for coins of probability p in [½ − r, ½ + r].
+    """
+    return golden(lambda r: _population_risk(people, r), _NARROW, _WIDE)
+
+
+def sample_square(people: SortedPeople) -> float:
+    """A lower bound on the mean squared error of the mean of these very people, budgets by lot.
+
+    What `central_square` leaves when the sampling error of n coins is taken off.
+    """
+    return golden(
+        lambda r: float(_less_sampling(_population_risk(people, r), people.n, r)), _NARROW, _WIDE
+    )
+
+
+def strict_part_square(people: SortedPeople) -> float:
+    """The same if budgets may tell values: the strictest k of n are coins, the others are still.
+
+    The largest over some k of (k/n)² times the bound for k people, none of them public.
+    """
+    at_middle = 2.0 * pull(people.levels)
+    n = people.n
+    some = sizes(n)
+    middle = sums_of(people, at_middle, some)
+
+    def risk(r: float) -> float:
+        edge = sums_of(people, at_middle / (1.0 - r * at_middle), some)
+        told = (1.0 - MEAN_ABSOLUTE) * middle**2 + MEAN_ABSOLUTE * edge**2
+        alone = _less_sampling(1.0 / (told + (math.pi / r) ** 2), some, r)
+        return float(np.max(np.square(some / n) * alone))
+
+    return golden(risk, _NARROW, _WIDE)
+
+
+def _population_risk(people: SortedPeople, r: float) -> float:
+    """1/(E I + π²/r²), with the best split into people who are bound and people who are public."""
+    n = people.n
+    at_middle = 2.0 * pull(people.levels)
+    at_edge = at_middle / (1.0 - r * at_middle)
+    public = _public_information(r)
+
+    def score(k: Floats, middle: Floats, edge: Floats) -> Floats:
+        private = (1.0 - MEAN_ABSOLUTE) * middle**2 + MEAN_ABSOLUTE * edge**2
+        return -np.asarray(public * (n - k) + private)
+
+    return 1.0 / ((math.pi / r) ** 2 - best_split(people, (at_middle, at_edge), score))
+
+
+def _public_information(r: float) -> float:
+    """A bound on E 1/(p(1 − p)): what one public coin tells of p."""
+    return 4.0 * ((1.0 - MEAN_SQUARE) + MEAN_SQUARE / (1.0 - 4.0 * r * r))
+
+
+def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Floats:
+    """From the mean squared distance to p to that to the mean of n coins.
+
+    V is the variance of the sampling, η² a bound on E(mean − E[p | coins])²; then
+    √R ≥ √(η² + square − V) − η.
+    """
+    sampling = (0.25 - MEAN_SQUARE * r * r) / n
+    prior = (math.pi / r) ** 2
+    # V − 1/(n·E 1/(p(1 − p)) + π²/r²), in a form in which nothing cancels.
+    y = 4.0 * r * r
+    skew = MEAN_SQUARE * (1.0 - MEAN_SQUARE) * y * y / (1.0 - y)
+    lean = (skew + sampling * prior) / (n * _public_information(r) + prior)
+    spare = np.maximum(square - sampling * (1.0 + 1e-12), 0.0)
+    root = spare / (np.sqrt(lean + spare) + np.sqrt(lean))
+    return np.asarray(np.square(root))
+
+
+def local_square(people: SortedPeople) -> float:
+    """A lower bound on the mean squared error of a mean on a unit range in the local model."""
+    squares = np.square(pull(people.levels))
+
+    def risk(r: float) -> float:
+        widened = (1.0 - MEAN_SQUARE) + MEAN_SQUARE / (1.0 - 4.0 * r * r * squares)
+        told = 4.0 * float(people.counts @ (squares * widened))
+        return 1.0 / (told + (math.pi / r) ** 2)
+
+    return golden(risk, _NARROW, _WIDE)

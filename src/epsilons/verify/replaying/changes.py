@@ -1,0 +1,523 @@
+"""What may happen to one person's rows: what callers write, and a set of nasty changes."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final, get_args
+
+from epsilons.errors import ArgumentError
+from epsilons.types import Place
+from epsilons.verify.replaying.columns import ROLES, ColumnKind
+
+__all__ = ["GROUPS", "changes_of_marks", "columns_of", "known_marks", "of_columns", "public_groups"]
+
+
+# Columns beside the values, and changes of these: groups of rows, and whether a row is asked.
+#
+# A question says what they are: `columns`, by the names that a `Change` has for them, and
+# `of_columns`, the same question of other columns. A question of values alone need not.
+
+VALUES: Final = ("values", "x", "y")
+"""The columns of what people said: x and y of a question about two columns."""
+
+GROUPS: Final = ("by", "by_2")
+"""The columns of groups."""
+
+_NONE_SUCH: Final[dict[str, list[Any]]] = {
+    "text": ["no such group"],
+    "cells": ["no such group", "", b"\xff"],
+    "objects": ["no such group", 2**70, 0.5, (1,)],
+    "integer": [987654321],
+    "float": [1e300, float("nan"), -1e300],
+}
+_TRUTH: Final[dict[str, list[Any]]] = {
+    "boolean": [True, False],
+    "objects": [True, False, 1, "true"],
+    "cells": ["true", "FALSE", "yes", "", "1"],
+}
+
+
+def columns_of(question: Any) -> dict[str, Any]:
+    """The columns that a question is about, by role."""
+    values = {role: getattr(question, role) for role in VALUES if hasattr(question, role)}
+    found: dict[str, Any] = getattr(question, "columns", values)
+    return dict(found)
+
+
+def of_columns(question: Any, columns: dict[str, Any]) -> Any:
+    """The same question of other columns."""
+    own = {role: columns[role] for role in columns_of(question)}
+    if hasattr(question, "of_columns"):
+        return question.of_columns(own)
+    return replace(question, **own)
+
+
+def public_groups(question: Any) -> bool:
+    """Whether it is no secret who is in which group, so that nobody moves between them."""
+    return bool(getattr(question, "groups_are", None) == "public")
+
+
+def known_marks(question: Any, kinds: dict[str, ColumnKind]) -> dict[str, list[Any]]:
+    """Entries that nobody may refuse, by column: declared groups, and true and false."""
+    found = {
+        role: _entries(labels, kinds[role])
+        for role, labels in _labels(question).items()
+        if role in kinds
+    }
+    if "where" in kinds:
+        found["where"] = ["true", "false"] if kinds["where"].family == "cells" else [True, False]
+    return found
+
+
+def changes_of_marks(question: Any, kinds: dict[str, ColumnKind]) -> list[tuple[str, list[Any]]]:
+    """What is done to marks, in words, and the rows that somebody has then."""
+    made: list[tuple[str, list[Any]]] = []
+    known = known_marks(question, kinds)
+    if not public_groups(question):
+        for role in GROUPS:
+            if role in known:
+                made += _moves(role, known[role], kinds[role], folded="person" in kinds)
+    if "where" in kinds:
+        truth = list(_TRUTH.get(kinds["where"].family, []))
+        truth += [None] if kinds["where"].nullable else []
+        made += [(f"asked: {entry!r}", [{"where": entry}]) for entry in truth]
+        if "person" in kinds and truth:
+            made.append(
+                (
+                    "one row of three is asked",
+                    [{"where": each} for each in (truth[0], truth[1], truth[1])],
+                )
+            )
+    return made
+
+
+def _moves(
+    role: str, labels: list[Any], kind: ColumnKind, *, folded: bool
+) -> list[tuple[str, list[Any]]]:
+    """Somebody is in another group, in several, in none."""
+    made = []
+    if labels:
+        first, last = labels[0], labels[-1]
+        made = [("the first group", [{role: first}]), ("the last group", [{role: last}])]
+        if folded:
+            made += [
+                ("half in each of two groups", [{role: first}, {role: last}]),
+                ("thirds in two groups", [{role: last}, {role: first}, {role: last}]),
+                ("in every group", [{role: label} for label in labels[:9]]),
+            ]
+        if isinstance(last, str):
+            near = [last.swapcase(), last + " ", last + "\0", last + "\u0301"]
+            made += [("nearly the last group", [{role: each}]) for each in near if each != last]
+    none = list(_NONE_SUCH.get(kind.family, []))
+    none += [None] if kind.nullable else []
+    if kind.family == "integer":
+        none = [each for each in none if each is None or kind.least <= each <= kind.most]
+    made += [("no declared group", [{role: entry}]) for entry in none]
+    return [(f"{role}: {words} ({place})", rows) for place, (words, rows) in enumerate(made, 1)]
+
+
+def _labels(question: Any) -> dict[str, list[Any]]:
+    """The declared groups of each column."""
+    grouping = getattr(question, "grouping", None)
+    if grouping is None:
+        return {}
+    return {role: list(each.labels) for role, each in zip(GROUPS, grouping.declared, strict=False)}
+
+
+def _entries(labels: list[Any], kind: ColumnKind) -> list[Any]:
+    """Entries of a column that are in these groups: of a bin, its lower end."""
+    entries = [label[0] if isinstance(label, tuple) else label for label in labels]
+    entries = [entry for entry in entries if not isinstance(entry, float) or abs(entry) < 1e300]
+    if kind.family == "cells":
+        return [str(entry).lower() if isinstance(entry, bool) else str(entry) for entry in entries]
+    if kind.family == "float":
+        return [float(entry) for entry in entries]
+    return entries
+
+
+PLACES: Final = get_args(Place)
+FURTHER: Final = 1000
+"""How many further rows somebody gets."""
+
+Entry = tuple[str, Any]
+"""What is done, in words that tell nothing of the data, and what then stands in a column."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One person, changed: their rows are removed, and others take their place.
+
+    Attributes:
+        words: what is changed, in words.
+        rows: the rows that they have instead; each says what it holds, by the names of the
+            parameters: "values" (of two columns "x" and "y"), "epsilon", "person", and "by", "by_2"
+            (the second of two columns of groups) and "where", if there are such. What it does not
+            say is as in the first row that they had. None: they keep their rows.
+        row: the number of a row of theirs; None for somebody who is chosen.
+        comes: whether somebody new comes with these rows, and nobody goes: for add/remove.
+        place: where the rows are: "same", "first", "last", or "shuffled", all rows anywhere.
+
+    Raises:
+        ArgumentError: an argument is invalid.
+    """
+
+    words: str
+    rows: Sequence[Mapping[str, object]] | None = None
+    row: int | None = None
+    comes: bool = False
+    place: Place = "same"
+
+    def __post_init__(self) -> None:
+        if self.place not in PLACES:
+            raise ArgumentError(f"place={self.place!r} must be one of {', '.join(PLACES)}.")
+        for each in self.rows or ():
+            unknown = [name for name in each if name not in ROLES]
+            if unknown:
+                raise ArgumentError(
+                    f"rows of a change say {unknown[0]!r}: give entries of "
+                    f"{', '.join(map(repr, ROLES))}."
+                )
+        if self.comes and not self.rows:
+            raise ArgumentError("rows: somebody who comes has rows. Give one at least.")
+
+
+@dataclass(frozen=True)
+class RowFacts:
+    """What nasty changes are made for.
+
+    Attributes:
+        question: what is asked.
+        kinds: what may stand in each column.
+        private: whether people may come and go.
+        ordered: whether rows have an order.
+        levels: budgets that were declared.
+        has: whether anybody has an id.
+    """
+
+    question: Any
+    kinds: Mapping[str, ColumnKind]
+    private: bool
+    ordered: bool
+    levels: list[Any]
+    has: Callable[[Any], bool]
+
+
+_OBJECTS: Final[list[Entry]] = [
+    ("a number as text", "3"),
+    ("text that is no number", "x"),
+    ("a number with a blank", " 1"),
+    ("a whole number beyond 64 bits", 2**70),
+    ("a truth value", True),
+    ("a decimal", Decimal(7)),
+    ("NaN", math.nan),
+    ("a null", None),
+    ("bytes", b"x"),
+    ("a tuple", (1,)),
+    ("half of a character", "\ud800"),
+    ("a date as text", "2026-01-31"),
+]
+_CELLS: Final[list[Entry]] = [
+    ("an empty cell", ""),
+    ("text that is no number", "x"),
+    ("a number with a blank", " 1"),
+    ("a number with an exponent", "1e3"),
+    ("a fraction of a number", "2.5"),
+    ("the word nan", "nan"),
+    ("the word inf", "inf"),
+    ("a date", "2026-01-31"),
+    ("bytes that are no UTF-8", b"\xff"),
+    ("a quote in the middle", b'a"b'),
+    ("a quote that is not closed", b'"a'),
+]
+_FLOATS: Final[list[Entry]] = [
+    ("a huge number", 1e300),
+    ("a huge negative number", -1e300),
+    ("NaN", math.nan),
+    ("infinity", math.inf),
+    ("minus infinity", -math.inf),
+    ("the smallest number above 0", 5e-324),
+]
+_ODD_IDS: Final[dict[str, list[Entry]]] = {
+    "objects": [
+        ("an id of text", "x"),
+        ("an id beyond 63 bits", 2**63 + 1),
+        ("an id beyond 64 bits", 2**70),
+        ("an id that is a tuple", (1,)),
+        ("half of a character", "\ud800"),
+    ],
+    "cells": [
+        ("an id of text", "x"),
+        ("an id with an exponent", "1e3"),
+        ("an id with a fraction", "7.5"),
+        ("an id beyond 64 bits", str(2**70)),
+        ("an id that is a date", "2026-01-31"),
+    ],
+}
+
+
+def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: RowFacts) -> list[Change]:
+    """All that has fooled an engine or a reader before, for one person.
+
+    Args:
+        own: the rows of the person; none if nobody is there.
+        others: rows of others.
+        facts: what is asked, and of what form the data are.
+    """
+    ends = _ends(own, facts)
+    made: list[Change] = []
+    if own:
+        for role in VALUES:
+            if role in facts.kinds:
+                name = "value" if role == "values" else role
+                values = _values(facts, role)
+                made += [Change(f"{name}: {words}", [{role: entry}]) for words, entry in values]
+        if "y" in facts.kinds:
+            made += [
+                Change(f"both values: end {at}", [end]) for at, end in enumerate(_corners(ends))
+            ]
+        marks = changes_of_marks(facts.question, dict(facts.kinds))
+        made += [
+            Change(words, [{**ends[at % len(ends)], **row} for at, row in enumerate(rows)])
+            for words, rows in marks
+        ]
+        made += _places(ends, facts)
+        if "person" in facts.kinds:
+            many = [ends[-1]] * FURTHER
+            made.append(Change(f"{FURTHER:,} rows of one person", many))
+            ids = _ids(own[0]["person"], others, facts)
+            made += [
+                Change(f"person: {words}", [{**ends[-1], "person": entry}]) for words, entry in ids
+            ]
+    if facts.private and ends:
+        made += _coming(own, others, ends, facts)
+    return made
+
+
+def _ends(own: list[dict[str, Any]], facts: RowFacts) -> list[dict[str, Any]]:
+    """Values that nobody may refuse, of all columns of values at once: the low ends, the high."""
+    roles = [role for role in VALUES if role in facts.kinds]
+    found = {role: ordinary(facts.question, facts.kinds[role], role) for role in roles}
+    for role in roles:
+        if own and not found[role]:
+            found[role] = [own[0][role]]
+    if not all(found.values()):
+        return []
+    return [{role: found[role][at] for role in roles} for at in (0, -1)]
+
+
+def _corners(ends: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every end of the first column with every end of the second."""
+    for first in ends:
+        for second in ends:
+            yield {"x": first["x"], "y": second["y"]}
+
+
+def _places(ends: list[dict[str, Any]], facts: RowFacts) -> Iterator[Change]:
+    if facts.ordered:
+        places: dict[Place, str] = {
+            "first": "first in the table",
+            "last": "last in the table",
+            "shuffled": "all rows in another order",
+        }
+        for place, words in places.items():
+            yield Change(f"place: {words}", [ends[-1]], place=place)
+
+
+def _coming(
+    own: list[dict[str, Any]],
+    others: list[dict[str, Any]],
+    ends: list[dict[str, Any]],
+    facts: RowFacts,
+) -> Iterator[Change]:
+    """Somebody goes, comes, or has another budget."""
+    if own:
+        yield Change("somebody goes", [])
+    row: dict[str, Any] = dict(ends[-1])
+    budgets = _budgets(facts) if "epsilon" in facts.kinds else []
+    if budgets:
+        row["epsilon"] = budgets[0][1]
+    if "person" in facts.kinds:
+        ids = _ids(None, [*own, *others], facts)
+        fresh = [entry for words, entry in ids if words == "a new id"]
+        if not fresh:
+            return
+        row["person"] = fresh[0]
+        for words, entry in ids:
+            yield Change(f"somebody comes: {words}", [{**row, "person": entry}], comes=True)
+        if facts.kinds["person"].nullable or facts.kinds["person"].family == "cells":
+            nobody = "" if facts.kinds["person"].family == "cells" else None
+            yield Change("a row of nobody comes", [{**row, "person": nobody}], comes=True)
+    else:
+        yield Change("somebody comes", [row], comes=True)
+    for words, entry in budgets:
+        yield Change(f"somebody comes: {words}", [{**row, "epsilon": entry}], comes=True)
+        if own:
+            yield Change(f"budget: {words}", [{**ends[0], "epsilon": entry}])
+
+
+def _values(facts: RowFacts, role: str) -> list[Entry]:
+    """What may stand in a column of values."""
+    kind = facts.kinds[role]
+    found = _declared_for(facts.question, kind, role)
+    found += {
+        "float": _FLOATS,
+        "integer": [("the smallest integer", kind.least), ("the largest integer", kind.most)],
+        "objects": [*_FLOATS[:2], *_OBJECTS],
+        "cells": _CELLS,
+        "boolean": [("true", True), ("false", False)],
+    }.get(kind.family, [])
+    if kind.family in ("text", "cells", "objects"):
+        word = next((str(entry) for _, entry in found if isinstance(entry, str) and entry), "x")
+        found += _spellings(word, "a category")
+    if kind.nullable and ("a null", None) not in found:
+        found.append(("a null", None))
+    return found
+
+
+def ordinary(question: Any, kind: ColumnKind, role: str) -> list[Any]:
+    """Values that nobody may refuse: the ends of what is declared, as such a column holds them."""
+    return [entry for _, entry in _declared_for(question, kind, role)]
+
+
+def _declared_for(question: Any, kind: ColumnKind, role: str) -> list[Entry]:
+    cells = kind.family == "cells"
+    declared = [(words, str(each) if cells else each) for words, each in _declared(question, role)]
+    return [each for each in declared if _fits(each[1], kind)]
+
+
+def _declared(question: Any, role: str) -> list[Entry]:
+    """The ends of what the question speaks of, in a column of values."""
+    bounds = getattr(question, "bounds" if role == "values" else f"{role}_bounds", None)
+    if bounds is not None:
+        return [("the lower end of the range", bounds[0]), ("the upper end", bounds[1])]
+    categories = getattr(question, "categories", None)
+    if categories:
+        return [("the first category", categories[0]), ("the last category", categories[-1])]
+    edges = getattr(question, "edges", None)
+    if edges:
+        ends = [e for edge in edges for e in (edge if isinstance(edge, tuple) else (edge,))]
+        return [("the first edge", ends[0]), ("the last edge", ends[-1])]
+    return [("zero", 0.0), ("a million", 1e6)]
+
+
+def _fits(entry: Any, kind: ColumnKind) -> bool:
+    whole = isinstance(entry, int) or (isinstance(entry, float) and entry.is_integer())
+    return {
+        "float": isinstance(entry, (int, float)),
+        "integer": whole and kind.least <= entry <= kind.most,
+        "text": isinstance(entry, str),
+        "boolean": isinstance(entry, bool),
+    }.get(kind.family, kind.family in ("objects", "cells"))
+
+
+def _spellings(word: str, what: str) -> list[Entry]:
+    """Other texts that an engine may take for the same."""
+    composed = unicodedata.normalize("NFD", word)
+    if composed == word:
+        composed = word + "\u0301"
+    found = [
+        (f"{what} in other letters", word.swapcase()),
+        (f"{what} and a blank", word + " "),
+        (f"{what} in another Unicode form", composed),
+        (f"{what} and a NUL", word + "\0"),
+    ]
+    return [each for each in found if each[1] != word]
+
+
+def _ids(own: Any, others: list[dict[str, Any]], facts: RowFacts) -> list[Entry]:
+    """Ids that nobody has, and that are nearly those of others."""
+    kind = facts.kinds["person"]
+    near = next((each["person"] for each in others if _is_id(each["person"], own)), own)
+    found = _near(near, kind)
+    family = kind.family
+    found += _ODD_IDS.get(family, [])
+    made: dict[str, list[Any]] = {
+        "integer": [min(kind.most, 2**53) - 1 - i for i in range(5)],
+        "float": [1e9 + i for i in range(5)],
+        "boolean": [],
+        "other": [],
+    }
+    new = made.get(family, [f"new {i}" for i in range(5)])
+    fresh = next((entry for entry in new if not facts.has(entry)), None)
+    if fresh is not None:
+        found.insert(0, ("a new id", fresh))
+    return [(words, entry) for words, entry in found if not facts.has(entry)]
+
+
+def _is_id(entry: Any, own: Any) -> bool:
+    return entry is not None and entry == entry and entry != own and entry != ""
+
+
+def _near(near: Any, kind: ColumnKind) -> list[Entry]:
+    """Ids that are nearly one of these."""
+    if isinstance(near, str):
+        numbers = [("another's id and a zero before it", "0" + near)]
+        return [*_spellings(near, "another's id"), *numbers]
+    if isinstance(near, int) and not isinstance(near, bool):
+        whole = [
+            ("another's id and 1", near + 1),
+            ("another's id less 1", near - 1),
+            ("the largest id", kind.most),
+            ("the smallest id", kind.least),
+        ]
+        fit = [each for each in whole if kind.least <= each[1] <= kind.most]
+        as_text = [("another's id as text", str(near))] if kind.family == "objects" else []
+        return fit + as_text
+    if isinstance(near, float):
+        return [("the float next to another's id", math.nextafter(near, math.inf))]
+    return []
+
+
+def _budgets(facts: RowFacts) -> list[Entry]:
+    """Budgets: those that were declared, and what is none."""
+    kind = facts.kinds["epsilon"]
+    levels = facts.levels or [1.0, 0.1]
+    found: list[Entry] = [("the smallest budget", min(levels)), ("the largest budget", max(levels))]
+    found += [("a budget of 0", 0), ("a budget of 3", 3)]
+    if kind.family in ("float", "objects"):
+        found += [
+            ("an infinite budget", math.inf), ("a budget that is NaN", math.nan),
+            ("a negative budget", -1.0), ("a tiny budget", 1e-300),
+        ]  # fmt: skip
+    if kind.family == "objects":
+        found += [
+            ("a budget of text", "0.5"), ("a budget that is true", True), ("a tuple", (1,)),
+            ("a decimal budget", Decimal("0.3")), ("a budget beyond 64 bits", 2**70),
+        ]  # fmt: skip
+    if kind.nullable:
+        found.append(("no budget", None))
+    if kind.family == "cells":
+        found = [(words, str(entry)) for words, entry in found]
+        found += [(f"budget: {words}", entry) for words, entry in _CELLS]
+    if kind.family in ("other", "text", "boolean"):
+        return []
+    if kind.family == "integer":
+        found = [(words, entry) for words, entry in found if entry is None or _fits(entry, kind)]
+    return found
+
+
+def allowed(entry: Any, *, cells: bool) -> Fraction | float:
+    """The ε that an entry of a column stands for; 0 if it stands for none.
+
+    Args:
+        entry: a number, or anything.
+        cells: whether text is read as that of a cell of a file.
+    """
+    if isinstance(entry, bytes) or (isinstance(entry, str) and not cells):
+        return 0
+    if isinstance(entry, bool) or entry is None:
+        return 0
+    try:
+        number = Fraction(entry) if isinstance(entry, (int, Decimal)) else float(entry)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    if isinstance(number, float):
+        if math.isnan(number) or number <= 0:
+            return 0
+        return number if math.isinf(number) else Fraction(number)
+    return max(number, Fraction(0))

@@ -1,0 +1,379 @@
+"""The whole way from rows to a release, on the data of the user and on neighbours of it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+from epsilons import parameters
+from epsilons.budgets import Levels
+from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
+from epsilons.types import Column, Data, Neighbours
+from epsilons.verify.fit import check_seed
+from epsilons.verify.replaying.changes import (
+    GROUPS,
+    VALUES,
+    Change,
+    RowFacts,
+    allowed,
+    columns_of,
+    known_marks,
+    nasty,
+    of_columns,
+    ordinary,
+    public_groups,
+)
+from epsilons.verify.replaying.neighbours import GivenTable, table_of
+from epsilons.verify.replaying.runs import Person, Run, RunFound, first_run, level_of, second_run
+
+__all__ = ["Replay", "ReplayOutcome", "replay"]
+
+_SHOWN = 14
+"""Lines of changes that are printed."""
+
+
+@dataclass(frozen=True)
+class ReplayOutcome:
+    """What one change showed.
+
+    Attributes:
+        change: in words.
+        differed: what differed and must not, in words; empty if the change holds.
+        moved: whether a total moved.
+        refused: the name of the error with which the neighbour was refused, where that is for the
+            curator alone; None if there was an answer.
+    """
+
+    change: str
+    differed: tuple[str, ...]
+    moved: bool
+    refused: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differed that must not."""
+        return not self.differed
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What changes of one person showed. It is for the curator, and shows nobody's value.
+
+    Attributes:
+        statistic: what was asked.
+        neighbours: what counts as a change of one person.
+        outcomes: of all changes.
+    """
+
+    statistic: str
+    neighbours: str
+    outcomes: tuple[ReplayOutcome, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no change that was tried could be noticed by more than the person's ε allows."""
+        return all(outcome.holds for outcome in self.outcomes)
+
+    def require(self) -> Replay:
+        """Return this if it holds.
+
+        Raises:
+            PrivacyError: a change of one person shows.
+        """
+        for outcome in self.outcomes:
+            if not outcome.holds:
+                raise PrivacyError(
+                    f"One person shows ({outcome.change}): {outcome.differed[0]}. "
+                    "Nothing may be published from these data in this way."
+                )
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return {
+            "statistic": self.statistic,
+            "neighbours": self.neighbours,
+            "holds": self.holds,
+            "changes": [
+                {**vars(outcome), "differed": list(outcome.differed), "holds": outcome.holds}
+                for outcome in self.outcomes
+            ],
+        }
+
+    def __str__(self) -> str:
+        wrong = [outcome for outcome in self.outcomes if not outcome.holds]
+        refused = sum(outcome.refused is not None for outcome in self.outcomes)
+        stirred = sum(outcome.moved for outcome in self.outcomes)
+        head = "ONE PERSON SHOWS." if wrong else "Nobody shows by more than their budget allows."
+        lines = [
+            f"{head} For the curator, not for publication.",
+            f"  {self.statistic}, {self.neighbours}: {len(self.outcomes)} changes of one person, "
+            f"of which {stirred} moved a total",
+        ]
+        if refused:
+            lines.append(f"  {refused} were refused, which is for the curator alone")
+        lines += [f"  SHOWS  {each.change}: {each.differed[0]}" for each in wrong[:_SHOWN]]
+        if len(wrong) > _SHOWN:
+            lines.append(f"  … {len(wrong) - _SHOWN} more")
+        return "\n".join(lines)
+
+
+class AnyQuestion(Protocol):
+    """What is asked, such as `epsilons.Mean(…)`: it drives itself, and makes its call."""
+
+    @property
+    def statistic(self) -> str:
+        """What is estimated, in a word."""
+
+    def call(self, *, epsilon: Column) -> object:
+        """The call of this question alone; it takes all arguments that belong to a call."""
+
+
+@parameters.speaks_plainly()
+def replay(
+    question: AnyQuestion,
+    *,
+    epsilon: Column,
+    data: Data | None = None,
+    separator: str | None = None,
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    levels: Levels | None = None,
+    cap: float | None = None,
+    changes: Iterable[Change] | None = None,
+    seed: int = 0,
+) -> Replay:
+    """Ask a question of your data and of neighbours of it, and compare all that is public.
+
+    What it checks: the path from rows to totals, as it is, on the engine that you use. One person's
+    rows are changed, taken away or added. Each draw on the neighbour is answered with what was
+    drawn on your data. Then every mechanism and every public field must be equal, and each total
+    may move only as far as its mechanism allows for that person. Nothing is published.
+
+    What it does not check: changes that were not tried; that draws follow their laws (`draws`); and
+    that moves of this size cost no more than budgets allow (`exact`).
+
+    Args:
+        question: such as `epsilons.Mean(…)`.
+        epsilon: as for `epsilons.publish`, as are all arguments up to `cap`.
+        data: a frame, the path of a file, or None if the others are arrays. Changed copies of a
+            file are written to a temporary folder, and deleted.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is.
+        neighbours: "replace": somebody has other values. "add-remove": somebody comes or goes, or
+            has other values, another budget or another id.
+        levels: for add/remove.
+        cap: for add/remove.
+        changes: what to try; None for a set of changes that have fooled engines and readers:
+            other types, spellings, nulls, extremes, further rows, other places, budgets and ids.
+        seed: of what is drawn, and of orders of rows. Nothing that is drawn is published.
+
+    Returns:
+        What each change showed.
+
+    Raises:
+        ArgumentError: an argument is invalid, or a change is not one of one person.
+        DataError: the data as they are cannot be used.
+        FileError: the file is missing, or is not what its name says.
+    """
+    given = dict(locals())
+    terms = {name: given[name] for name in given if name not in ("question", "changes", "seed")}
+    asked = _Replayed(question, terms)
+    columns = {**columns_of(question), "epsilon": epsilon, "person": person}
+    first = first_run(question, asked.call(columns), check_seed(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        table = table_of(columns, data, separator, Path(folder))
+        trying = _Trying(asked, columns, table, first)
+        tried = trying.nasty() if changes is None else trying.given(changes)
+        outcomes = tuple(trying.outcome(change, row) for change, row in tried)
+    return Replay(question.statistic, neighbours, outcomes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Replayed:
+    """The question, and the terms on which it is asked: what belongs to its call, by name."""
+
+    question: Any
+    terms: dict[str, Any]
+
+    def call(self, given: dict[str, Any]) -> Any:
+        """The call to one table, in which some columns, or all of it, may be others."""
+        changed = {name: each for name, each in given.items() if name in self.terms}
+        return self.question.call(**{**self.terms, **changed})
+
+    @property
+    def private(self) -> bool:
+        return bool(self.terms["neighbours"] == "add-remove")
+
+    @property
+    def refuses(self) -> bool:
+        """Whether data may be refused, for the curator alone."""
+        lenient = getattr(self.question, "other", None) is not None
+        policy = self.question.policy("replace")
+        marked = len(columns_of(self.question)) > 1 and policy != "exclude"
+        return not self.private and not lenient and (marked or policy == "error")
+
+
+@dataclass(frozen=True, eq=False)
+class _Trying:
+    """Changes of one table, tried one after another."""
+
+    asked: _Replayed
+    arguments: dict[str, Any]
+    table: GivenTable
+    first: Run
+
+    def nasty(self) -> Iterator[tuple[Change, Any]]:
+        """Nasty changes of some people in turn: the strictest, the last, the most generous.
+
+        They are of those whose values count for something. The strictest of all may not count: if
+        theirs do, that shows, too.
+        """
+        rows = self.table.sample()
+        usable = self._usable(rows)
+        declared = self.asked.terms["levels"]
+        declared = [] if declared is None else declared
+        levels = [float(level) for level in getattr(declared, "levels", declared)]
+        facts = RowFacts(
+            self.asked.question, self.table.kinds, self.asked.private, self.table.ordered,
+            levels, self.table.has,
+        )  # fmt: skip
+        if not usable:
+            yield from ((change, None) for change in nasty([], [], facts))
+            return
+        counting = [row for row in usable if self._counts(row)] or usable
+        ranked = sorted(counting, key=self._budget)
+        chosen = [ranked[0], counting[-1], ranked[-1]]
+        sets = [nasty([row], [r for r in rows if r is not row], facts) for row in chosen]
+        by_words = [{change.words: change for change in each} for each in sets]
+        for at, words in enumerate(dict.fromkeys(w for each in by_words for w in each)):
+            turn = next(i % 3 for i in range(at, at + 3) if words in by_words[i % 3])
+            yield by_words[turn][words], chosen[turn]
+        strictest = min(usable, key=self._budget)
+        if not self._counts(strictest):
+            for change in sets[0][:2]:
+                yield replace(change, words=f"{change.words}, of the strictest"), strictest
+
+    def given(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Any]]:
+        """The changes that the caller wrote."""
+        rows = self.table.sample()
+        usable = self._usable(rows)
+        for change in changes:
+            if not isinstance(change, Change):
+                raise ArgumentError("changes must be a list of epsilons.verify.Change(…).")
+            row = usable[0] if usable else None
+            if change.row is not None:
+                row = next((each for each in rows if each.get("row") == change.row), None)
+                if row is None:
+                    raise ArgumentError("row of a change is not the number of a row that is there.")
+            yield change, row
+
+    def _usable(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows of those who allow something, and not everything; all rows if there are none."""
+        return [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
+
+    def _budget(self, row: dict[str, Any]) -> Fraction | float:
+        """The ε that a row gives its person; 0 if it is nobody's."""
+        if self.arguments["person"] is not None and row.get("person") in (None, ""):
+            return 0
+        kind = self.table.kinds.get("epsilon")
+        if kind is None:
+            return allowed(self.arguments["epsilon"], cells=False)
+        # Where nothing is refused, text of a list or a frame is read as the cells of a file are.
+        return allowed(row.get("epsilon"), cells=kind.family == "cells" or self.asked.private)
+
+    def _counts(self, row: dict[str, Any]) -> bool:
+        """Whether a row's person weighs anything in the last draw."""
+        last = self.first.steps[-1]
+        at = level_of(last, self._budget(row))
+        if last.mechanism.kind == "counts":  # a person weighs one in their cell, if they have one
+            return at >= 0 and int(last.mechanism.cell_of[at]) >= 0
+        return at >= 0 and int(last.mechanism.weights[at]) > 0
+
+    def outcome(self, change: Change, row: Any) -> ReplayOutcome:
+        """Try one change."""
+        who = None if change.comes or row is None else self.table.someone(row)
+        old = [] if who is None else who.rows
+        new = self._rows(change, old, row)
+        person = Person(self._limit(old), self._limit(new))
+        self._check(change, person, old, new)
+        made = self.table.changed(who, new, change.place, self.first.seed)
+        given = {**self.arguments, **made}
+        question = of_columns(self.asked.question, given)
+        try:
+            found = second_run(question, self.asked.call(given), self.first, person)
+        except EpsilonsError as refusal:
+            name = type(refusal).__name__
+            if self.asked.refuses and not self._ordinary(old, new):
+                return ReplayOutcome(change.words, (), moved=False, refused=name)
+            found = RunFound((f"refused ({name})",), moved=False)
+        except Exception as failure:
+            found = RunFound((f"failed ({type(failure).__name__})",), moved=False)
+        finally:
+            if isinstance(made.get("data"), str):
+                Path(made["data"]).unlink(missing_ok=True)
+        return ReplayOutcome(change.words, found.differed, found.moved)
+
+    def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
+        """Whether all values are such as were there, or as were declared: none may be refused."""
+        question, kinds = self.asked.question, self.table.kinds
+        known = {
+            **{role: ordinary(question, kinds[role], role) for role in VALUES if role in kinds},
+            **known_marks(question, dict(kinds)),
+        }
+        if "where" not in kinds:  # or else nobody may have been asked for what was there
+            for role, entries in known.items():
+                entries += [row[role] for row in old]
+        return all(
+            any(type(each[role]) is type(b) and each[role] == b for b in entries)
+            for role, entries in known.items()
+            for each in new
+        )
+
+    def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
+        """The rows that the person has instead."""
+        if change.rows is None:
+            return old
+        like = old[0] if old else (row or {})
+        made: list[dict[str, Any]] = []
+        for at, each in enumerate(change.rows):
+            again = at > 0 and each is change.rows[at - 1]
+            made.append(made[-1] if again else {**like, **each})
+        return made
+
+    def _limit(self, rows: list[dict[str, Any]]) -> Fraction | float:
+        """What somebody with these rows allows: of two budgets the smaller."""
+        return min((self._budget(row) for row in rows), default=0)
+
+    def _check(
+        self, change: Change, person: Person, old: list[dict[str, Any]], new: list[dict[str, Any]]
+    ) -> None:
+        """Refuse changes that are none of one person, where people and budgets are public.
+
+        Raises:
+            ArgumentError: it is one.
+        """
+        if self.asked.private:
+            return
+        if change.comes or not new or person.before != person.after:
+            raise ArgumentError(
+                f'"{change.words}" is not a change of one person under neighbours="replace": there '
+                "the number of people and their budgets are public. Change values, or replay with "
+                'neighbours="add-remove".'
+            )
+        groups = {role: [row[role] for row in old[:1]] for role in GROUPS if role in self.arguments}
+        if public_groups(self.asked.question) and any(
+            [row[role]] != own for row in new for role, own in groups.items()
+        ):
+            raise ArgumentError(
+                f'"{change.words}" is not a change of one person under groups_are="public": there '
+                "nobody moves between groups. Change values."
+            )
+        if self.arguments["person"] is None and len(new) != 1:
+            raise ArgumentError(
+                f'"{change.words}" gives {len(new)} rows where each row is a person: give one.'
+            )
