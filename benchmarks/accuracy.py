@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 import epsilons as ep
-from epsilons.allocation import FREQUENCY_RULES, allocate_for
-from epsilons.mechanisms import build_histogram
+from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for
+from epsilons.draws.mechanisms import build_histogram
 from epsilons.risk.cells import project
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.weighing import RELATED, UNRELATED, Assumption

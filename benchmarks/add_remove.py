@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from epsilons.noise import Hourglass, least_variance
+from epsilons.draws.noise import Hourglass, least_variance
 from epsilons.papers.figures.add_remove import (
     MEAN,
     NAMES,

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.timing import Result, alternate, once
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
-from epsilons.mechanisms import build_histogram
-from epsilons.noise import System
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.levels import Budgets
+from epsilons.door import Tally
+from epsilons.draws.mechanisms import build_histogram
+from epsilons.draws.noise import System
 from epsilons.risk.cells import project
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.weighing import SAMPLE
-from epsilons.tally import Tally
 
 
 def results() -> Iterator[Result]:

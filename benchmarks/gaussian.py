@@ -21,7 +21,7 @@ import numpy as np
 
 import epsilons as ep
 from benchmarks import bare, data, timing
-from epsilons.allocation.rules import square_cap
+from epsilons.budgets.allocation.rules import square_cap
 from epsilons.errors import BudgetError
 from epsilons.theory.gaussian import gaussian_error
 

@@ -11,7 +11,7 @@ import numpy as np
 import epsilons as ep
 from benchmarks import bare, bare_five, data
 from benchmarks.timing import Result, alternate, once
-from epsilons import tally
+from epsilons import door
 
 ROWS = 10_000_000
 BOUNDS = (bare.LO, bare.HI)
@@ -46,14 +46,14 @@ def duckdb_groups(connection: Any, path: Path) -> Any:
     ).fetchall()
 
 
-def ours(read: Callable[[], Any]) -> tally.Tally:
+def ours(read: Callable[[], Any]) -> door.Tally:
     """The tally of means by group, from the file to the integers."""
-    groups = tally.Grouping(("word",), (tally.declare(data.WORDS, None, None),))
-    rows = tally.open("value", epsilon="epsilon", data=read(), missing="midpoint", groups=groups)
-    return rows.count(tally.Ask("numbers", BOUNDS))
+    groups = door.Grouping(("word",), (door.declare(data.WORDS, None, None),))
+    rows = door.open("value", epsilon="epsilon", data=read(), missing="midpoint", groups=groups)
+    return rows.count(door.Ask("numbers", BOUNDS))
 
 
-def same(found: tally.Tally, rows: Any) -> bool:
+def same(found: door.Tally, rows: Any) -> bool:
     """Whether the integers of a bare query are those of the tally."""
     cells = np.zeros_like(found.cells)
     place = {word: index for index, word in enumerate(data.WORDS)}
@@ -85,28 +85,28 @@ def by_group(rows: int, runs: int) -> Iterator[Result]:
         yield turns.result(f"{name}, {rows:.0e} rows, 100 groups × 50 levels, over bare", 1.4)
 
 
-def asked(source: Any, *, bins: bool) -> list[tuple[tally.Rows, tally.Ask]]:
+def asked(source: Any, *, bins: bool) -> list[tuple[door.Rows, door.Ask]]:
     """Five questions of one table, of which the second is the slowest.
 
     Args:
         source: the table.
         bins: whether the last one has labels of its own, which needs a scan of its own.
     """
-    words = tally.declare(data.WORDS, None, None)
-    edges = tally.declare(None, [10.0 * k for k in range(11)], "others")
+    words = door.declare(data.WORDS, None, None)
+    edges = door.declare(None, [10.0 * k for k in range(11)], "others")
 
-    def opened(values: str, **more: Any) -> tally.Rows:
-        return tally.open(values, epsilon="epsilon", data=source, **more)
+    def opened(values: str, **more: Any) -> door.Rows:
+        return door.open(values, epsilon="epsilon", data=source, **more)
 
-    groups = tally.Grouping(("word",), (words,))
-    last = (opened("value", missing="midpoint"), tally.Ask("numbers", (0.0, 50.0)))
+    groups = door.Grouping(("word",), (words,))
+    last = (opened("value", missing="midpoint"), door.Ask("numbers", (0.0, 50.0)))
     if bins:
-        last = (opened("value", categories=edges), tally.Ask("cells"))
+        last = (opened("value", categories=edges), door.Ask("cells"))
     return [
-        (opened("value", missing="midpoint"), tally.Ask("squares", BOUNDS)),
-        (opened("value", missing="midpoint", groups=groups), tally.Ask("numbers", BOUNDS)),
-        (opened("word", categories=words), tally.Ask("cells")),
-        (opened("own"), tally.Ask("numbers", (0.0, 10.0))),
+        (opened("value", missing="midpoint"), door.Ask("squares", BOUNDS)),
+        (opened("value", missing="midpoint", groups=groups), door.Ask("numbers", BOUNDS)),
+        (opened("word", categories=words), door.Ask("cells")),
+        (opened("own"), door.Ask("numbers", (0.0, 10.0))),
         last,
     ]
 
@@ -144,7 +144,7 @@ def several(rows: int, runs: int) -> Iterator[Result]:
 
         def five(read: Callable[[], Any] = read, bins: bool = False) -> Any:
             questions = asked(read(), bins=bins)
-            tally.scan(questions)
+            door.scan(questions)
             return [rows.count(ask) for rows, ask in questions]
 
         def alone(read: Callable[[], Any] = read) -> Any:
@@ -170,8 +170,8 @@ def several(rows: int, runs: int) -> Iterator[Result]:
 
 def many_groups() -> Iterator[Result]:
     """10⁵ groups: what follows the scan."""
-    from epsilons.tally.count.asks import Faults, Names, Rules, checked
-    from epsilons.tally.count.units import UnitParts, of_groups
+    from epsilons.door.count.asks import Faults, Names, Rules, checked
+    from epsilons.door.count.units import UnitParts, of_groups
 
     rng = np.random.default_rng(5)
     size, levels = 100_000, data.MENU[:50]
@@ -179,11 +179,11 @@ def many_groups() -> Iterator[Result]:
     entries = rng.poisson(2.0, group.size).astype(np.int64)
     points, budgets = bare.GRID * entries, np.repeat(levels, size)
     parts = UnitParts(budgets, group, entries, None, Faults(), entries, points, points // 3)
-    groups = tally.Grouping(("group",), (tally.declare(list(range(size)), None, None),))
+    groups = door.Grouping(("group",), (door.declare(list(range(size)), None, None),))
     rules = Rules(Names(), "exclude", 1, None, None, groups, some=True)
 
     def after() -> None:
-        checked(of_groups(parts, rules), rules, tally.Ask("numbers", BOUNDS), Names())
+        checked(of_groups(parts, rules), rules, door.Ask("numbers", BOUNDS), Names())
 
     after()
     seconds = sorted(once(after) for _ in range(3))[1]

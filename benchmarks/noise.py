@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from benchmarks.timing import Result, alternate, once
-from epsilons.noise import DiscreteLaplace, Hourglass, System
+from epsilons.draws.noise import DiscreteLaplace, Hourglass, System
 
 
 def results() -> Iterator[Result]:

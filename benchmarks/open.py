@@ -13,7 +13,7 @@ import numpy as np
 
 import epsilons as ep
 from benchmarks.timing import Result, busy
-from epsilons.noise import Hourglass
+from epsilons.draws.noise import Hourglass
 from epsilons.risk import ratio
 from epsilons.risk.tails import pieces
 

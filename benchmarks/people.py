@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks import bare, data
 from benchmarks.timing import Result, alternate
-from epsilons import tally
-from epsilons.tally.count.units import SHARES
+from epsilons import door
+from epsilons.door.count.units import SHARES
 
 ROWS = 10_000_000
 BOUNDS = (bare.LO, bare.HI)
@@ -28,25 +28,25 @@ def results(*, quick: bool, rows: int = ROWS, runs: int = 5) -> Iterator[Result]
     yield from memory(rows)
 
 
-def declared() -> tally.Categories:
-    return tally.declare(LABELS, None, None)
+def declared() -> door.Categories:
+    return door.declare(LABELS, None, None)
 
 
-def cells(source: Any) -> tally.Tally:
+def cells(source: Any) -> door.Tally:
     """Everyone's unit, divided among 100 categories."""
-    own = tally.open(
+    own = door.open(
         "number", epsilon="epsilon", data=source, person="person", categories=declared()
     )
-    return own.count(tally.Ask("cells"))
+    return own.count(door.Ask("cells"))
 
 
-def shares(source: Any) -> tally.Tally:
+def shares(source: Any) -> door.Tally:
     """Everyone's unit, divided among 100 groups, with the mean of each."""
-    groups = tally.Grouping(("number",), (declared(),))
-    own = tally.open(
+    groups = door.Grouping(("number",), (declared(),))
+    own = door.open(
         "value", epsilon="epsilon", data=source, person="person", missing="midpoint", groups=groups
     )
-    return own.count(tally.Ask("numbers", BOUNDS))
+    return own.count(door.Ask("numbers", BOUNDS))
 
 
 def polars_cells(path: Path) -> list[Any]:
@@ -123,7 +123,7 @@ def duckdb_shares(path: Path) -> list[Any]:
     return duckdb.connect().sql(query).fetchall()
 
 
-def same_cells(found: tally.Tally, rows: list[Any]) -> bool:
+def same_cells(found: door.Tally, rows: list[Any]) -> bool:
     """Whether the integers by hand are those of the tally."""
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     own = np.zeros_like(found.cells)
@@ -137,7 +137,7 @@ def same_cells(found: tally.Tally, rows: list[Any]) -> bool:
     return bool((own == found.cells).all())
 
 
-def same_shares(found: tally.Tally, rows: list[Any]) -> bool:
+def same_shares(found: door.Tally, rows: list[Any]) -> bool:
     """Whether the integers by hand are those of the tally; what is left is in the first group."""
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     pairs = found.cells.reshape(len(found.levels), len(LABELS), 2)

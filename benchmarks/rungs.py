@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks import bare, data
 from benchmarks.timing import Result, alternate
-from epsilons import tally
-from epsilons.budgets import Ladder
+from epsilons import door
+from epsilons.budgets.levels import Ladder
 
 ROWS = 10_000_000
 
@@ -19,21 +19,21 @@ def results(rows: int = ROWS, runs: int = 7) -> Iterator[Result]:
     path = data.table(rows)
     connection = duckdb.connect()
     ladder = Ladder.declare(data.MENU)
-    words = tally.declare(data.WORDS, None, "others")
+    words = door.declare(data.WORDS, None, "others")
     tables: dict[str, Callable[[], Any]] = {
         "Polars": lambda: path,
         "DuckDB": lambda: connection.read_parquet(str(path)),
     }
 
-    def mean(read: Callable[[], Any], levels: Ladder | None) -> tally.Tally:
-        opened = tally.open(
+    def mean(read: Callable[[], Any], levels: Ladder | None) -> door.Tally:
+        opened = door.open(
             "value", epsilon="epsilon", data=read(), missing="midpoint", ladder=levels
         )
-        return opened.count(tally.Ask("numbers", (bare.LO, bare.HI)))
+        return opened.count(door.Ask("numbers", (bare.LO, bare.HI)))
 
-    def frequencies(read: Callable[[], Any], levels: Ladder | None) -> tally.Tally:
-        opened = tally.open("word", epsilon="epsilon", data=read(), categories=words, ladder=levels)
-        return opened.count(tally.Ask("cells"))
+    def frequencies(read: Callable[[], Any], levels: Ladder | None) -> door.Tally:
+        opened = door.open("word", epsilon="epsilon", data=read(), categories=words, ladder=levels)
+        return opened.count(door.Ask("cells"))
 
     asked: dict[str, Callable[[Callable[[], Any], Ladder | None], Any]] = {
         "mean": mean,

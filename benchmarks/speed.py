@@ -13,7 +13,7 @@ import epsilons as ep
 from benchmarks import bare, data
 from benchmarks.page import Section
 from benchmarks.timing import Ratio, Result, alternate, once, seconds, tell
-from epsilons import tally
+from epsilons import door
 
 __all__ = ["MEASURED", "Engine", "Work", "engines", "section", "spark"]
 
@@ -169,15 +169,15 @@ def same(engine: Engine, work: Work, path: Path) -> None:
         AssertionError: they do not.
     """
     if work.statistic == "mean":
-        rows = tally.open("value", epsilon=work.budget, data=engine.read(path))
-        sums = rows.count(tally.Ask("numbers", (bare.LO, bare.HI)))
+        rows = door.open("value", epsilon=work.budget, data=engine.read(path))
+        sums = rows.count(door.Ask("numbers", (bare.LO, bare.HI)))
         columns = (sums.levels.tolist(), sums.counts.tolist(), sums.sums.tolist())
         ours: Any = bare.as_sums(zip(*columns, strict=True))
         theirs: Any = bare.as_sums(engine.mean(path, work.budget))
     else:
-        declared = tally.declare(data.WORDS, None, None)
-        rows = tally.open("word", epsilon=work.budget, data=engine.read(path), categories=declared)
-        cells = rows.count(tally.Ask("cells"))
+        declared = door.declare(data.WORDS, None, None)
+        rows = door.open("word", epsilon=work.budget, data=engine.read(path), categories=declared)
+        cells = rows.count(door.Ask("cells"))
         levels, places = cells.cells.nonzero()
         ours = bare.as_counts(
             (cells.levels[level], cells.categories[place], cells.cells[level, place])

@@ -55,14 +55,14 @@ def _levels(size: int) -> Ready:
 
 
 def _cells(size: int) -> Ready:
-    from epsilons.allocation import allocate_for
-    from epsilons.budgets import Budgets
-    from epsilons.mechanisms import build_histogram
-    from epsilons.noise import System
+    from epsilons.budgets.allocation import allocate_for
+    from epsilons.budgets.levels import Budgets
+    from epsilons.door import Tally
+    from epsilons.draws.mechanisms import build_histogram
+    from epsilons.draws.noise import System
     from epsilons.risk.cells import project
     from epsilons.risk.goals import CellsGoal
     from epsilons.risk.weighing import SAMPLE
-    from epsilons.tally import Tally
 
     rng = np.random.default_rng(2)
     sums = rng.poisson(20.0, (LEVELS, size)).astype(np.int64)

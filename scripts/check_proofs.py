@@ -21,30 +21,26 @@ from pathlib import Path
 from typing import Any
 
 PROVEN = (
-    "src/epsilons/accounts.py",
-    "src/epsilons/corridor.py",
-    "src/epsilons/mechanisms/*.py",
+    "src/epsilons/draws/accounts.py",
+    "src/epsilons/draws/corridor.py",
+    "src/epsilons/draws/mechanisms/*.py",
     "src/epsilons/papers/[!_]*.py",
-    "src/epsilons/statistics/[!_]*.py",  # the table of them proves nothing, and grows
-    "src/epsilons/noise/*.py",
+    "src/epsilons/questions/[!_]*.py",  # the table of them proves nothing, and grows
+    "src/epsilons/draws/noise/*.py",
     "src/epsilons/risk/**/[!_]*.py",
-    "src/epsilons/allocation/*.py",
-    "src/epsilons/budgets.py",
-    "src/epsilons/tally/**/[!_]*.py",
+    "src/epsilons/budgets/allocation/*.py",
+    "src/epsilons/budgets/levels.py",
+    "src/epsilons/door/**/[!_]*.py",
     "src/epsilons/ledger/[!_]*.py",
     "src/epsilons/local/*.py",
     "src/epsilons/local/layouts/*.py",
     "src/epsilons/collector/live.py",
-    "src/epsilons/collector/live.py",
     "src/epsilons/collector/service.py",
-    "src/epsilons/collector/store.py",
     "src/epsilons/collector/store.py",
     "src/epsilons/theory/*.py",
     "src/epsilons/verify/losses/sums.py",
     "src/epsilons/verify/losses/kinds.py",
-    "src/epsilons/verify/losses/kinds.py",
     "src/epsilons/verify/losses/laws.py",
-    "src/epsilons/verify/losses/sums.py",
     "src/epsilons/verify/losses/selection.py",
 )
 """The files that some page must cover."""

@@ -1,26 +1,35 @@
-"""What import-linter cannot see: who draws, and how long files are."""
+"""What import-linter cannot see: who draws, how long files are, what stands in no layer."""
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from epsilons import noise
+from epsilons.draws import noise
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "epsilons"
 
-MAY_DRAW = ("noise", "mechanisms", "corridor.py", "local", "papers", "verify")
+MAY_DRAW = (
+    "draws/noise/",
+    "draws/mechanisms/",
+    "draws/corridor.py",
+    "local/",
+    "papers/",
+    "verify/",
+)
 """The corridor for the central model, randomizers for the local one; papers and checkers aside."""
 
 DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "below_many"}
 """Calls that consume randomness, or make a source of it."""
 
 SAMPLERS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
-"""What `epsilons.noise` has beside laws and the type of a source."""
+"""What `epsilons.draws.noise` has beside laws and the type of a source."""
 
 LONGEST = 800
 
@@ -36,8 +45,8 @@ def sources() -> Iterator[Path]:
     return SOURCE.rglob("*.py")
 
 
-def room(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0]
+def may_draw(path: str) -> bool:
+    return path.startswith(MAY_DRAW)
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -54,10 +63,12 @@ def drawing(text: str) -> list[str]:
     tree = ast.parse(text)
     found = [f"{name}() in line {line}" for name, line in calls(tree) if name in DRAWS]
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("epsilons.noise"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "epsilons.draws.noise"
+        ):
             taken = {each.name for each in node.names} & SAMPLERS
             found += [f"imports {name}" for name in sorted(taken)]
-            if node.module != "epsilons.noise":
+            if node.module != "epsilons.draws.noise":
                 found.append(f"imports {node.module}")
     return found
 
@@ -67,7 +78,7 @@ def test_only_noise_mechanisms_and_the_corridor_draw() -> None:
     wrong = {
         str(path.relative_to(SOURCE)): found
         for path in sources()
-        if room(path) not in MAY_DRAW and path != public
+        if not may_draw(path.relative_to(SOURCE).as_posix()) and path != public
         if (found := drawing(path.read_text("utf-8")))
     }
     assert not wrong
@@ -78,13 +89,55 @@ def test_only_noise_mechanisms_and_the_corridor_draw() -> None:
     [
         "mechanism.draw(source, total=3)",
         "total = mechanism.thin(source, people)",
-        "from epsilons.noise import resolve",
-        "from epsilons.noise.source import System",
+        "from epsilons.draws.noise import resolve",
+        "from epsilons.draws.noise.source import System",
         "permutation(source, 3)",
     ],
 )
 def test_the_check_sees_who_draws(text: str) -> None:
     assert drawing(text)
+
+
+def test_rooms_that_may_draw_are_there() -> None:
+    """A room that was moved would let nobody draw, or everybody."""
+    assert all((SOURCE / room).exists() for room in MAY_DRAW)
+    for path in (
+        "draws/accounts.py",
+        "questions/mean.py",
+        "results/release/release.py",
+        "noise.py",
+    ):
+        assert not may_draw(path)
+
+
+def layers() -> list[str]:
+    """The modules that import-linter puts in an order."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    [ordered] = [each["layers"] for each in contracts if each["type"] == "layers"]
+    return [name for line in ordered for name in re.split(r" [|:] ", line)]
+
+
+def outside(paths: Iterator[Path]) -> list[str]:
+    """The modules with code that stand in no layer, or in two."""
+    found = []
+    for path in paths:
+        module = ".".join(("epsilons", *path.relative_to(SOURCE).with_suffix("").parts))
+        module = module.removesuffix(".__init__")
+        holding = [name for name in layers() if f"{module}.".startswith(f"{name}.")]
+        if len(holding) != 1:
+            found.append(module)
+    return found
+
+
+def test_every_file_stands_in_one_layer() -> None:
+    rooms = {"epsilons"} | {
+        f"epsilons.{name}" for name in ("asking", "budgets", "draws", "results")
+    }
+    assert set(outside(sources())) == rooms | {"epsilons.__main__"}
+    assert outside(iter([SOURCE / "draws" / "another.py"])) == ["epsilons.draws.another"]
+    for room in ("budgets", "draws", "results"):  # nothing that could import
+        assert len(ast.parse((SOURCE / room / "__init__.py").read_text("utf-8")).body) == 1
 
 
 def test_the_corridor_alone_drives_a_statistic_but_for_replays_and_rehearsals() -> None:
@@ -94,7 +147,7 @@ def test_the_corridor_alone_drives_a_statistic_but_for_replays_and_rehearsals() 
         for path in sources()
         if any(name == "send" for name, _ in calls(ast.parse(path.read_text("utf-8"))))
     }
-    assert senders == {"corridor.py", "statistics/rehearsal.py", "verify/replaying/runs.py"}
+    assert senders == {"draws/corridor.py", "questions/rehearsal.py", "verify/replaying/runs.py"}
 
 
 def test_no_file_is_longer_than_a_file_should_be() -> None:

@@ -22,10 +22,10 @@ from click.testing import CliRunner
 import epsilons as ep
 from epsilons import parameters
 from epsilons.__main__ import cli
-from epsilons.cli.publishing import Publish
+from epsilons.asking.commands.publishing import Publish
 from epsilons.errors import ArgumentError, EpsilonsError
-from epsilons.statistics.question import Question
-from epsilons.statistics.table import STATISTICS
+from epsilons.questions.question import Question
+from epsilons.questions.table import STATISTICS
 
 N: Final = 120
 WHO: Final = np.arange(N) % 60

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilons import Budgets
-from epsilons.budgets import LARGEST, LEAST, as_budgets, dot, float_down, in_range, summed
+from epsilons.budgets.levels import LARGEST, LEAST, as_budgets, dot, float_down, in_range, summed
 from epsilons.errors import ArgumentError, BudgetError, DataError
 
 some = st.sampled_from((0.0, -0.0, 0.1, 0.5, 1.0, 5e-324, 1e300, math.inf))

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
+from epsilons.draws.noise import System
 from epsilons.errors import (
     ArgumentError,
     BoundsError,
@@ -24,7 +25,6 @@ from epsilons.errors import (
     DataError,
     MissingValueError,
 )
-from epsilons.noise import System
 
 TIDY: dict[str, list[Any]] = {
     "v": [1.0, 5.0, 9.0, 12.0, -3.0, 4.0],

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons as ep
-from epsilons.cli import cli
+from epsilons.asking.commands import cli
 from tests.test_cli_same import AR, OFFERED, PRIVATE, again, called, plain, table, told
 
 __all__ = ["again", "table"]  # fixtures

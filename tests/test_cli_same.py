@@ -20,13 +20,13 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli, main
-from epsilons.cli.checking import Checking
-from epsilons.cli.publishing import Publish
-from epsilons.mechanisms import build_moments
-from epsilons.noise import Seeded, System
+from epsilons.asking.commands.checking import Checking
+from epsilons.asking.commands.publishing import Publish
+from epsilons.draws.mechanisms import build_moments
+from epsilons.draws.noise import Seeded, System
 from epsilons.papers import figures
 from tests.assumed import GAUSSIAN, SAMPLE
-from tests.statistics.grouped import COMMANDS
+from tests.questions.grouped import COMMANDS
 
 PEOPLE = 600
 ROWS = 3 * PEOPLE
@@ -294,7 +294,7 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
         made: Any = real(*args, **given)
         return replace(made, weights=2 * made.weights)
 
-    monkeypatch.setattr("epsilons.statistics.known_range.build_moments", broken)
+    monkeypatch.setattr("epsilons.questions.known_range.build_moments", broken)
     done = CliRunner().invoke(cli, words)
     assert done.exit_code != 0
     if more:
@@ -376,9 +376,9 @@ def test_every_option_of_every_command_is_compared() -> None:
         "y_bounds",
         "beside",
         "beside_bounds",
-    }  # tests/statistics/test_covariance.py
+    }  # tests/questions/test_covariance.py
     shared = {"--json", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
-    shared |= {"--compare"}  # tests/statistics/test_groups_compared.py
+    shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     for name, command in cli.commands.items():
         if name in ("ledger", "publish", "survey"):  # in tests/ledger, cli/test_study.py, collector
             continue

@@ -32,12 +32,13 @@ import pytest
 from click.testing import CliRunner
 
 import epsilons
-from epsilons import Releases, corridor
+from epsilons import Releases
 from epsilons.__main__ import cli
-from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.mechanisms import histogram, sums
-from epsilons.statistics import STATISTICS
-from epsilons.statistics.mean import ADAPTIVE
+from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
+from epsilons.draws import corridor
+from epsilons.draws.mechanisms import histogram, sums
+from epsilons.questions import STATISTICS
+from epsilons.questions.mean import ADAPTIVE
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
@@ -380,7 +381,7 @@ def test_an_unread_proof_is_noticed(
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     at = ["--root", str(tmp_path)]
     assert check.main([*at, "--update"]) == 0
-    file = tmp_path / "src/epsilons/mechanisms/sums.py"
+    file = tmp_path / "src/epsilons/draws/mechanisms/sums.py"
     text = file.read_text("utf-8")
     file.write_text(
         '"""Other words."""\n# A comment.\n' + text.split('"""', maxsplit=2)[2], "utf-8"
@@ -392,10 +393,10 @@ def test_an_unread_proof_is_noticed(
     capsys.readouterr()
     assert check.main(at) == 1
     printed = capsys.readouterr().out
-    assert "additive.md: src/epsilons/mechanisms/sums.py changed" in printed
+    assert "additive.md: src/epsilons/draws/mechanisms/sums.py changed" in printed
     assert "changed: WEIGHT_BITS" in printed
     assert "new: extra" in printed
     assert check.main([*at, "--update"]) == 0
-    (tmp_path / "src/epsilons/noise/other.py").write_text("x = 1\n", "utf-8")
+    (tmp_path / "src/epsilons/draws/noise/other.py").write_text("x = 1\n", "utf-8")
     assert check.main(at) == 1
     assert "noise/other.py: no page" in capsys.readouterr().out

@@ -20,10 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.budgets import LARGEST, LEAST, Budgets, float_up, in_range
+from epsilons.budgets.levels import LARGEST, LEAST, Budgets, float_up, in_range
 from epsilons.errors import BudgetError, EpsilonsError
 from epsilons.ledger.book import MOST, ONE, PUBLIC, units
-from epsilons.statistics.question import Question
+from epsilons.questions.question import Question
 from tests.test_arguments import Counting
 
 N: Final = 24

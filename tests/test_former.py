@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
+from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError
-from epsilons.noise import Source
 
 PYTHON = {
     "iid": 'about="population", related=False',

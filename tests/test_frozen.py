@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from epsilons import frozen
+from epsilons.draws.mechanisms import LevelCounts
+from epsilons.draws.noise import DiscreteLaplace
 from epsilons.errors import ArgumentError
-from epsilons.mechanisms import LevelCounts
-from epsilons.noise import DiscreteLaplace
-from epsilons.release import ByLevel
+from epsilons.results.release import ByLevel
 from tests.plain import plain
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.budgets import LARGEST, MOST_DECLARED, SMALLEST, Ladder, keys
+from epsilons.budgets.levels import LARGEST, MOST_DECLARED, SMALLEST, Ladder, keys
 from epsilons.errors import BudgetError
 
 CAPS = [2.0**-40, 1e-9, 0.1, 1.0, 1.0000001, 1.5, 16.0, 1e3, 2.0**20, math.inf]

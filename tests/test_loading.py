@@ -22,7 +22,16 @@ from epsilons.loading import later, names
 SOURCE = Path(__file__).parents[1] / "src" / "epsilons"
 
 HEAVY = ("narwhals", "polars", "pandas", "pyarrow", "duckdb", "scipy", "click", "sqlite3", "altair")
-ROOMS = ("checking", "cli", "papers", "ledger", "local", "planning", "theory", "verify")
+ROOMS = (
+    "asking.checking",
+    "asking.commands",
+    "papers",
+    "ledger",
+    "local",
+    "planning",
+    "theory",
+    "verify",
+)
 """What a mean of arrays has no need of."""
 
 MEAN = """
@@ -79,7 +88,9 @@ def test_packages_load_what_mypy_is_told() -> None:
             files = {each.stem for each in path.parent.iterdir()}
             assert not (taken - {m for m, each in table.items() if not each}) & files, path
             seen.append(package)
-    assert {"epsilons", "epsilons.statistics", "epsilons.tally", "epsilons.report"} <= set(seen)
+    assert {"epsilons", "epsilons.questions", "epsilons.door", "epsilons.results.report"} <= set(
+        seen
+    )
 
 
 def test_modules_that_are_loaded_later_are_those_that_mypy_is_told() -> None:
@@ -151,11 +162,11 @@ def test_an_import_loads_nothing_that_nobody_asked_for() -> None:
 def test_a_first_mean_loads_only_what_it_needs() -> None:
     modules = loaded_by(MEAN)
     own = {each for each in modules if each.startswith("epsilons")}
-    assert "epsilons.corridor" in own
+    assert "epsilons.draws.corridor" in own
     assert not modules & set(HEAVY)
     assert not {each for each in own if each.split(".")[1:2] and each.split(".")[1] in ROOMS}
     assert not {each for each in own if each.endswith("_engine")}
-    assert "epsilons.report.forms" not in own
+    assert "epsilons.results.report.forms" not in own
     assert len(own) <= 175  # 164 when this was written, of 420
 
 
@@ -181,8 +192,12 @@ def test_a_kind_loads_its_own_module_and_no_other() -> None:
         "try: frozen.from_plain({'is': 'cli.Thing'})\n"
         "except errors.ArgumentError: pass"
     )
-    assert "epsilons.noise.pairs" in modules
-    assert not modules & {"epsilons.cli", "epsilons.noise.vectors", "epsilons.release"}
+    assert "epsilons.draws.noise.pairs" in modules
+    assert not modules & {
+        "epsilons.asking.commands",
+        "epsilons.draws.noise.vectors",
+        "epsilons.results.release",
+    }
 
 
 def test_types_of_releases_can_be_asked_for() -> None:

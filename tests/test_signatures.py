@@ -11,9 +11,10 @@ from typing import Any, Final, get_args
 import pytest
 
 import epsilons as ep
-from epsilons import allocation, types
-from epsilons.statistics import STATISTICS
-from epsilons.statistics.question import TERMS, WORDS, Question
+from epsilons import types
+from epsilons.budgets import allocation
+from epsilons.questions import STATISTICS
+from epsilons.questions.question import TERMS, WORDS, Question
 
 PAIRS: Final = {name: (getattr(ep, name), question) for name, question in STATISTICS.items()}
 

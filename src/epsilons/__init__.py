@@ -20,15 +20,15 @@ from epsilons.made import VERSION
 
 if TYPE_CHECKING:
     from epsilons import collector, errors, local, papers, theory, verify
-    from epsilons.allocation import Allocation, allocate
     from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
-    from epsilons.budgets import Budgets
-    from epsilons.checking import Check, check
+    from epsilons.asking.checking import Check, check
+    from epsilons.budgets.allocation import Allocation, allocate
+    from epsilons.budgets.levels import Budgets
+    from epsilons.draws.noise import Seeded
     from epsilons.ledger import Ledger
-    from epsilons.noise import Seeded
     from epsilons.planning import GroupsPlan, LocalPlan, Plan, RangePlan, SeveralPlans, plan
-    from epsilons.release import Release, Releases
-    from epsilons.statistics import Count, Covariance, Frequencies, Mean, Quantile, Variance
+    from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Variance
+    from epsilons.results.release import Release, Releases
 else:
     __getattr__, __dir__ = names(
         __name__,
@@ -39,10 +39,6 @@ else:
             "papers": (),
             "theory": (),
             "verify": (),
-            "allocation": (
-                "Allocation",
-                "allocate",
-            ),
             "asking": (
                 "count",
                 "covariance",
@@ -52,13 +48,17 @@ else:
                 "quantile",
                 "variance",
             ),
-            "budgets": ("Budgets",),
-            "checking": (
+            "asking.checking": (
                 "Check",
                 "check",
             ),
+            "budgets.allocation": (
+                "Allocation",
+                "allocate",
+            ),
+            "budgets.levels": ("Budgets",),
+            "draws.noise": ("Seeded",),
             "ledger": ("Ledger",),
-            "noise": ("Seeded",),
             "planning": (
                 "GroupsPlan",
                 "LocalPlan",
@@ -67,17 +67,17 @@ else:
                 "SeveralPlans",
                 "plan",
             ),
-            "release": (
-                "Release",
-                "Releases",
-            ),
-            "statistics": (
+            "questions": (
                 "Count",
                 "Covariance",
                 "Frequencies",
                 "Mean",
                 "Quantile",
                 "Variance",
+            ),
+            "results.release": (
+                "Release",
+                "Releases",
             ),
         },
     )

@@ -1,6 +1,6 @@
 """The command line as a whole: `epsilons`, or `python -m epsilons`."""
 
-from epsilons.cli import cli, main
+from epsilons.asking.commands import cli, main
 from epsilons.papers.figures.command import reproduce
 
 __all__ = ["cli", "main"]

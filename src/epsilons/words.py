@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from epsilons.report import number
+from epsilons.results.report import number
 from epsilons.risk.weighing import Assumption
 
 _PUBLIC_BUDGETS: Final = (

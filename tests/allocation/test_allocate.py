@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.allocation import RULES, allocate_for
+from epsilons.budgets.allocation import RULES, allocate_for
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk.goals import MeanGoal

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import RULES
+from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import RULES, best_cap
-from epsilons.budgets import Budgets
+from epsilons.budgets.allocation import RULES, best_cap
+from epsilons.budgets.levels import Budgets
 from epsilons.parameters import CHOICES
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import CellsGoal, MeanGoal

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons import Allocation, Budgets
-from epsilons.allocation import RULES
-from epsilons.allocation.rules import MARGIN
+from epsilons.budgets.allocation import RULES
+from epsilons.budgets.allocation.rules import MARGIN
 from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 

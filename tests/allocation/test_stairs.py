@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons import Allocation
-from epsilons.allocation.rules import LEAST, MARGIN, STEPS, variance
-from epsilons.noise import Staircase
+from epsilons.budgets.allocation.rules import LEAST, MARGIN, STEPS, variance
+from epsilons.draws.noise import Staircase
 from epsilons.parameters import LOSSES_OF_A_MEAN
 from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import MeanGoal

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
+from epsilons.draws.noise import System
 from epsilons.errors import FileError
-from epsilons.noise import System
-from epsilons.statistics import STATISTICS
+from epsilons.questions import STATISTICS
 
 NUMBER = ("--value", "x", "--bounds", "0", "10")
 ASKED = {

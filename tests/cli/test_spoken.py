@@ -12,7 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.cli import spoken
+from epsilons.asking.commands import spoken
 from epsilons.errors import ArgumentError, LedgerError
 from tests.test_cli import run
 

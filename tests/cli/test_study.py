@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.cli.study import read
+from epsilons.asking.commands.study import read
+from epsilons.draws.noise import Seeded, System
 from epsilons.errors import ArgumentError, BoundsError, FileError
-from epsilons.noise import Seeded, System
 
 N = 300
 FIRST = """
@@ -190,7 +190,7 @@ def test_a_report_without_a_place_is_refused_before_anything_is_drawn(
     done = run(path, "--report", str(folder / "nowhere" / "out.html"))
     assert isinstance(done.exception, FileError)
     assert "does not exist" in str(done.exception)
-    monkeypatch.setattr("epsilons.report.charts.importlib.import_module", _absent)
+    monkeypatch.setattr("epsilons.results.report.charts.importlib.import_module", _absent)
     done = run(path, "--report", str(folder / "out.html"))
     assert "extra `report`" in str(done.exception)
 

@@ -27,11 +27,11 @@ import numpy as np
 
 import epsilons as ep
 from epsilons import collector, made
-from epsilons.cli import study
+from epsilons.asking.commands import study
+from epsilons.draws.noise import Geometric, PointMass
 from epsilons.errors import StorageError
 from epsilons.ledger.claim import Claim
 from epsilons.ledger.store import Store
-from epsilons.noise import Geometric, PointMass
 from tests.corpus import calls
 from tests.corpus.asked import Call, ask
 from tests.corpus.expected import facts, ledger_facts, plain, stored, survey_facts

@@ -16,12 +16,12 @@ import pytest
 
 import epsilons as ep
 from epsilons import collector, frozen
-from epsilons.cli import study
+from epsilons.asking.commands import study
 from epsilons.errors import ArgumentError, ClaimError, LedgerError
 from epsilons.ledger import store
 from epsilons.local import Reports
 from epsilons.parameters import MOVED
-from epsilons.release.stored import WORDS
+from epsilons.results.release.stored import WORDS
 from tests.corpus import calls
 from tests.corpus.asked import ask
 from tests.corpus.expected import facts, ledger_facts, plain, stored, survey_facts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from epsilons.accounts import AccountSheet, Charge, Settled
-from epsilons.release import Releases
+from epsilons.draws.accounts import AccountSheet, Charge, Settled
+from epsilons.results.release import Releases
 
 
 class Recording:

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import corridor
-from epsilons.accounts import Charge, sum_of
-from epsilons.allocation.declared import declared_of
+from epsilons.budgets.allocation.declared import declared_of
+from epsilons.draws import corridor
+from epsilons.draws.accounts import Charge, sum_of
+from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BudgetError, MissingValueError, PrivacyError
-from epsilons.noise import Source
-from epsilons.statistics import Question
-from epsilons.statistics.question import Call
+from epsilons.questions import Question
+from epsilons.questions.question import Call
 from tests.assumed import GAUSSIAN
 from tests.corridor.accounts import Broken, Failing, Recording
 from tests.plain import plain

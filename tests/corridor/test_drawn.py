@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import tally
-from epsilons.allocation import FREQUENCY_RULES, RULES
-from epsilons.budgets import Ladder
-from epsilons.mechanisms.add_remove import LevelCounts, TwoSums
-from epsilons.mechanisms.composed import Composed
-from epsilons.mechanisms.histogram import CellTable
-from epsilons.mechanisms.sums import Additive, SumAndSquares
-from epsilons.statistics.designs import METHODS
+from epsilons import door
+from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
+from epsilons.budgets.levels import Ladder
+from epsilons.draws.mechanisms.add_remove import LevelCounts, TwoSums
+from epsilons.draws.mechanisms.composed import Composed
+from epsilons.draws.mechanisms.histogram import CellTable
+from epsilons.draws.mechanisms.sums import Additive, SumAndSquares
+from epsilons.questions.designs import METHODS
 from tests import compared
-from tests.tally.asking import cell_of_each, cells_of, grid_of_each, moments_of, sums_of
+from tests.door.asking import cell_of_each, cells_of, grid_of_each, moments_of, sums_of
 
 N = 240
 _rng = np.random.default_rng(11)
@@ -103,11 +103,11 @@ def test_beside_public_people_who_are_used_alone_nobody_spends(make: str) -> Non
     assert next((row.spent, row.kept) for row in release.spent) == (0.0, 0.5)
 
 
-def counted_mean(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
+def counted_mean(ladder: Ladder | None, epsilon: Any) -> door.Tally:
     return sums_of(VALUES, epsilon=epsilon, bounds=(0.0, 10.0), ladder=ladder)
 
 
-def counted_cells(ladder: Ladder | None, epsilon: Any) -> tally.Tally:
+def counted_cells(ladder: Ladder | None, epsilon: Any) -> door.Tally:
     return cells_of(WORDS, epsilon=epsilon, categories=range(4), ladder=ladder)
 
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons.door.engines import count_engine
 from epsilons.errors import EpsilonsError
-from epsilons.tally.engines import count_engine
 from tests.assumed import SAMPLE
 
 RNG = np.random.default_rng(5)
@@ -52,7 +52,7 @@ def test_one_scan_says_what_several_say(
         data = str(tmp_path / "people.parquet")
         TABLE.write_parquet(data)
     with monkeypatch.context() as patch:
-        patch.setattr("epsilons.tally.scan", lambda asked: None)
+        patch.setattr("epsilons.door.scan", lambda asked: None)
         apart = published(data, **TERMS[terms])
     scans: list[int] = []
     counted = count_engine.count

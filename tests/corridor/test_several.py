@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import corridor
+from epsilons.draws import corridor
 from epsilons.errors import MissingValueError, PrivacyError
 from epsilons.frozen import from_plain, to_plain
+from epsilons.questions import several
+from epsilons.questions.question import Call
 from epsilons.risk.weighing import RELATED, Assumption
-from epsilons.statistics import several
-from epsilons.statistics.question import Call
 from tests.corridor.accounts import Recording
 from tests.corridor.test_corridor import Counting
 from tests.plain import plain

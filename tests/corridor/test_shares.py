@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.budgets import float_down
+from epsilons.budgets.levels import float_down
+from epsilons.door import Absent
 from epsilons.errors import ArgumentError, MissingValueError
-from epsilons.statistics.division import UNITS, ByTargets
-from epsilons.statistics.question import Call
-from epsilons.statistics.rehearsal import rehearse
-from epsilons.tally import Absent
+from epsilons.questions.division import UNITS, ByTargets
+from epsilons.questions.question import Call
+from epsilons.questions.rehearsal import rehearse
 from tests.assumed import GAUSSIAN
 from tests.corridor.test_corridor import Counting
 from tests.plain import plain

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
-from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
-from epsilons.mechanisms.selection import Selection
-from epsilons.mechanisms.several import Parallel, SeveralSums
-from epsilons.mechanisms.sums import Additive, SumAndSquares
+from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
+from epsilons.draws.mechanisms.histogram import ClosedHistogram, Histogram
+from epsilons.draws.mechanisms.selection import Selection
+from epsilons.draws.mechanisms.several import Parallel, SeveralSums
+from epsilons.draws.mechanisms.sums import Additive, SumAndSquares
 from tests.plain import plain
 
 DRAWN = (

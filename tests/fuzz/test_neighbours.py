@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-import epsilons.tally.rows
+import epsilons.door.rows
 from epsilons.errors import EpsilonsError
 from tests.fuzz.cases import MORE_WORDS, Case, cases, usable
 from tests.fuzz.replayed import Drawn, Run, compared, tape
@@ -58,7 +58,7 @@ def _looking(examples: int) -> settings:
 def shorter() -> Any:
     """A short ladder where nothing is declared: it takes less time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("epsilons.budgets.DEPTH", 2.0**-6)
+        patch.setattr("epsilons.budgets.levels.DEPTH", 2.0**-6)
         yield
 
 
@@ -99,7 +99,7 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
 
 def check(case: Case, directory: Path) -> None:
     """Fail if the two tables can be told apart by more than ε."""
-    epsilons.tally.rows.SMALL = 0 if case.large else 10**5
+    epsilons.door.rows.SMALL = 0 if case.large else 10**5
     first = published(case, case.first, None, directory, None)
     second = published(case, case.second, case.raw, directory, first.drawn)
     refusals = [run.refusal for run in (first, second) if run.refusal is not None]
@@ -119,7 +119,7 @@ def check(case: Case, directory: Path) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays go the way of large ones at times: put it back after that."""
-    monkeypatch.setattr(epsilons.tally.rows, "SMALL", epsilons.tally.rows.SMALL)
+    monkeypatch.setattr(epsilons.door.rows, "SMALL", epsilons.door.rows.SMALL)
 
 
 @pytest.mark.parametrize("forms", GROUPS)

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons import tally
+from epsilons import door
 from epsilons.errors import ColumnError
-from tests.tally.conftest import EVERYWHERE, frame
-from tests.tally.test_collations import COLLATED, ROWS
+from tests.door.conftest import EVERYWHERE, frame
+from tests.door.test_collations import COLLATED, ROWS
 
 N = 40
 PEOPLE = [f"p{i % 17} é" if i % 3 else f"P{i % 17} é" for i in range(N)]
@@ -43,7 +43,7 @@ def test_everyone_pays_the_same_on_every_engine(
 ) -> None:
     if name.endswith("by itself"):
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-        patch.setattr("epsilons.tally.given.columns._into_polars", lambda table: table.frame)
+        patch.setattr("epsilons.door.given.columns._into_polars", lambda table: table.frame)
     data = frame(name, (VALUES, BUDGETS, PEOPLE), tmp_path, request)
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
         told = ledger.enrol(data, person="who", epsilon="budget")
@@ -105,7 +105,7 @@ def test_a_frame_of_pandas_with_a_column_of_objects(tmp_path: Path) -> None:
 
 
 def test_a_column_that_has_the_name_of_ours_changes_nothing(tmp_path: Path) -> None:
-    from epsilons.tally.offers import BUDGET
+    from epsilons.door.offers import BUDGET
 
     data = pl.DataFrame({"who": [1, 2], "x": [0.0, 1.0], BUDGET: [50.0, 50.0]})
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
@@ -138,7 +138,7 @@ def test_rows_of_nobody_are_refused_or_left_out(tmp_path: Path) -> None:
 
 
 def test_people_of_arrays_are_numbered_once() -> None:
-    who = tally.people(None, np.array([5, 3, 5]), lenient=False)
+    who = door.people(None, np.array([5, 3, 5]), lenient=False)
     assert [each for batch in who.tagged() for each in batch] == [b"i:3", b"i:5"]
     assert who.offered(np.array([0.25, 0.5])).for_rows(None).tolist() == [0.5, 0.25, 0.5]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.accounts import Charge, Settled
+from epsilons.draws.accounts import Charge, Settled
 from epsilons.errors import ClaimError, LedgerError
 
 NANO = 10**9

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.accounts import Charge, Settled
+from epsilons.draws.accounts import Charge, Settled
 from epsilons.errors import ClaimError, LedgerError, PrivacyError, StorageError
 from epsilons.ledger import sqlite
 from tests.ledger.work import EPSILON, WHO, X, mean, run_crowd

@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons import corridor
+from epsilons.draws import corridor
 from epsilons.errors import EpsilonsError
 
 OTHERS = [f"p{i}" for i in range(12)]

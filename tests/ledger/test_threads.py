@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import epsilons as ep
-from epsilons.accounts import Settled
+from epsilons.draws.accounts import Settled
 from epsilons.errors import ClaimError, LedgerError
 from tests.ledger.test_protocol import claimed, taken
 from tests.ledger.work import EPSILON as FEW

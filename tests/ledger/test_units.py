@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.budgets import float_down
+from epsilons.budgets.levels import float_down
 from epsilons.errors import BudgetError
 from epsilons.ledger import book
 

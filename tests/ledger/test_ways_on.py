@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons import corridor
+from epsilons.draws import corridor
 from epsilons.errors import (
     ArgumentError,
     BudgetError,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import corridor
-from epsilons.statistics.question import Call
+from epsilons.draws import corridor
+from epsilons.questions.question import Call
 from epsilons.types import Floats
 
 MONTHS = 12

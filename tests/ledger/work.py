@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import epsilons as ep
-from epsilons import corridor
+from epsilons.draws import corridor
 from epsilons.errors import ClaimError, EpsilonsError, LedgerError
 from epsilons.ledger.store import Store
 

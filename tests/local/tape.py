@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from epsilons.noise import Source
+from epsilons.draws.noise import Source
 
 
 class Tape(Source):

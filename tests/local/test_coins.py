@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import Seeded
 from epsilons.local import draws
 from epsilons.local.draws import WORD, flips, threshold
-from epsilons.noise import Seeded
 from tests.local.tape import words
 
 

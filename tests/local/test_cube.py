@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
+from epsilons.draws.noise import Seeded
 from epsilons.local.draws import ONE, Cap, caps, ladder
-from epsilons.noise import Seeded
 
 SMALL = [(1, 0), (2, 0), (3, 0), (3, 1), (5, 1), (6, 2), (8, 0), (8, 3)]
 

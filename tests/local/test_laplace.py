@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from epsilons.draws.noise import DiscreteLaplace, Seeded
 from epsilons.local import draws
 from epsilons.local.draws import geometric, minus_log, noise, settle
-from epsilons.noise import DiscreteLaplace, Seeded
 from tests.local.tape import words
 
 

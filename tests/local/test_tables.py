@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons import local
+from epsilons.door.batches import MERGERS
 from epsilons.local.reports import Reports
-from epsilons.tally.batches import MERGERS
 from tests.local.engines import Make, same
 from tests.local.tables import BIT, SECRET, at_70, entries, refused, reordered
 from tests.local.test_randomizer import CASES, MENU, PEOPLE, reports_of

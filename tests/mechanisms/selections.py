@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilons.mechanisms.selection import Listed, Selection
+from epsilons.draws.mechanisms.selection import Listed, Selection
 
 PRIOR = [1, 3, 2, 1]
 

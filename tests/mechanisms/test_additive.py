@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.allocation import RULES, Allocation, allocate_for
-from epsilons.mechanisms import Additive, build
-from epsilons.noise import DiscreteLaplace, Seeded, Staircase
+from epsilons.budgets.allocation import RULES, Allocation, allocate_for
+from epsilons.draws.mechanisms import Additive, build
+from epsilons.draws.noise import DiscreteLaplace, Seeded, Staircase
 from epsilons.risk.goals import Goal, MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY

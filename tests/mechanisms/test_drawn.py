@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import tally
-from epsilons.allocation import allocate
-from epsilons.budgets import Ladder
-from epsilons.mechanisms import build, build_histogram
-from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
-from epsilons.mechanisms.sums import kept, stays, weights_of
-from epsilons.noise import DiscreteLaplace
+from epsilons import door
+from epsilons.budgets.allocation import allocate
+from epsilons.budgets.levels import Ladder
+from epsilons.door import GRID
+from epsilons.draws.mechanisms import build, build_histogram
+from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
+from epsilons.draws.mechanisms.sums import kept, stays, weights_of
+from epsilons.draws.noise import DiscreteLaplace
 from epsilons.papers.sampling import coins_at
+from epsilons.questions.designs import METHODS
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
-from epsilons.statistics.designs import METHODS
-from epsilons.tally import GRID
 from tests.tallied import tallied
 
 _rng = np.random.default_rng(11)
@@ -131,7 +131,7 @@ def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
     assert histogram.moves == 2
     sums = cell_sums()
     for level, weight in zip(sums.levels.tolist(), sums.weights.tolist(), strict=True):
-        one = tally.Tally(
+        one = door.Tally(
             np.array([level]), np.array([1]), np.array([[0, 1, 0, 0]]) * sums.reach, 1, (0, 1, 2, 3)
         )
         assert np.abs(sums.total(one)).sum() == sums.moves * weight * sums.reach
@@ -177,7 +177,7 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
         assert size == len(tossed)
         return tossed
 
-    monkeypatch.setattr("epsilons.mechanisms.sums.below_many", fixed)
+    monkeypatch.setattr("epsilons.draws.mechanisms.sums.below_many", fixed)
     answer = stays(ep.Seeded(1), keep, level_of)
     assert answer.tolist() == [False, True, False, True, False, True]
 

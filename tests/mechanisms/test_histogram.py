@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import FREQUENCY_RULES, allocate_for
+from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for
+from epsilons.draws.mechanisms import CellTable, ClosedHistogram, Histogram, build_histogram
+from epsilons.draws.noise import Closed, DiscreteLaplace, PointMass, Seeded
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import CellTable, ClosedHistogram, Histogram, build_histogram
-from epsilons.noise import Closed, DiscreteLaplace, PointMass, Seeded
 from epsilons.risk.goals import CellsGoal, Goal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY

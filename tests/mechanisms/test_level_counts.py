@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from epsilons.allocation.split import best_split
-from epsilons.budgets import Ladder
-from epsilons.mechanisms import LevelCounts
+from epsilons.budgets.allocation.split import best_split
+from epsilons.budgets.levels import Ladder
+from epsilons.draws.mechanisms import LevelCounts
 
 
 def test_doubts_take_scales_of_the_noise_from_each_cell_evenly() -> None:

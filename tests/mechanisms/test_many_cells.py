@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
-from epsilons.mechanisms import ClosedHistogram, Histogram, build_histogram
-from epsilons.mechanisms.sums import MANY, weighted
+from epsilons.budgets.allocation import allocate_for
+from epsilons.draws.mechanisms import ClosedHistogram, Histogram, build_histogram
+from epsilons.draws.mechanisms.sums import MANY, weighted
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.tails.joint import ClosedNoise
 from epsilons.risk.weighing import RELATED

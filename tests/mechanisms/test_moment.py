@@ -14,10 +14,10 @@ import pytest
 
 import epsilons as ep
 from epsilons import frozen
-from epsilons.allocation import RULES, allocate_for
+from epsilons.budgets.allocation import RULES, allocate_for
+from epsilons.draws.mechanisms import Additive, SumAndSquares, build, build_moments
+from epsilons.draws.noise import DiscreteLaplace, PointMass, Staircase
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import Additive, SumAndSquares, build, build_moments
-from epsilons.noise import DiscreteLaplace, PointMass, Staircase
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 from tests.profiles import ADVERSARIAL, ORDINARY
@@ -200,7 +200,7 @@ def test_a_total_with_squares_twice_as_large_is_noticed() -> None:
 def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    count_numpy: Any = importlib.import_module("epsilons.tally.given.arrays")
+    count_numpy: Any = importlib.import_module("epsilons.door.given.arrays")
     # People a quarter into the range, who go to the upper end: there squares move, too.
     values = np.full(90, 0.25)
     question = ep.Mean(values, bounds=(0, 1), about="population", related=False)

@@ -14,10 +14,10 @@ import pytest
 
 import epsilons as ep
 from epsilons import frozen
-from epsilons.allocation import allocate_for
+from epsilons.budgets.allocation import allocate_for
+from epsilons.draws.mechanisms import Additive, Parallel, build, together
+from epsilons.draws.noise import DiscreteLaplace
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import Additive, Parallel, build, together
-from epsilons.noise import DiscreteLaplace
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
 from epsilons.verify.replaying.runs import Person, moved

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import epsilons as ep
-from epsilons.mechanisms.selection import CellsOf, Listed
+from epsilons.draws.mechanisms.selection import CellsOf, Listed
 from tests.mechanisms.selections import ODDS, PRIOR, SPREADS, law, masses, probabilities, selection
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilons.budgets import float_down
-from epsilons.mechanisms.add_remove import multiples, weights_up_to
+from epsilons.budgets.levels import float_down
+from epsilons.draws.mechanisms.add_remove import multiples, weights_up_to
 
 fractions = st.fractions(min_value=0, max_value=2**20)
 

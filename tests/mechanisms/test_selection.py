@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import epsilons as ep
+from epsilons.door.count import line
+from epsilons.draws.mechanisms.selection import CellsOf, Listed, Selection, TheLine, radii
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms.selection import CellsOf, Listed, Selection, TheLine, radii
-from epsilons.tally.count import line
 from epsilons.verify.losses.selection import selection_losses
 from tests.mechanisms.selections import ODDS, PRIOR, SPREADS, law, masses, probabilities, selection
 

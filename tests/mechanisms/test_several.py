@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.levels import Budgets
+from epsilons.draws.mechanisms import SeveralSums, build, build_several
+from epsilons.draws.noise import Cube
 from epsilons.frozen import from_plain, to_plain
-from epsilons.mechanisms import SeveralSums, build, build_several
-from epsilons.noise import Cube
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import SeveralMeans
 from epsilons.risk.weighing import Assumption

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.mechanisms.add_remove import TwoSums
-from epsilons.noise import Hourglass, Laplaces
+from epsilons.door import GRID, Tally
+from epsilons.draws.mechanisms.add_remove import TwoSums
+from epsilons.draws.noise import Hourglass, Laplaces
 from epsilons.risk import ratio
-from epsilons.tally import GRID, Tally
 
 
 def mechanism(law: Any, scheme: Any = ratio.TWO_SUMS, bounds: Any = (0.0, 1.0)) -> TwoSums:

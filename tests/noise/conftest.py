@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from epsilons.noise import Source
+from epsilons.draws.noise import Source
 
 ALPHA = 1e-10
 LEAST = 100.0

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.noise import Seeded, Source
-from epsilons.noise.exact import Ascent, rise
+from epsilons.draws.noise import Seeded, Source
+from epsilons.draws.noise.exact import Ascent, rise
 
 Coin = Callable[[int, int, float], float]
 Tape = Callable[[Iterable[int]], Source]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import Seeded, Source, System, exp_minus, exp_minus_many
+from epsilons.draws.noise import exact as bernoulli
 from epsilons.errors import ArgumentError
-from epsilons.noise import Seeded, Source, System, exp_minus, exp_minus_many
-from epsilons.noise import exact as bernoulli
 
 Coin = Callable[[int, int, float], float]
 Tape = Callable[[Iterable[int]], Source]

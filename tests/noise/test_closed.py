@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from epsilons.draws.noise import Closed, DiscreteLaplace, Geometric, Seeded, exp_minus, permutation
+from epsilons.draws.noise import vectors as room
+from epsilons.draws.noise.exact import composition, compositions
 from epsilons.errors import ArgumentError
 from epsilons.frozen import from_plain, to_plain
-from epsilons.noise import Closed, DiscreteLaplace, Geometric, Seeded, exp_minus, permutation
-from epsilons.noise import vectors as room
-from epsilons.noise.exact import composition, compositions
 from tests.noise.conftest import ALPHA, chi_square, two_samples
 
 Table = tuple[int, ...]

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 
 from epsilons import Seeded
-from epsilons.errors import ArgumentError
-from epsilons.noise import (
+from epsilons.draws.noise import (
     Closed,
     Cube,
     DiscreteLaplace,
@@ -30,6 +29,7 @@ from epsilons.noise import (
     Staircase,
     Staircase2D,
 )
+from epsilons.errors import ArgumentError
 
 LINES: list[Law] = [
     PointMass(),

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from scipy import special
 
+from epsilons.draws.noise import Cube, DiscreteLaplace, Geometric, Seeded
+from epsilons.draws.noise import vectors as room
 from epsilons.errors import ArgumentError
 from epsilons.frozen import from_plain, to_plain
-from epsilons.noise import Cube, DiscreteLaplace, Geometric, Seeded
-from epsilons.noise import vectors as room
 from tests.noise.conftest import ALPHA, chi_square, two_samples
 
 Vector = tuple[int, ...]

@@ -6,8 +6,8 @@ from decimal import Decimal, localcontext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.noise import Seeded, Source
-from epsilons.noise.exact import continues_below, enclose
+from epsilons.draws.noise import Seeded, Source
+from epsilons.draws.noise.exact import continues_below, enclose
 
 Tape = Callable[[Iterable[int]], Source]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
+from epsilons.draws.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
 
 RATES = [
     *(Fraction(1, 10**k) for k in (9, 6, 3)),

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import DiscreteLaplace, Geometric, PointMass, Seeded, Source, System
+from epsilons.draws.noise import exact as bernoulli
+from epsilons.draws.noise import exact as magnitude
+from epsilons.draws.noise.exact import steps_many
 from epsilons.errors import ArgumentError
-from epsilons.noise import DiscreteLaplace, Geometric, PointMass, Seeded, Source, System
-from epsilons.noise import exact as bernoulli
-from epsilons.noise import exact as magnitude
-from epsilons.noise.exact import steps_many
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Same = Callable[[Sequence[int], Sequence[int]], float]

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.errors import ArgumentError
-from epsilons.noise import (
+from epsilons.draws.noise import (
     DiscreteLaplace,
     Laplaces,
     PairLaw,
@@ -20,6 +19,7 @@ from epsilons.noise import (
     best_inner,
     least_variance,
 )
+from epsilons.errors import ArgumentError
 from tests.noise.conftest import ALPHA, chi_square
 
 rationals = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**9))

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import DiscreteLaplace, Geometric, PointMass
 from epsilons.errors import ArgumentError
-from epsilons.noise import DiscreteLaplace, Geometric, PointMass
 
 SCALES = [
     Fraction(1, 40),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.noise import (
+from epsilons.draws.noise import (
     DiscreteLaplace,
     Geometric,
     Hourglass,

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from epsilons.noise import (
+from epsilons.draws.noise import (
     DiscreteLaplace,
     Geometric,
     Hourglass,

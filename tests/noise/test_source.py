@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import Seeded, Source, System, resolve
+from epsilons.draws.noise import source as module
 from epsilons.errors import ArgumentError
-from epsilons.noise import Seeded, Source, System, resolve
-from epsilons.noise import source as module
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 
@@ -131,7 +131,7 @@ def test_forks_draw_different_bytes() -> None:
 
 def test_importing_the_room_is_light() -> None:
     check = (
-        "import sys, epsilons.noise; "
+        "import sys, epsilons.draws.noise; "
         "heavy = {'scipy', 'cryptography', 'polars', 'narwhals'} & set(sys.modules); "
         "assert not heavy, heavy"
     )

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilons.errors import ArgumentError
-from epsilons.noise import (
+from epsilons.draws.noise import (
     DiscreteLaplace,
     Hourglass,
     Seeded,
@@ -25,6 +24,7 @@ from epsilons.noise import (
     System,
     exact,
 )
+from epsilons.errors import ArgumentError
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Pair = Hourglass | Staircase2D

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
 from epsilons.errors import ArgumentError
-from epsilons.noise import Hourglass, Staircase, Staircase2D, best_inner, best_inner_2d
 
 Kind = type[Staircase] | type[Hourglass] | type[Staircase2D]
 KINDS: list[Kind] = [Staircase, Hourglass, Staircase2D]

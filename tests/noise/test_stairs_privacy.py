@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from epsilons.draws.noise import Hourglass, Staircase, Staircase2D
 from epsilons.errors import PrivacyError
-from epsilons.noise import Hourglass, Staircase, Staircase2D
 from epsilons.verify.losses.laws import one_number
 from epsilons.verify.losses.sums import unit_loss
 

@@ -8,8 +8,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from epsilons.noise import Seeded, Source
-from epsilons.noise.exact import REACH, TABLE, steps_many
+from epsilons.draws.noise import Seeded, Source
+from epsilons.draws.noise.exact import REACH, TABLE, steps_many
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilons.draws.noise import Seeded, Source, System, below, below_many, permutation
+from epsilons.draws.noise.exact import below_each, permutations
 from epsilons.errors import ArgumentError
-from epsilons.noise import Seeded, Source, System, below, below_many, permutation
-from epsilons.noise.exact import below_each, permutations
 
 Fit = Callable[[Sequence[float], Sequence[float]], float]
 Tape = Callable[[Iterable[int]], Source]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms.selection import Selection
-from epsilons.noise import Source
+from epsilons.draws.mechanisms.selection import Selection
+from epsilons.draws.noise import Source
 from epsilons.papers.diffusion import Crossing, diffuse
 from epsilons.verify.losses.selection import diffused_losses
 

@@ -21,7 +21,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import epsilons as ep
-from epsilons.allocation.rules import square_cap
+from epsilons.budgets.allocation.rules import square_cap
 from epsilons.errors import PrivacyError
 from epsilons.papers.diffusion import (
     Crossing,

@@ -16,7 +16,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import epsilons as ep
-from epsilons.noise import Source, permutation
+from epsilons.draws.noise import Source, permutation
 from epsilons.papers import diffusion, reduction
 from epsilons.papers.diffusion import Crossing, diffuse
 

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
+from epsilons.budgets.allocation import allocate_for
+from epsilons.door import GRID
+from epsilons.draws.mechanisms import Additive, Histogram
+from epsilons.draws.noise import DiscreteLaplace
 from epsilons.errors import ArgumentError, BoundsError, MissingValueError
-from epsilons.mechanisms import Additive, Histogram
-from epsilons.noise import DiscreteLaplace
 from epsilons.papers.sampling import (
     Coins,
     Sampled,
@@ -28,7 +29,6 @@ from epsilons.papers.sampling import (
 )
 from epsilons.risk.goals import CellsGoal, Goal, MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.tally import GRID
 from tests.profiles import ADVERSARIAL, ORDINARY
 
 GOALS = [MeanGoal(a, loss, 0.95) for a in (SAMPLE, UNRELATED, RELATED) for loss in ("mse", "pac")]

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import gamma, norm
 
-from epsilons.release import Scalar
+from epsilons.results.release import Scalar
 from tests.assumed import GAUSSIAN
 from tests.planning.test_found import PEOPLE, planned, published
 

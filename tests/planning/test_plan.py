@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import RULES
+from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ADVERSARIAL, ORDINARY
 from tests.report.forms import undrawn_page

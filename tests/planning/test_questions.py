@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import epsilons as ep
-from epsilons.budgets import Budgets
+from epsilons.budgets.levels import Budgets
 from epsilons.planning.what_if import need, sensitivity
 
 PEOPLE = {0.01: 10, 0.1: 500, 1.0: 490}

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import epsilons as ep
+from epsilons.door import GRID, Absent, Ask
 from epsilons.errors import ArgumentError, BudgetError
 from epsilons.planning.trial import Trial
-from epsilons.statistics import STATISTICS
-from epsilons.statistics.rehearsal import rehearse, terms_for
-from epsilons.tally import GRID, Absent, Ask
+from epsilons.questions import STATISTICS
+from epsilons.questions.rehearsal import rehearse, terms_for
 from tests.report.forms import forms
 
 PEOPLE = {0.1: 1300, 0.5: 900, 2.0: 400}

@@ -11,8 +11,16 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.report import number
-from epsilons.report.sheet import Curve, Facts, Figure, Note, Sheet, SheetTable, SpendingTable
+from epsilons.results.report import number
+from epsilons.results.report.sheet import (
+    Curve,
+    Facts,
+    Figure,
+    Note,
+    Sheet,
+    SheetTable,
+    SpendingTable,
+)
 from tests.report.forms import forms, many
 from tests.report.page_samples import ATTACK, NAMES, shown
 

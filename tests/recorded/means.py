@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from epsilons.allocation import RULES
+from epsilons.budgets.allocation import RULES
 from tests.recorded import people as p
 from tests.recorded.place import SAMPLE, Calls, Run, mean, sampled_mean, with_sampling
 

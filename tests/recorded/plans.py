@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import epsilons as ep
-from epsilons.allocation import FREQUENCY_RULES, RULES
+from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
 from tests.recorded import people as p
 from tests.recorded.means import ASSUMED
 from tests.recorded.place import SAMPLE, Calls, Run, with_sampling

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 import epsilons as ep
 from epsilons.__main__ import cli
-from epsilons.noise import System
+from epsilons.draws.noise import System
 
 __all__ = ["commanded", "may_be_new", "seen", "written"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilons.allocation import FREQUENCY_RULES
+from epsilons.budgets.allocation import FREQUENCY_RULES
 from tests.recorded import people as p
 from tests.recorded.means import ASSUMED
 from tests.recorded.place import Calls, Run, frequencies, sampled_frequencies, with_sampling

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.release import ByLevel
+from epsilons.results.release import ByLevel
 from epsilons.risk import ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.margins import Ratio, RatioCells

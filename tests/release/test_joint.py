@@ -81,7 +81,7 @@ class _Without:
 
 
 def test_numbers_without_a_band_share_what_may_be_missed() -> None:
-    from epsilons.release import releases as joint
+    from epsilons.results.release import releases as joint
 
     releases = published()
     inner: Any = releases[1].estimate

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.release import Scalar
+from epsilons.results.release import Scalar
 
 
 @pytest.fixture

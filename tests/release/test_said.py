@@ -14,9 +14,18 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.release import Side, said
-from epsilons.report import number, points
-from epsilons.report.sheet import Facts, Figure, Interval, Note, Ranges, Row, Sheet, SheetTable
+from epsilons.results.release import Side, said
+from epsilons.results.report import number, points
+from epsilons.results.report.sheet import (
+    Facts,
+    Figure,
+    Interval,
+    Note,
+    Ranges,
+    Row,
+    Sheet,
+    SheetTable,
+)
 from epsilons.risk.spread import Spread
 from tests.report.forms import E, estimating, forms, weak
 from tests.report.page_samples import LONG, NAMES, shown

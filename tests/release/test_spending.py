@@ -14,7 +14,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.release import AllOfIt, ByLevel, Spending, Spent, shown_levels
+from epsilons.results.release import AllOfIt, ByLevel, Spending, Spent, shown_levels
 
 LEVELS = np.array([0.1, 0.5, 2.0])
 SPENT = np.array([0.1, 0.4, 0.7])

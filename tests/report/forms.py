@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.report import charts
-from epsilons.report.page import as_page
+from epsilons.results.report import charts
+from epsilons.results.report.page import as_page
 
 VOID = {"meta", "link", "br", "img"}
 

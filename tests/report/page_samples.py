@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 
 import epsilons as ep
-from epsilons.report import charts
-from epsilons.report.page import as_page
-from epsilons.report.parts import FactList, Links, PageFigure, PageTable, Section, Words, whole
-from epsilons.report.sheet import (
+from epsilons.results.report import charts
+from epsilons.results.report.page import as_page
+from epsilons.results.report.parts import (
+    FactList,
+    Links,
+    PageFigure,
+    PageTable,
+    Section,
+    Words,
+    whole,
+)
+from epsilons.results.report.sheet import (
     Bars,
     BudgetBars,
     Fact,
@@ -25,7 +33,7 @@ from epsilons.report.sheet import (
     SheetTable,
     SpendingTable,
 )
-from epsilons.report.sheet import Figure as Drawn
+from epsilons.results.report.sheet import Figure as Drawn
 from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 

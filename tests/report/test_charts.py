@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import epsilons as ep
 from epsilons.errors import MissingExtraError
-from epsilons.release import Spent
-from epsilons.report import charts
-from epsilons.report.page import as_page
-from epsilons.report.phrases import budget_bins
-from epsilons.report.plot import as_chart
-from epsilons.report.sheet import (
+from epsilons.results.release import Spent
+from epsilons.results.report import charts
+from epsilons.results.report.page import as_page
+from epsilons.results.report.phrases import budget_bins
+from epsilons.results.report.plot import as_chart
+from epsilons.results.report.sheet import (
     BudgetBars,
     Curve,
     Figure,

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from epsilons.report.notebook import as_html
-from epsilons.report.sheet import Sheet, SheetTable
+from epsilons.results.report.notebook import as_html
+from epsilons.results.report.sheet import Sheet, SheetTable
 from tests.report.forms import Reader
 from tests.report.page_samples import ATTACK, NAMES, nasty, shown
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from epsilons.report import number
-from epsilons.report.numbers import aligned, names_of
+from epsilons.results.report import number
+from epsilons.results.report.numbers import aligned, names_of
 
 
 @pytest.mark.parametrize(

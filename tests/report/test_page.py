@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from epsilons.report import charts
-from epsilons.report.page import as_page
-from epsilons.report.sheet import (
+from epsilons.results.report import charts
+from epsilons.results.report.page import as_page
+from epsilons.results.report.sheet import (
     BudgetBars,
     Fact,
     Facts,

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilons.errors import ArgumentError, FileError
-from epsilons.report import write_page
-from epsilons.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
+from epsilons.results.report import write_page
+from epsilons.results.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
 from tests.report.forms import Reader
 from tests.report.page_samples import ATTACK, LONG, NASTY, PAGES, pages
 

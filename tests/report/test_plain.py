@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from epsilons.report import to_json
+from epsilons.results.report import to_json
 
 
 def test_infinity_is_a_word_wherever_it_stands() -> None:

@@ -142,10 +142,11 @@ def test_what_is_printed_needs_nothing_that_draws() -> None:
         "import sys, epsilons as ep\n"
         "release = ep.mean([0.0, 1.0], epsilon=1.0, bounds=(0, 1))\n"
         "str(release), release._repr_html_(), str(ep.plan([1.0, 2.0]))\n"
-        "print(*(name for name in sys.modules if name.startswith(('altair', 'epsilons.report'))))"
+        "print(*(name for name in sys.modules "
+        "if name.startswith(('altair', 'epsilons.results.report'))))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "epsilons.report.text" in ran.stdout
+    assert "epsilons.results.report.text" in ran.stdout
     assert "altair" not in ran.stdout
-    assert "epsilons.report.page" not in ran.stdout
-    assert "epsilons.report.charts" not in ran.stdout
+    assert "epsilons.results.report.page" not in ran.stdout
+    assert "epsilons.results.report.charts" not in ran.stdout

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons.release import Spent
-from epsilons.report.phrases import merged_rows, spending_table
-from epsilons.report.sheet import SpendingTable
+from epsilons.results.release import Spent
+from epsilons.results.report.phrases import merged_rows, spending_table
+from epsilons.results.report.sheet import SpendingTable
 from tests.report.forms import many, numbers
 
 

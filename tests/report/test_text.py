@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from epsilons.report.sheet import BudgetBars, Fact, Facts, Figure, Note, Sheet, SheetTable
-from epsilons.report.text import printed, table
+from epsilons.results.report.sheet import BudgetBars, Fact, Facts, Figure, Note, Sheet, SheetTable
+from epsilons.results.report.text import printed, table
 from tests.report.page_samples import NAMES, shown
 
 FITS = [name for name in NAMES if not name.endswith(("groups", "shares", "frequencies", "several"))]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
+from epsilons.budgets.allocation import allocate_for
 from epsilons.risk import Weighing, mse, quantile
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.spread import Seen, Spreading, WeighedAdaptively, risk_of

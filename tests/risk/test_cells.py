@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate
 
-from epsilons.allocation import FREQUENCY_RULES, allocate, allocate_for, best_cap
-from epsilons.allocation.rules import Effective, weighing_of
-from epsilons.budgets import Budgets
+from epsilons.budgets.allocation import FREQUENCY_RULES, allocate, allocate_for, best_cap
+from epsilons.budgets.allocation.rules import Effective, weighing_of
+from epsilons.budgets.levels import Budgets
 from epsilons.parameters import CHOICES
 from epsilons.risk import ClosedNoise, Weighing, cells
 from epsilons.risk.goals import CellsGoal

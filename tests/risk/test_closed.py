@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from epsilons.allocation import allocate_for
+from epsilons.budgets.allocation import allocate_for
 from epsilons.frozen import from_plain, to_plain
 from epsilons.risk import ClosedNoise, Weighing, cells, mean
 from epsilons.risk.goals import CellsGoal, MeanGoal

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.noise import Closed
+from epsilons.draws.noise import Closed
 from epsilons.risk.tails.combined import (
     EDGES,
     EXACT,

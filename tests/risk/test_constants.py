@@ -17,7 +17,7 @@ import pytest
 from scipy import integrate, optimize, signal, stats
 
 from epsilons import risk
-from epsilons.noise import Hourglass, Laplaces, Staircase, Staircase2D
+from epsilons.draws.noise import Hourglass, Laplaces, Staircase, Staircase2D
 from epsilons.risk import StairNoise, Weighing, cells, ratio
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.mean import keep_proxy

@@ -10,10 +10,10 @@ import pytest
 from scipy import integrate, special
 
 from epsilons import Seeded
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
-from epsilons.mechanisms import build_several
-from epsilons.noise import Cube
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.levels import Budgets
+from epsilons.draws.mechanisms import build_several
+from epsilons.draws.noise import Cube
 from epsilons.risk import CubeNoise, Weighing
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import SeveralMeans, WeighedTogether

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
-from epsilons.mechanisms import build_moments
+from epsilons.budgets.allocation import allocate_for
+from epsilons.draws.mechanisms import build_moments
 from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.mean import SampleError

@@ -18,7 +18,7 @@ from scipy import integrate, special
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Staircase, Staircase2D
+from epsilons.draws.noise import DiscreteLaplace, Hourglass, Laplaces, Staircase, Staircase2D
 from epsilons.risk import ratio
 from epsilons.risk.ratio import Difference
 from epsilons.risk.tails import pieces

@@ -12,8 +12,8 @@ from scipy import stats
 
 import epsilons as ep
 from epsilons import risk
-from epsilons.allocation import best_cap
-from epsilons.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets.allocation import best_cap
+from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.errors import ArgumentError
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import MeanGoal

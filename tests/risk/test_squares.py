@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.allocation import FREQUENCY_RULES, allocate_for, best_cap
-from epsilons.allocation.rules import weighing_of
-from epsilons.budgets import Budgets
+from epsilons.budgets.allocation import FREQUENCY_RULES, allocate_for, best_cap
+from epsilons.budgets.allocation.rules import weighing_of
+from epsilons.budgets.levels import Budgets
 from epsilons.risk import OPEN, ClosedNoise, Moments, Weighing, cells
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from epsilons import Seeded
-from epsilons.noise import Law, Staircase
+from epsilons.draws.noise import Law, Staircase
 from epsilons.risk import StairNoise, Weighing
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.tails import laplace as tails

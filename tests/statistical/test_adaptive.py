@@ -21,13 +21,13 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.mechanisms import SumAndSquares
+from epsilons.door import GRID
+from epsilons.door.count.tallies import squares
+from epsilons.draws.mechanisms import SumAndSquares
+from epsilons.questions.adaptive import SPREADS, Stages
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.spread import Parts, Seen, Spreading, WeighedAdaptively
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.statistics.adaptive import SPREADS, Stages
-from epsilons.tally import GRID
-from epsilons.tally.count.tallies import squares
 from epsilons.types import Floats
 
 TAIL: Final = 1e-9

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.noise import Hourglass, Laplaces, Staircase, least_variance
+from epsilons.draws.noise import Hourglass, Laplaces, Staircase, least_variance
 from epsilons.risk import ratio
 from epsilons.risk.weighing import SAMPLE, UNRELATED, Assumption
 

@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.mechanisms import SumAndSquares
+from epsilons.draws.mechanisms import SumAndSquares
 from epsilons.types import Floats
 from tests.statistical.people import budgets, column
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.allocation import Allocation
+from epsilons.budgets.allocation import Allocation
 from epsilons.risk import cells
 from epsilons.risk.weighing import SAMPLE
 from tests.statistical.test_frequencies import closed_noise

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.mechanisms import ClosedHistogram, SumAndSquares
-from epsilons.noise import DiscreteLaplace
+from epsilons.draws.mechanisms import ClosedHistogram, SumAndSquares
+from epsilons.draws.noise import DiscreteLaplace
 
 N = 1000
 EPSILON = 0.7

@@ -18,7 +18,7 @@ import epsilons as ep
 from benchmarks import accuracy
 from epsilons import risk
 from epsilons.papers.sampling import coins_at
-from epsilons.release import Release
+from epsilons.results.release import Release
 from epsilons.risk import ClosedNoise
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.shares import WeighedCells

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom, chi2
 
 import epsilons as ep
-from epsilons.allocation.rules import square_cap
+from epsilons.budgets.allocation.rules import square_cap
 from epsilons.risk.weighing import SAMPLE
 from tests import compared
 

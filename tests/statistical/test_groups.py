@@ -19,15 +19,15 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets, Ladder
-from epsilons.mechanisms import CellTable, build_histogram
-from epsilons.mechanisms.add_remove import CellSums, build_cell_sums
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.levels import Budgets, Ladder
+from epsilons.door import GRID
+from epsilons.draws.mechanisms import CellTable, build_histogram
+from epsilons.draws.mechanisms.add_remove import CellSums, build_cell_sums
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.tally import GRID
 from epsilons.types import Booleans, Floats, Integers
 from tests.tallied import tallied
 

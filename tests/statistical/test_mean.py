@@ -17,9 +17,9 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.allocation import RULES
-from epsilons.mechanisms import Additive, SumAndSquares
-from epsilons.release import Scalar
+from epsilons.budgets.allocation import RULES
+from epsilons.draws.mechanisms import Additive, SumAndSquares
+from epsilons.results.release import Scalar
 from epsilons.risk.margins import Weighed
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from tests.profiles import ORDINARY

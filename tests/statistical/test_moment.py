@@ -22,13 +22,13 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
-from epsilons.mechanisms import SumAndSquares, build_moments
+from epsilons.budgets.allocation import allocate_for
+from epsilons.door import GRID
+from epsilons.door.count.tallies import squares
+from epsilons.draws.mechanisms import SumAndSquares, build_moments
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.spread import WeighedSpread
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
-from epsilons.tally import GRID
-from epsilons.tally.count.tallies import squares
 from epsilons.types import Floats
 from tests.statistical.people import column
 

@@ -19,16 +19,16 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Ladder
-from epsilons.mechanisms import build_histogram
-from epsilons.mechanisms.add_remove import build_cell_sums
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.levels import Ladder
+from epsilons.door import GRID
+from epsilons.door.count.units import cut, nine_cells
+from epsilons.draws.mechanisms import build_histogram
+from epsilons.draws.mechanisms.add_remove import build_cell_sums
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.margins import Estimated
 from epsilons.risk.moments import RatioMoments, SoftMoments, WeighedMoments
 from epsilons.risk.weighing import Assumption
-from epsilons.tally import GRID
-from epsilons.tally.count.units import cut, nine_cells
 from epsilons.types import Floats
 from tests.tallied import tallied
 

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 import epsilons as ep
-from epsilons import tally
-from epsilons.allocation import allocate_for
-from epsilons.budgets import Budgets
-from epsilons.mechanisms import build_histogram
-from epsilons.mechanisms.add_remove import CellSums
-from epsilons.noise import DiscreteLaplace
-from epsilons.statistics.question import Draw
-from epsilons.tally import GRID
+from epsilons import door
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.levels import Budgets
+from epsilons.door import GRID
+from epsilons.draws.mechanisms import build_histogram
+from epsilons.draws.mechanisms.add_remove import CellSums
+from epsilons.draws.noise import DiscreteLaplace
+from epsilons.questions.question import Draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +44,10 @@ class Shared:
     statistic: ClassVar[str] = "shares"
 
     @property
-    def grouping(self) -> tally.Grouping | None:
+    def grouping(self) -> door.Grouping | None:
         if not self.by:
             return None
-        return tally.Grouping(
-            self.by, tuple(tally.declare(each, None, None) for each in self.groups)
-        )
+        return door.Grouping(self.by, tuple(door.declare(each, None, None) for each in self.groups))
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -66,8 +64,8 @@ class Shared:
     def call(self, **given: Any) -> Any:
         return ep.Mean("x", bounds=self.bounds).call(**given)
 
-    def open(self, call: Any) -> tally.Rows:
-        return tally.open(
+    def open(self, call: Any) -> door.Rows:
+        return door.open(
             self.values,
             epsilon=call.epsilon,
             data=call.data,
@@ -78,8 +76,8 @@ class Shared:
             where=self.where,
         )
 
-    def steps(self, rows: tally.Rows, call: Any) -> Iterator[Draw]:
-        counted = rows.count(tally.Ask("numbers", self.bounds))
+    def steps(self, rows: door.Rows, call: Any) -> Iterator[Draw]:
+        counted = rows.count(door.Ask("numbers", self.bounds))
         cells = counted.cells.shape[1]
         if call.ladder is not None:
             levels = np.array(call.ladder.levels)

@@ -21,8 +21,8 @@ import pytest
 from scipy.stats import binom
 
 import epsilons as ep
-from epsilons.mechanisms import ClosedHistogram, SumAndSquares
-from epsilons.noise import DiscreteLaplace, Hourglass
+from epsilons.draws.mechanisms import ClosedHistogram, SumAndSquares
+from epsilons.draws.noise import DiscreteLaplace, Hourglass
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.fit import lower_log_odds
 from tests.tallied import tallied

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons import report
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.results import report
 from epsilons.verify.auditing import Audit, _promise, audit
 from epsilons.verify.fit import lower_log_odds
 from epsilons.verify.scores import Outputs, scores

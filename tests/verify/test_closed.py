@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.draws.noise import Closed, DiscreteLaplace, Pieces, Seeded
 from epsilons.errors import PrivacyError
-from epsilons.noise import Closed, DiscreteLaplace, Pieces, Seeded
 from epsilons.verify.fit import strangeness
 from epsilons.verify.losses import closed
 from epsilons.verify.replaying.runs import Person, moved

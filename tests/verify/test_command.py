@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from epsilons import cli
-from epsilons.mechanisms import build_moments
-from epsilons.mechanisms.sums import SumAndSquares
+from epsilons.asking import commands
+from epsilons.draws.mechanisms import build_moments
+from epsilons.draws.mechanisms.sums import SumAndSquares
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_verify_can_draw_too(neighbours: str) -> None:
     given = ["verify", "0.5:500", "1:200", "--neighbours", neighbours, "--draws"]
-    text = CliRunner().invoke(cli.cli, given).stdout
+    text = CliRunner().invoke(commands.cli, given).stdout
     assert "Everyone's budget is kept." in text
     assert "Draws and totals are as declared." in text
-    data = json.loads(CliRunner().invoke(cli.cli, [*given, "--json"]).stdout)
+    data = json.loads(CliRunner().invoke(commands.cli, [*given, "--json"]).stdout)
     assert data["holds"]
     assert data["draws"]["passes"]
 
@@ -46,12 +46,12 @@ def test_verify_fails_where_a_promise_is_not_kept(
             return replace(made, weights=made.weights + 1)
         return Silent(**{name: getattr(made, name) for name in made.__dataclass_fields__})
 
-    monkeypatch.setattr("epsilons.statistics.known_range.build_moments", broken)
+    monkeypatch.setattr("epsilons.questions.known_range.build_moments", broken)
     draws = ["--draws"] if fault == "noise" else []
     words = ["epsilons", "verify", "0.5:500", "1:200", "--method", "proportional", *draws, *more]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as stopped:
-        cli.main()
+        commands.main()
     assert stopped.value.code == 2
     told = capsys.readouterr()
     assert "must not be used" in told.err

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.draws.mechanisms import SeveralSums
+from epsilons.draws.noise import Closed, Cube, Pieces
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms import SeveralSums
-from epsilons.noise import Closed, Cube, Pieces
 from epsilons.verify.losses import sums as cube
 from tests.mechanisms.test_several import made, tiny
 

@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import report
+from epsilons.draws.mechanisms.histogram import Histogram
+from epsilons.draws.mechanisms.selection import Listed, Selection, TheLine
+from epsilons.draws.noise import DiscreteLaplace
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.local import Mean
-from epsilons.mechanisms.histogram import Histogram
-from epsilons.mechanisms.selection import Listed, Selection, TheLine
-from epsilons.noise import DiscreteLaplace
 from epsilons.papers.diffusion import Crossing
+from epsilons.results import report
 from tests import compared
 from tests.assumed import GAUSSIAN, SAMPLE
 from tests.tallied import tallied

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from epsilons.noise import (
+from epsilons.draws.noise import (
     DiscreteLaplace,
     Hourglass,
     Laplaces,

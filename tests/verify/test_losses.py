@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
+from epsilons.draws.noise import Closed, DiscreteLaplace
 from epsilons.errors import PrivacyError
-from epsilons.noise import Closed, DiscreteLaplace
 
 
 class Said(NamedTuple):

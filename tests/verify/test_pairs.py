@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.draws.mechanisms.add_remove import TwoSums
+from epsilons.draws.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms.add_remove import TwoSums
-from epsilons.noise import DiscreteLaplace, Hourglass, Laplaces, Pieces, Staircase2D
 from epsilons.risk import ratio
 from epsilons.verify.losses import sums
 from epsilons.verify.losses.laws import LawPieces as Declared

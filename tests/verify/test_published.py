@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons import cli, made
+from epsilons import made
+from epsilons.asking import commands
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.release.stored import CHOSEN, WORDS
+from epsilons.results.release.stored import CHOSEN, WORDS
 from epsilons.verify import published
 
 N = 120
@@ -243,7 +244,7 @@ def test_parts_that_do_not_fit_together_are_refused() -> None:
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.setattr(sys, "argv", ["epsilons", "verify", *words])
     with pytest.raises(SystemExit) as stopped:
-        cli.main()
+        commands.main()
     code = stopped.value.code
     return code if isinstance(code, int) else 0
 

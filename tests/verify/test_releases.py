@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
+from epsilons.draws.mechanisms.histogram import ClosedHistogram, Histogram
+from epsilons.draws.mechanisms.selection import Selection, spread_of
+from epsilons.draws.mechanisms.sums import Additive, SumAndSquares
 from epsilons.errors import PrivacyError
-from epsilons.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
-from epsilons.mechanisms.histogram import ClosedHistogram, Histogram
-from epsilons.mechanisms.selection import Selection, spread_of
-from epsilons.mechanisms.sums import Additive, SumAndSquares
 from epsilons.papers.diffusion import Crossing
 from epsilons.verify.losses import selection
 from tests import compared

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import epsilons as ep
 from epsilons.__main__ import cli
+from epsilons.draws.mechanisms import Additive
 from epsilons.errors import ArgumentError, BudgetError
-from epsilons.mechanisms import Additive
 from epsilons.verify import Change, Replay, replay
 from tests.verify.replayed import (
     ARRAYS,
@@ -232,7 +232,7 @@ def test_the_command_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
     point = Additive.point
     monkeypatch.setattr(Additive, "point", lambda self, sums: 3 * point(self, sums))
     monkeypatch.setattr("sys.argv", ["epsilons", *arguments(path)])
-    from epsilons.cli import main
+    from epsilons.asking.commands import main
 
     with pytest.raises(SystemExit) as end:
         main()

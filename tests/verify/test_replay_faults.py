@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 import epsilons as ep
-from epsilons import tally
+from epsilons import door
+from epsilons.door.given import arrays, column
+from epsilons.draws.mechanisms import Additive
 from epsilons.errors import ArgumentError, DataError, PrivacyError
-from epsilons.mechanisms import Additive
-from epsilons.tally.given import arrays, column
 from epsilons.verify import Replay, replay
 from tests.assumed import SAMPLE
 from tests.verify.replayed import (
@@ -75,7 +75,7 @@ def test_a_collated_table_of_duckdb_shows(monkeypatch: pytest.MonkeyPatch) -> No
     )
     connection.execute("INSERT INTO people SELECT * FROM given")
     held(asked("mean", "replace", connection.table("people")))
-    from epsilons.tally.given import columns
+    from epsilons.door.given import columns
 
     monkeypatch.setattr(columns, "bytewise", lambda table, *_: (table, "text"))
     shows(asked("mean", "replace", connection.table("people")), "another's id in other letters")
@@ -100,13 +100,13 @@ def test_a_type_that_is_inferred_from_cells_shows(
 ) -> None:
     path = tmp_path / "people.csv"
     frame().write_csv(path)
-    source = tally.source
+    source = door.source
 
     def inferred(data: Any, separator: Any) -> Any:
         return pl.read_csv(data, infer_schema_length=None) if data else source(data, separator)
 
     held(asked("mean, midpoint", terms, path))
-    monkeypatch.setattr(tally, "source", inferred)
+    monkeypatch.setattr(door, "source", inferred)
     # Under add/remove, a column of text is read cell by cell: what shows is how a file was read.
     shown = "text that is no number" if terms == "replace" else "bytes that are no UTF-8"
     shows(asked("mean, midpoint", terms, path), shown)
@@ -119,7 +119,7 @@ def test_a_mechanism_that_moves_too_far_shows(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    mean: Any = importlib.import_module("epsilons.statistics.known_range")
+    mean: Any = importlib.import_module("epsilons.questions.known_range")
     build = mean.build_moments
 
     def leaning(allocation: Any, *, grid: int, bounds: Any) -> Any:
@@ -128,14 +128,14 @@ def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatc
         return dataclasses.replace(made, weights=weights)
 
     seen: list[int] = []
-    sums = tally.Rows.count
+    sums = door.Rows.count
 
     def watched(self: Any, *given: Any) -> Any:
         found = sums(self, *given)
         seen.append(int(found.sums.sum()))
         return found
 
-    monkeypatch.setattr(tally.Rows, "count", watched)
+    monkeypatch.setattr(door.Rows, "count", watched)
     monkeypatch.setattr(mean, "build_moments", leaning)
     found = asked("mean", "replace", frame())
     shows(found, "value")
@@ -143,7 +143,7 @@ def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = tally.Rows.count
+    sums = door.Rows.count
 
     def picky(self: Any, *given: Any) -> Any:
         found = sums(self, *given)
@@ -151,7 +151,7 @@ def test_a_refusal_that_depends_on_a_value_shows(monkeypatch: pytest.MonkeyPatch
             raise DataError("an odd number of people")
         return found
 
-    monkeypatch.setattr(tally.Rows, "count", picky)
+    monkeypatch.setattr(door.Rows, "count", picky)
     found = asked("mean", "add-remove", frame())
     shows(found, "somebody goes")
     assert "refused (DataError)" in str(found)

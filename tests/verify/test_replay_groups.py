@@ -11,10 +11,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from epsilons.door import rows as tally_rows
+from epsilons.door.count import units
+from epsilons.door.engines import expressions, fold_engine
 from epsilons.errors import ArgumentError, PrivacyError
-from epsilons.tally import rows as tally_rows
-from epsilons.tally.count import units
-from epsilons.tally.engines import expressions, fold_engine
 from epsilons.verify import Change, replay
 from tests.verify.replayed import ARRAYS, TERMS
 from tests.verify.shared import Shared

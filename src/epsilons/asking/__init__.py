@@ -1,4 +1,4 @@
-"""What users type: questions in, releases out. The way between is `epsilons.corridor`."""
+"""What users type: questions in, releases out. The way between is `epsilons.draws.corridor`."""
 
 from __future__ import annotations
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
-from epsilons import corridor, parameters
-from epsilons.accounts import Account
-from epsilons.budgets import Levels
+from epsilons import parameters
+from epsilons.budgets.levels import Levels
+from epsilons.draws import corridor
+from epsilons.draws.accounts import Account
+from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError
-from epsilons.noise import Source
-from epsilons.release import Release, Releases
-from epsilons.statistics import Question
-from epsilons.statistics.division import division_of
-from epsilons.statistics.question import TERMS, Call, terms_of
+from epsilons.questions import Question
+from epsilons.questions.division import division_of
+from epsilons.questions.question import TERMS, Call, terms_of
+from epsilons.results.release import Release, Releases
 from epsilons.types import Column, Data, Neighbours, Part
 
 __all__ = ["answered", "publish"]

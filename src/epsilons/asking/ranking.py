@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epsilons import parameters
-from epsilons.accounts import Account
 from epsilons.asking.publishing import answered
-from epsilons.budgets import Levels
-from epsilons.noise import Source
-from epsilons.release import Release
-from epsilons.statistics import Count, Quantile
+from epsilons.budgets.levels import Levels
+from epsilons.draws.accounts import Account
+from epsilons.draws.noise import Source
+from epsilons.questions import Count, Quantile
+from epsilons.results.release import Release
 from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours, QuantileMethod
 
 __all__ = ["count", "quantile"]

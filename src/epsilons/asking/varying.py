@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from epsilons import parameters
-from epsilons.accounts import Account
 from epsilons.asking.publishing import answered
-from epsilons.budgets import Levels
-from epsilons.noise import Source
-from epsilons.release import Release
-from epsilons.statistics import Covariance, Variance
+from epsilons.budgets.levels import Levels
+from epsilons.draws.accounts import Account
+from epsilons.draws.noise import Source
+from epsilons.questions import Covariance, Variance
+from epsilons.results.release import Release
 from epsilons.types import About, Column, Data, Missing, Neighbours, SoftMethod
 
 __all__ = ["covariance", "variance"]

@@ -23,7 +23,7 @@ from epsilons.local import Reports
 from epsilons.local.draws import order
 from epsilons.local.randomizer import related_locally
 from epsilons.local.reports import Header, pack
-from epsilons.release import Release
+from epsilons.results.release import Release
 from epsilons.types import Weights
 
 __all__ = ["BATCH", "LARGEST", "Door", "Live", "joined", "released"]

@@ -26,10 +26,10 @@ from epsilons.collector.store import (
     digest,
     secret,
 )
+from epsilons.door.given.files import write_frame
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import Reports
-from epsilons.release import Release
-from epsilons.tally.given.files import write_frame
+from epsilons.results.release import Release
 
 __all__ = ["Made", "Service", "create"]
 

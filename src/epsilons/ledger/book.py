@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import frozen, tally
-from epsilons.budgets import float_down, is_number
+from epsilons import door, frozen
+from epsilons.budgets.levels import float_down, is_number
 from epsilons.errors import ArgumentError, BudgetError, LedgerError
 from epsilons.ledger import store as chain
 from epsilons.ledger.store import CHUNK, Row, Store
-from epsilons.release import Entry, Release, Releases
+from epsilons.results.release import Entry, Release, Releases
 from epsilons.types import Floats, Integers
 
 __all__ = [
@@ -341,7 +341,7 @@ class Book:
 
         known = found(ids)
         places = np.setdiff1d(np.arange(len(ids)), known[:, 0]).tolist()
-        others = {place: tally.other_tag(ids[place]) for place in places}
+        others = {place: door.other_tag(ids[place]) for place in places}
         again = [place for place, other in others.items() if other is not None]
         if not again:
             return known
@@ -351,13 +351,13 @@ class Book:
 
     def stored(self, who: bytes) -> bytes:
         """The tag by which the account of an id is found, if there is one."""
-        other = tally.other_tag(who)
+        other = door.other_tag(who)
         known = "SELECT 1 FROM accounts WHERE person = ?"
         if other is None or self.store.one(known, who) is not None:
             return who
         return who if self.store.one(known, other) is None else other
 
-    def balances(self, who: tally.People) -> Integers:
+    def balances(self, who: door.People) -> Integers:
         """Place, account, budget and spending of people who have an account, by account.
 
         Few people are looked up in the database; for many all accounts are read, and looked up
@@ -401,7 +401,7 @@ class Book:
 
     def _marks(self, who: bytes) -> list[bytes]:
         """What an erased id left, by either of its tags."""
-        tags = filter(None, (who, tally.other_tag(who)))
+        tags = filter(None, (who, door.other_tag(who)))
         return [chain.mark(self.secret, each) for each in tags]
 
 

@@ -17,12 +17,12 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from epsilons import made, tally
-from epsilons.accounts import AccountSheet, Charge, Settled
+from epsilons import door, made
+from epsilons.draws.accounts import AccountSheet, Charge, Settled
 from epsilons.errors import ArgumentError, ClaimError, LedgerError, PrivacyError, StorageError
 from epsilons.ledger import book as units
 from epsilons.ledger.book import Book, Kept, Rule, charge, checked_name, tidy, written
-from epsilons.release import Entry, Releases
+from epsilons.results.release import Entry, Releases
 from epsilons.types import Floats, Integers
 
 __all__ = ["Claim"]
@@ -192,7 +192,7 @@ class Claim:
                 "column of ids, or an array of them."
             )
         private = self._book.private
-        who = tally.people(data, person, lenient=private)
+        who = door.people(data, person, lenient=private)
         with self._store.read():
             earlier = self._book.open_claims(before=self._number)
             found = self._book.balances(who)
@@ -211,7 +211,7 @@ class Claim:
         offers[place] = self._budgets = units.floats(self._offered)
         return AccountSheet(data, who.offered(offers))
 
-    def _strangers(self, who: tally.People, known: Integers) -> LedgerError:
+    def _strangers(self, who: door.People, known: Integers) -> LedgerError:
         """Why people of the data cannot take part, where it is public who does."""
         ids = [each for batch in who.tagged() for each in batch]
         others = np.setdiff1d(np.arange(len(ids)), known).tolist()

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from epsilons import made, tally
+from epsilons import door, made
 from epsilons.errors import LedgerError
 from epsilons.ledger import store as chain
 from epsilons.ledger.book import Book, chunks
@@ -115,7 +115,7 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
         erased = {each: rest for each, *rest in gone}
         others = np.setdiff1d(np.arange(len(ids)), known[:, 0])
         for at in others.tolist():
-            for who in filter(None, (ids[at], tally.other_tag(ids[at]))):
+            for who in filter(None, (ids[at], door.other_tag(ids[at]))):
                 account = erased.pop(chain.mark(book.secret, who), None)
                 if account is not None:
                     store.run("UPDATE accounts SET person = ? WHERE number = ?", who, account[0])

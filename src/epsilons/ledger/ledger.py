@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from epsilons import made, parameters, tally
-from epsilons.budgets import Budgets, is_number
+from epsilons import door, made, parameters
+from epsilons.budgets.levels import Budgets, is_number
 from epsilons.errors import ArgumentError, BudgetError, ClaimError, LedgerError
 from epsilons.ledger import book as units
 from epsilons.ledger import enrolment, statement
@@ -27,8 +27,8 @@ from epsilons.ledger.series import Series, SeriesPeople, series
 from epsilons.ledger.sqlite import SQLite
 from epsilons.ledger.statement import Past, Statement, Status, statement_of
 from epsilons.ledger.store import VERSION, Store
-from epsilons.release import Releases
-from epsilons.statistics import Question
+from epsilons.questions import Question
+from epsilons.results.release import Releases
 from epsilons.types import Column, Data, Neighbours, Part
 
 __all__ = ["Ledger"]
@@ -144,8 +144,8 @@ class Ledger:
                 it stays as it was, without a message.
             StorageError: the database failed: nothing was changed.
         """
-        given = tally.source(data, separator)
-        found = tally.enrolled(given, person, epsilon, lenient=self._book.private)
+        given = door.source(data, separator)
+        found = door.enrolled(given, person, epsilon, lenient=self._book.private)
         if consent is not None and not _is_words(consent):
             raise ArgumentError(
                 "consent must say in words how people agreed to give more, as text that every "
@@ -169,7 +169,7 @@ class Ledger:
             LedgerError: under replace, there is no such account.
             StorageError: the database failed.
         """
-        who = tally.tag(person)
+        who = door.tag(person)
         with self._book.store.read():
             who = self._book.stored(who)
             known = self._book.store.one("SELECT 1 FROM accounts WHERE person = ?", who)
@@ -190,7 +190,7 @@ class Ledger:
             LedgerError: under replace, they have not withdrawn, or have no account.
             StorageError: the database failed.
         """
-        enrolment.erase(self._book, tally.tag(person))
+        enrolment.erase(self._book, door.tag(person))
 
     def claim(self, name: str, *, at_most: float | None = None, share: Part | None = None) -> Claim:
         """A claim on what people have left, for one release: `ep.mean(…, ledger=ledger.claim(…))`.

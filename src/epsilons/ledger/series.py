@@ -17,15 +17,15 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from epsilons import report
-from epsilons.budgets import Budgets, is_number, keys
+from epsilons.budgets.levels import Budgets, is_number, keys
 from epsilons.errors import ArgumentError
 from epsilons.ledger import book
 from epsilons.planning.trial import Trial
-from epsilons.report import number, wrapped
-from epsilons.report.parts import PageTable, Part, Words, whole
-from epsilons.report.phrases import FORECAST, written_words
-from epsilons.statistics import Question
+from epsilons.questions import Question
+from epsilons.results import report
+from epsilons.results.report import number, wrapped
+from epsilons.results.report.parts import PageTable, Part, Words, whole
+from epsilons.results.report.phrases import FORECAST, written_words
 from epsilons.types import Floats, Integers
 
 __all__ = ["Series", "SeriesPeople", "Step", "series"]

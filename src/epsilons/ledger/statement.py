@@ -8,15 +8,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from epsilons import report, tally
+from epsilons import door
 from epsilons.errors import FileError, LedgerError
 from epsilons.ledger import book as units
 from epsilons.ledger import store as chain
 from epsilons.ledger.book import Book, Rule
-from epsilons.report import number, wrapped
-from epsilons.report.numbers import budget as shown
-from epsilons.report.parts import FactList, PageTable, Part, Section, Words, whole
-from epsilons.report.phrases import written_words
+from epsilons.results import report
+from epsilons.results.report import number, wrapped
+from epsilons.results.report.numbers import budget as shown
+from epsilons.results.report.parts import FactList, PageTable, Part, Section, Words, whole
+from epsilons.results.report.phrases import written_words
 
 __all__ = [
     "Past",
@@ -149,7 +150,7 @@ def statement_of(book: Book, person: Any) -> Statement:
         LedgerError: under replace, there is no such account. Under add/remove the statement of
             somebody who has none is empty.
     """
-    who, store = tally.tag(person), book.store
+    who, store = door.tag(person), book.store
     plain: int | str = person if isinstance(person, str) else int(person)
     with store.read():
         who = book.stored(who)
@@ -410,6 +411,6 @@ def export(book: Book, folder: Path) -> tuple[Path, ...]:
             names = list(columns)
             sql = f"SELECT {', '.join(names)} FROM {table} ORDER BY {names[0]}, {names[1]}"  # noqa: S608
             path = folder / f"{table}.parquet"
-            tally.write_parquet(path, columns, book.store.batches(sql))
+            door.write_parquet(path, columns, book.store.batches(sql))
             written.append(path)
     return tuple(written)

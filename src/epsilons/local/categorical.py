@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
+from epsilons.draws.noise import Source, below_many
 from epsilons.errors import DataError
 from epsilons.frozen import storable
 from epsilons.local.draws import WORD, Channel, flips, negative, order, signs, threshold, transform
@@ -21,9 +22,8 @@ from epsilons.local.people import Labels, count_of, menu_of
 from epsilons.local.randomizer import FromReports, Randomizer, honesty
 from epsilons.local.reports import Reports
 from epsilons.local.state import State, dot, responses
-from epsilons.noise import Source, below_many
-from epsilons.release import Cells
-from epsilons.report import points
+from epsilons.results.release import Cells
+from epsilons.results.report import points
 from epsilons.risk import local as weighing
 from epsilons.risk.cells import project
 from epsilons.risk.local import ReportedCells, Sums

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.noise import DiscreteLaplace, PointMass, Source, below_many
-from epsilons.noise.exact import enclose
+from epsilons.draws.noise import DiscreteLaplace, PointMass, Source, below_many
+from epsilons.draws.noise.exact import enclose
 from epsilons.risk.local import signs_variance
 from epsilons.types import Floats, Integers
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.door.batches import Batch, Bytes, Content, fold
 from epsilons.errors import DataError
 from epsilons.local import layout, reports
 from epsilons.local import layout as table
 from epsilons.local.layouts import layout_of
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import State
-from epsilons.tally.batches import Batch, Bytes, Content, fold
 from epsilons.types import Weights
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.door.batches import Batch, Bytes, Content
 from epsilons.errors import ColumnError, DataError
-from epsilons.tally.batches import Batch, Bytes, Content
 from epsilons.types import Floats
 
 # Numbers and bits as bytes: little-endian, the first bit lowest, and zeros after the last.

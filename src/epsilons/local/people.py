@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilons.budgets import floats_down, is_number, numbers_given
+from epsilons.budgets.levels import floats_down, is_number, numbers_given
+from epsilons.door.given.arrays import floats
 from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueError
 from epsilons.risk.local import LEAST, MOST
-from epsilons.tally.given.arrays import floats
 from epsilons.types import Floats, Integers
 
 # What people hand in: budgets and numbers, checked before anything is drawn.

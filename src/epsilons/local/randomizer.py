@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import made, parameters
-from epsilons.budgets import Budgets
+from epsilons.budgets.levels import Budgets
+from epsilons.door.given.column import same_labels
+from epsilons.draws.noise import Source, resolve
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local import reports as wire
 from epsilons.local.frames import state_of
@@ -19,11 +21,9 @@ from epsilons.local.layout import Answers
 from epsilons.local.people import budgets_of, refusal
 from epsilons.local.reports import Reports, foreign
 from epsilons.local.state import Levels, SpentByReports, State, StateTerms, extent_of
-from epsilons.noise import Source, resolve
-from epsilons.release import Cells, Release, Scalar, VectorEstimate
-from epsilons.report import number
+from epsilons.results.release import Cells, Release, Scalar, VectorEstimate
+from epsilons.results.report import number
 from epsilons.risk.local import WEIGHTS, Reported, ReportedCells, ReportedVector, Sums, influence
-from epsilons.tally.given.column import same_labels
 from epsilons.types import Column, Data, Floats, Weights
 
 # What is protected and what is assumed in the local model, in words.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
+from epsilons.draws.noise import Source
 from epsilons.errors import DataError, MissingValueError
 from epsilons.frozen import storable
 from epsilons.local.draws import WORD, Channel, Shifted, flips, noise, threshold
@@ -20,9 +21,8 @@ from epsilons.local.people import GRID, array_of, gridded, menu_of, numbers_of
 from epsilons.local.randomizer import FromReports, Randomizer, honesty, tossed
 from epsilons.local.reports import Reports
 from epsilons.local.state import SIZE, State, StateTerms, centred, dot, extent_of, parts, room
-from epsilons.noise import Source
-from epsilons.release import Scalar
-from epsilons.report import number
+from epsilons.results.release import Scalar
+from epsilons.results.report import number
 from epsilons.risk import local as weighing
 from epsilons.risk.local import LEAST, Reported, Sums
 from epsilons.types import Floats, Integers, LocalMeanMethod, LocalMissing

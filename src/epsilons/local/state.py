@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epsilons.errors import ArgumentError
 from epsilons.local.people import Menu
-from epsilons.release import AllOfIt
+from epsilons.results.release import AllOfIt
 from epsilons.risk.local import MANY, Sums, response
 from epsilons.types import Floats, Integers
 

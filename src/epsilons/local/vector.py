@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilons import parameters as words
+from epsilons.draws.noise import Source
 from epsilons.errors import DataError
 from epsilons.frozen import storable
 from epsilons.local.draws import (
@@ -29,9 +30,8 @@ from epsilons.local.people import count_of, menu_of, numbers_of, positive
 from epsilons.local.randomizer import FromReports, Randomizer, honesty, shortened
 from epsilons.local.reports import Reports
 from epsilons.local.state import State
-from epsilons.noise import Source
-from epsilons.release import VectorEstimate as VectorEstimate
-from epsilons.report import number
+from epsilons.results.release import VectorEstimate as VectorEstimate
+from epsilons.results.report import number
 from epsilons.risk import local as weighing
 from epsilons.risk.local import LEAST, ReportedVector, Sums, mean_dot, spread
 from epsilons.types import Floats, LocalMissing, LocalVectorMethod

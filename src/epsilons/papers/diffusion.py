@@ -9,26 +9,27 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import corridor, parameters
-from epsilons.allocation.rules import square_cap
-from epsilons.budgets import SMALLEST, Budgets
+from epsilons import parameters
+from epsilons.budgets.allocation.rules import square_cap
+from epsilons.budgets.levels import SMALLEST, Budgets
+from epsilons.door.count.line import Folded
+from epsilons.door.given.arrays import Arrays
+from epsilons.draws import corridor
+from epsilons.draws.mechanisms import Additive, CellsOf, Selection
+from epsilons.draws.mechanisms.sums import stays
+from epsilons.draws.noise import DiscreteLaplace, Source, permutation, resolve
+from epsilons.draws.noise.exact import enclose
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
-from epsilons.mechanisms import Additive, CellsOf, Selection
-from epsilons.mechanisms.sums import stays
-from epsilons.noise import DiscreteLaplace, Source, permutation, resolve
-from epsilons.noise.exact import enclose
 from epsilons.papers import people
-from epsilons.release import Release
+from epsilons.questions import Mean
+from epsilons.questions.found_range import capped_mean, read_mean
+from epsilons.questions.locate import around
+from epsilons.questions.question import Call, Draw, Steps
+from epsilons.questions.ways import Read, after, replace_end
+from epsilons.results.release import Release
 from epsilons.risk import ranges
 from epsilons.risk.ranges import Located, Picture
-from epsilons.statistics import Mean
-from epsilons.statistics.found_range import capped_mean, read_mean
-from epsilons.statistics.locate import around
-from epsilons.statistics.question import Call, Draw, Steps
-from epsilons.statistics.ways import Read, after, replace_end
-from epsilons.tally.count.line import Folded
-from epsilons.tally.given.arrays import Arrays
 from epsilons.types import Column, Floats, Integers, LocalMissing
 
 __all__ = [

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from epsilons.statistics.question import Call
-from epsilons.tally import Ask, Categories, Tally
-from epsilons.tally.count import line
-from epsilons.tally.count.asks import Names, Rules, checked, levels_of
-from epsilons.tally.count.line import Folded, checked_line
-from epsilons.tally.count.tallies import sound
-from epsilons.tally.count.units import caught
-from epsilons.tally.given import arrays
-from epsilons.tally.given.arrays import Arrays, read
+from epsilons.door import Ask, Categories, Tally
+from epsilons.door.count import line
+from epsilons.door.count.asks import Names, Rules, checked, levels_of
+from epsilons.door.count.line import Folded, checked_line
+from epsilons.door.count.tallies import sound
+from epsilons.door.count.units import caught
+from epsilons.door.given import arrays
+from epsilons.door.given.arrays import Arrays, read
+from epsilons.questions.question import Call
 from epsilons.types import Integers
 
 __all__ = ["Everyone", "folded", "in_cells", "numbers", "on_grid"]

@@ -8,21 +8,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from epsilons import corridor
-from epsilons.budgets import Levels, float_up
+from epsilons.budgets.levels import Levels, float_up
+from epsilons.door.count.line import Folded
+from epsilons.door.count.tallies import HALF, to_grid
+from epsilons.draws import corridor
+from epsilons.draws.mechanisms import Composed, LevelCounts
+from epsilons.draws.noise import Source, permutation, resolve
 from epsilons.frozen import storable
-from epsilons.mechanisms import Composed, LevelCounts
-from epsilons.noise import Source, permutation, resolve
 from epsilons.papers import people
 from epsilons.papers.diffusion import METHOD, diffuse, picture_of
-from epsilons.release import ByLevel, Release
+from epsilons.questions import Mean
+from epsilons.questions.found_range import capped_mean, read_mean
+from epsilons.questions.locate import around
+from epsilons.questions.question import Answer, Call, Draw, Steps
+from epsilons.results.release import ByLevel, Release
 from epsilons.risk.ranges import Located
-from epsilons.statistics import Mean
-from epsilons.statistics.found_range import capped_mean, read_mean
-from epsilons.statistics.locate import around
-from epsilons.statistics.question import Answer, Call, Draw, Steps
-from epsilons.tally.count.line import Folded
-from epsilons.tally.count.tallies import HALF, to_grid
 from epsilons.types import Column, Floats, Integers
 
 __all__ = ["Reduced", "Seats", "reduced_mean"]

@@ -9,25 +9,26 @@ from functools import cached_property
 
 import numpy as np
 
-from epsilons import corridor, parameters
-from epsilons.allocation import Allocation, allocation_of
-from epsilons.allocation.rules import Effective, inverse, spread_out
-from epsilons.budgets import Budgets, dot
+from epsilons import parameters
+from epsilons.budgets.allocation import Allocation, allocation_of
+from epsilons.budgets.allocation.rules import Effective, inverse, spread_out
+from epsilons.budgets.levels import Budgets, dot
+from epsilons.door import GRID
+from epsilons.draws import corridor
+from epsilons.draws.mechanisms import Additive, CellTable, Histogram, build, build_histogram
+from epsilons.draws.mechanisms.histogram import table_lattice
+from epsilons.draws.mechanisms.sums import WEIGHT_BITS, kept, lattice, sampled_losses, stays
+from epsilons.draws.noise import DiscreteLaplace, Source, resolve
 from epsilons.frozen import storable
-from epsilons.mechanisms import Additive, CellTable, Histogram, build, build_histogram
-from epsilons.mechanisms.histogram import table_lattice
-from epsilons.mechanisms.sums import WEIGHT_BITS, kept, lattice, sampled_losses, stays
-from epsilons.noise import DiscreteLaplace, Source, resolve
 from epsilons.papers import people
 from epsilons.papers.people import Everyone
-from epsilons.release import ByLevel, Cells, Release, Scalar
+from epsilons.questions import Frequencies, Mean
+from epsilons.questions.question import Answer, Call, Draw, Steps
+from epsilons.results.release import ByLevel, Cells, Release, Scalar
 from epsilons.risk import Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Weighed
 from epsilons.risk.shares import WeighedCells
-from epsilons.statistics import Frequencies, Mean
-from epsilons.statistics.question import Answer, Call, Draw, Steps
-from epsilons.tally import GRID
 from epsilons.types import (
     About,
     Column,

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
 from epsilons import parameters
-from epsilons.budgets import People, as_budgets
+from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.local.people import count_of
 from epsilons.planning.central import Plan, plan_of
@@ -17,7 +17,7 @@ from epsilons.planning.grouped import GroupsPlan, groups_plan
 from epsilons.planning.locally import LocalPlan, local_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.planning.trial import Trial
-from epsilons.statistics import STATISTICS, Frequencies, Mean, Question
+from epsilons.questions import STATISTICS, Frequencies, Mean, Question
 from epsilons.types import (
     About,
     Edges,

@@ -7,9 +7,9 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from epsilons import tally
-from epsilons.report.shown import Shown
-from epsilons.statistics import Question
+from epsilons import door
+from epsilons.questions import Question
+from epsilons.results.report.shown import Shown
 
 __all__ = ["Asked", "Forecasts"]
 
@@ -31,7 +31,7 @@ class Forecasts(Shown):
         """
         rows = self._rows()
         names = [name for name, each in rows[0].items() if not isinstance(each, list)]
-        return tally.frame({name: _column([row[name] for row in rows]) for name in names})
+        return door.frame({name: _column([row[name] for row in rows]) for name in names})
 
 
 def _column(entries: list[Any]) -> list[Any]:

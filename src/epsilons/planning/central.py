@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from epsilons import parameters, report, words
-from epsilons.allocation import rules_for
-from epsilons.allocation.rules import merged, weighing_of
-from epsilons.budgets import Budgets, dot
+from epsilons import parameters, words
+from epsilons.budgets.allocation import rules_for
+from epsilons.budgets.allocation.rules import merged, weighing_of
+from epsilons.budgets.levels import Budgets, dot
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.planning.asked import Asked
@@ -36,13 +36,14 @@ from epsilons.planning.what_if import (
     sensitivity,
     strictest_give_more,
 )
-from epsilons.report import number
+from epsilons.questions import Mean, Question
+from epsilons.questions.locate import budgets_of
+from epsilons.questions.mean import ADAPTIVE
+from epsilons.results import report
+from epsilons.results.report import number
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Assumption
-from epsilons.statistics import Mean, Question
-from epsilons.statistics.locate import budgets_of
-from epsilons.statistics.mean import ADAPTIVE
 from epsilons.theory import least_error
 
 if TYPE_CHECKING:

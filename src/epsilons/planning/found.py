@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from epsilons import report, words
-from epsilons.allocation.declared import declared_of
-from epsilons.allocation.rules import merged
-from epsilons.allocation.split import TOO_OFTEN, best_split
-from epsilons.budgets import Budgets, dot
+from epsilons import words
+from epsilons.budgets.allocation.declared import declared_of
+from epsilons.budgets.allocation.rules import merged
+from epsilons.budgets.allocation.split import TOO_OFTEN, best_split
+from epsilons.budgets.levels import Budgets, dot
+from epsilons.door.count import line
+from epsilons.draws.mechanisms import Selection, added_up
 from epsilons.errors import BudgetError
 from epsilons.loading import later
-from epsilons.mechanisms import Selection, added_up
 from epsilons.planning.asked import Asked
 from epsilons.planning.trial import Errors, Trial
 from epsilons.planning.what_if import (
@@ -30,20 +31,20 @@ from epsilons.planning.what_if import (
     put_best_first,
     strictest_give_more,
 )
-from epsilons.release import ByLevel
-from epsilons.release.spending import left
-from epsilons.report.numbers import percent
-from epsilons.report.phrases import related_words
+from epsilons.questions.found_range import people_for_any as needed_for_any
+from epsilons.questions.found_range import people_for_gaussian as needed_for_gaussian
+from epsilons.questions.mean import Mean
+from epsilons.questions.outer import FARTHEST, best_share
+from epsilons.questions.question import Draw
+from epsilons.questions.rehearsal import Rehearsal
+from epsilons.results import report
+from epsilons.results.release import ByLevel
+from epsilons.results.release.spending import left
+from epsilons.results.report.numbers import percent
+from epsilons.results.report.phrases import related_words
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
 from epsilons.risk.weighing import Assumption
-from epsilons.statistics.found_range import people_for_any as needed_for_any
-from epsilons.statistics.found_range import people_for_gaussian as needed_for_gaussian
-from epsilons.statistics.mean import Mean
-from epsilons.statistics.outer import FARTHEST, best_share
-from epsilons.statistics.question import Draw
-from epsilons.statistics.rehearsal import Rehearsal
-from epsilons.tally.count import line
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:

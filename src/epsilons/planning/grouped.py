@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from epsilons import listed, parameters, report, words
-from epsilons.budgets import Budgets
+from epsilons import listed, parameters, words
+from epsilons.budgets.levels import Budgets
 from epsilons.errors import ArgumentError, EpsilonsError
 from epsilons.loading import later
 from epsilons.local.people import count_of
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import Trial
-from epsilons.release import ByLevel, Spent
+from epsilons.results import report
+from epsilons.results.release import ByLevel, Spent
 from epsilons.risk.weighing import Assumption
 
 if TYPE_CHECKING:

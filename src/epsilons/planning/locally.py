@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from epsilons import local, parameters, report
-from epsilons.allocation import allocate_for
-from epsilons.allocation.rules import merged
-from epsilons.budgets import Budgets
+from epsilons import local, parameters
+from epsilons.budgets.allocation import allocate_for
+from epsilons.budgets.allocation.rules import merged
+from epsilons.budgets.levels import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.loading import later
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
@@ -26,6 +26,7 @@ from epsilons.planning.what_if import (
     put_best_first,
     strictest_give_more,
 )
+from epsilons.results import report
 from epsilons.risk.goals import Goal
 from epsilons.risk.local import LEAST
 from epsilons.risk.weighing import SAMPLE

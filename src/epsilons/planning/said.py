@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from epsilons import words
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
-from epsilons.report.numbers import budget, kept_words, number, percent, points
-from epsilons.report.phrases import (
+from epsilons.results.report.numbers import budget, kept_words, number, percent, points
+from epsilons.results.report.phrases import (
     FORECAST,
     SIDES,
     budget_bins,
@@ -20,7 +20,7 @@ from epsilons.report.phrases import (
     why_worse,
     written_words,
 )
-from epsilons.report.sheet import (
+from epsilons.results.report.sheet import (
     Bars,
     BudgetBars,
     Curve,
@@ -37,14 +37,14 @@ from epsilons.report.sheet import (
 )
 
 if TYPE_CHECKING:
-    from epsilons.budgets import Budgets
+    from epsilons.budgets.levels import Budgets
     from epsilons.planning.central import Plan
     from epsilons.planning.found import RangePlan
     from epsilons.planning.grouped import GroupsPlan
     from epsilons.planning.locally import LocalPlan
     from epsilons.planning.several import Planned, SeveralPlans
     from epsilons.planning.trial import Forecast
-    from epsilons.statistics import Question
+    from epsilons.questions import Question
 
 __all__ = ["central_sheet", "groups_sheet", "local_sheet", "range_sheet", "several_sheet"]
 

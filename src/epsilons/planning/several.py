@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from epsilons import report, words
-from epsilons.budgets import Budgets
+from epsilons import words
+from epsilons.budgets.levels import Budgets
+from epsilons.door import Absent
 from epsilons.loading import later
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.trial import Trial
-from epsilons.release import ByLevel
-from epsilons.statistics import Question
-from epsilons.statistics.division import division_of
-from epsilons.statistics.question import Call
-from epsilons.statistics.rehearsal import rehearse, terms_for
-from epsilons.tally import Absent
+from epsilons.questions import Question
+from epsilons.questions.division import division_of
+from epsilons.questions.question import Call
+from epsilons.questions.rehearsal import rehearse, terms_for
+from epsilons.results import report
+from epsilons.results.release import ByLevel
 from epsilons.types import Floats
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from epsilons.budgets import Budgets
+from epsilons.budgets.levels import Budgets
+from epsilons.door import Absent
 from epsilons.errors import BudgetError
-from epsilons.release import ByLevel, Spent
+from epsilons.questions import Question
+from epsilons.questions.locate import budgets_of
+from epsilons.questions.mean import ADAPTIVE
+from epsilons.questions.rehearsal import Rehearsal, rehearse, terms_for
+from epsilons.results.release import ByLevel, Spent
 from epsilons.risk.goals import Goal, MeanGoal
-from epsilons.statistics import Question
-from epsilons.statistics.locate import budgets_of
-from epsilons.statistics.mean import ADAPTIVE
-from epsilons.statistics.rehearsal import Rehearsal, rehearse, terms_for
-from epsilons.tally import Absent
 
 __all__ = ["Errors", "Forecast", "Trial", "as_plain", "gain_over"]
 

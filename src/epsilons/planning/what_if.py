@@ -8,15 +8,15 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets
+from epsilons.budgets.levels import Budgets
 from epsilons.errors import DataError
 from epsilons.planning.trial import Errors, Trial, gain_over
-from epsilons.release.derived import answers
-from epsilons.report import number
-from epsilons.report.numbers import percent
-from epsilons.report.phrases import related_words
-from epsilons.statistics import Question
-from epsilons.statistics.locate import budgets_of
+from epsilons.questions import Question
+from epsilons.questions.locate import budgets_of
+from epsilons.results.release.derived import answers
+from epsilons.results.report import number
+from epsilons.results.report.numbers import percent
+from epsilons.results.report.phrases import related_words
 from epsilons.types import Floats
 
 __all__ = [

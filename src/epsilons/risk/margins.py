@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, Self, Ty
 
 import numpy as np
 
+from epsilons.draws.noise import PairLaw
 from epsilons.frozen import storable
-from epsilons.noise import PairLaw
 from epsilons.risk import mean, ratio
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import Goal, MeanGoal, Words

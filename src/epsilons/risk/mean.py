@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import dot
+from epsilons.budgets.levels import dot
 from epsilons.risk.tails.gaussian import nearly_gaussian, upper_tail
 from epsilons.risk.tails.laplace import Above, bisect, deviation, kearns_saul
 from epsilons.risk.weighing import Assumption, Moments, Weighing

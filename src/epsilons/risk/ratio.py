@@ -18,8 +18,8 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from epsilons.draws.noise import PairLaw, Pieces
 from epsilons.frozen import storable
-from epsilons.noise import PairLaw, Pieces
 from epsilons.risk.tails import pieces
 from epsilons.risk.tails.laplace import bisect, tail
 from epsilons.types import Floats

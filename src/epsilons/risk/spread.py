@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 
-from epsilons.budgets import dot
+from epsilons.budgets.levels import dot
 from epsilons.frozen import storable
 from epsilons.risk import mean
 from epsilons.risk.goals import MeanGoal

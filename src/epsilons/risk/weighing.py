@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 import numpy as np
 
 from epsilons import parameters
-from epsilons.budgets import dot, summed
+from epsilons.budgets.levels import dot, summed
+from epsilons.draws.noise import Law, Pieces
 from epsilons.frozen import storable
-from epsilons.noise import Law, Pieces
 from epsilons.risk.tails import laplace, pieces
 from epsilons.risk.tails.joint import ClosedNoise, CubeNoise
 from epsilons.types import Floats, Integers

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from epsilons import parameters
-from epsilons.budgets import People, as_budgets
+from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.theory.mean import SAFE
 from epsilons.theory.worlds import SortedPeople, last_true, log_affinity, people_of

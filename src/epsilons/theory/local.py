@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from epsilons import parameters
-from epsilons.budgets import People, as_budgets
+from epsilons.budgets.levels import People, as_budgets
 from epsilons.errors import ArgumentError
 from epsilons.theory.mean import SAFE
 from epsilons.theory.worlds import SortedPeople, golden, last_true, local_square, people_of, pull

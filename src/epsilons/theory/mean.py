@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from epsilons import parameters
-from epsilons.budgets import Budgets, People, as_budgets
+from epsilons.budgets.levels import Budgets, People, as_budgets
+from epsilons.draws.noise import least_variance
 from epsilons.errors import ArgumentError
-from epsilons.noise import least_variance
 from epsilons.risk.weighing import Assumption, assumption_of
 from epsilons.theory.worlds import (
     SortedPeople,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from epsilons.budgets import Budgets, People, as_budgets
+from epsilons.budgets.levels import Budgets, People, as_budgets
 from epsilons.errors import ArgumentError
 
 _EULER = 0.57721566490153286

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from epsilons.budgets import Budgets
+from epsilons.budgets.levels import Budgets
 from epsilons.types import Booleans, Floats, Integers
 
 # The best split of people into the strictest k and the others, for scores that are concave in k.

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from epsilons.door.batches import Batch, Content
 from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
-from epsilons.tally.batches import Batch, Content
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.door.batches import Batch, Content
 from epsilons.errors import DataError
 from epsilons.local.layout import (
     Answers,
@@ -23,7 +24,6 @@ from epsilons.local.layout import (
     whole,
     word,
 )
-from epsilons.tally.batches import Batch, Content
 
 PARAMETERS: Final = struct.Struct("<IBQ8s")
 """How many categories, the code of the method, the public seed, a digest of the labels."""

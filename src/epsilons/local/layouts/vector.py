@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilons.door.batches import Batch, Content
 from epsilons.errors import DataError
 from epsilons.local.layout import Answers, Layout, Unpacker, by_length, whole, word
-from epsilons.tally.batches import Batch, Content
 
 PARAMETERS: Final = struct.Struct("<Id")
 """Dimension and radius."""

@@ -10,7 +10,7 @@ import click
 
 from epsilons.papers.figures import ARTEFACTS, chosen
 from epsilons.papers.figures import reproduce as reproduce_all
-from epsilons.report import table
+from epsilons.results.report import table
 
 
 @click.command()

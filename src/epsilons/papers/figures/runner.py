@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from epsilons import report
 from epsilons.errors import ArgumentError, FileError, MissingExtraError
 from epsilons.papers.figures.artefact import Artefact, ExperimentRun, Result, Row
-from epsilons.report import charts, write_page
-from epsilons.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
+from epsilons.results import report
+from epsilons.results.report import charts, write_page
+from epsilons.results.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
 
 Progress = Callable[[str, int, int], None]
 """Told of the artefact, of how much of it is done, and of how much there is."""

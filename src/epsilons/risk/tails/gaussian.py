@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import dot
+from epsilons.budgets.levels import dot
 from epsilons.risk.tails.laplace import bisect
 from epsilons.risk.weighing import Weighing
 from epsilons.types import Floats

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from epsilons.budgets import dot
-from epsilons.noise import Pieces
+from epsilons.budgets.levels import dot
+from epsilons.draws.noise import Pieces
 from epsilons.types import Floats
 
 _FAR: Final = 45.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from epsilons import parameters
-from epsilons.budgets import Levels
+from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
 from epsilons.types import Column, Data, Neighbours
 from epsilons.verify.fit import check_seed

@@ -1,0 +1,304 @@
+"""A curator's look before anything is spent: what the data hold, and what would be refused.
+
+It draws nothing, is part of no release, and refuses nothing about the data: arguments and schemas
+alone. What it says has no noise in it, and so is not for publication.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from epsilons import door, parameters
+from epsilons.budgets.levels import Levels
+from epsilons.errors import ArgumentError
+from epsilons.questions import Question
+from epsilons.questions.question import terms_of
+from epsilons.results import report
+from epsilons.results.report import number
+from epsilons.types import Column, Data, Neighbours
+
+__all__ = ["Check", "check"]
+
+WARNING: Final = (
+    "For the curator, not for publication: these are exact facts about the data, without noise."
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a curator should know before they publish. It is private, because it has no noise.
+
+    Attributes:
+        statistic: what would be published.
+        neighbours: what would count as a change of one person.
+        name: of the column of values; None if an array was given.
+        rows: how many there are.
+        people: how many there are.
+        without_person: rows that belong to no one.
+        median_rows: the median of how many rows people have.
+        most_rows: the most rows of one person.
+        missing: rows whose value is null or NaN, or is not of its type in a CSV file or a list.
+        infinite: rows whose value is infinite, which is missing for a mean; None for frequencies.
+        below: rows that would be clipped to the lower bound; None if no bounds are known.
+        above: rows that would be clipped to the upper bound; None if no bounds are known.
+        undeclared: rows whose value is in no declared category; None for a mean.
+        without_value: people who have no value.
+        two_budgets: people whose rows have different budgets.
+        unusable_budget: people whose budget is negative, NaN or missing.
+        zero_budget: people whose budget is 0: they are left out.
+        public_budget: people whose budget is infinite: their record is public.
+        below_levels: under add/remove, people whose budget is above 0 and below the lowest level:
+            they are left out. None under replace.
+        budgets: the smallest and the largest of all budgets that are above 0 and finite; None if
+            there are none.
+        refusals: why these data would be refused, a sentence each; nothing if they would not be.
+            Whether budgets are large enough for a range to be found is not checked.
+        without_group: rows whose group is missing or not declared, of two columns in the worse one;
+            None without groups.
+        not_known: rows for which it is unknown whether they count; None where all do.
+        missing_y: rows whose second value is missing or infinite; None without a second one.
+        alarms: what would make a number that says nothing, a sentence each.
+    """
+
+    statistic: str
+    neighbours: str
+    name: str | None
+    rows: int
+    people: int
+    without_person: int
+    median_rows: float
+    most_rows: int
+    missing: int
+    infinite: int | None
+    below: int | None
+    above: int | None
+    undeclared: int | None
+    without_value: int
+    two_budgets: int
+    unusable_budget: int
+    zero_budget: int
+    public_budget: int
+    below_levels: int | None
+    budgets: tuple[float, float] | None
+    refusals: tuple[str, ...]
+    without_group: int | None = None
+    not_known: int | None = None
+    missing_y: int | None = None
+    alarms: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, with the warning first."""
+        plain = asdict(self)
+        plain["budgets"] = None if self.budgets is None else list(self.budgets)
+        for name in ("without_group", "not_known", "missing_y"):
+            if plain[name] is None:  # nothing was asked of it
+                del plain[name]
+        lists = {"refusals": list(self.refusals), "alarms": list(self.alarms)}
+        return {"warning": WARNING, **plain, **lists}
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return report.to_json(self.to_dict())
+
+    def __str__(self) -> str:
+        of = "" if self.name is None else f' of the column "{self.name}"'
+        lines = [WARNING, "", f"{self.statistic.capitalize()}{of}, {self.neighbours}", ""]
+        lines.append(report.table(("", "how many", "share"), self._table()))
+        if self.budgets is not None:
+            low, high = (number(each) for each in self.budgets)
+            ends = low if low == high else f"from {low} to {high}"
+            lines += ["", f"  Budgets above 0 that are not public: {ends}"]
+        if self.neighbours == "replace":
+            told = self.refusals or ("Nothing here would be refused.",)
+        else:
+            told = ("Under add-remove no data is refused.",)
+        alarms = [report.wrapped(f"ALARM: {each}") for each in self.alarms]
+        return "\n".join([*lines, *(["", *alarms] if alarms else []), "", *told])
+
+    def _table(self) -> list[tuple[str, str, str]]:
+        """What was counted, how often, and the share of rows or of people that it is."""
+        of_rows = {
+            "values missing": self.missing,
+            "values infinite": self.infinite,
+            "values below the bounds": self.below,
+            "values above the bounds": self.above,
+            "values in no declared category": self.undeclared,
+            "second values missing": self.missing_y,
+            "rows in no declared group": self.without_group,
+            "rows where it is missing whether they count": self.not_known,
+            "rows without a person": self.without_person,
+        }
+        of_people = {
+            "people without any value": self.without_value,
+            "people with two budgets": self.two_budgets,
+            "people without a usable budget": self.unusable_budget,
+            "people with budget 0": self.zero_budget,
+            "people below the lowest level": self.below_levels,
+            "people who are public": self.public_budget,
+        }
+        rows = [("rows", f"{self.rows:,}", ""), ("people", f"{self.people:,}", "")]
+        rows.append(("rows of a person: median", number(self.median_rows), ""))
+        rows.append(("rows of a person: most", f"{self.most_rows:,}", ""))
+        for counted, whole in ((of_rows, self.rows), (of_people, self.people)):
+            rows += [
+                (what, f"{many:,}", _share(many, whole))
+                for what, many in counted.items()
+                if many is not None
+            ]
+        return rows
+
+
+@parameters.speaks_plainly()
+def check(
+    question: Question,
+    *,
+    epsilon: Column,
+    data: Data | None = None,
+    separator: str | None = None,
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    levels: Levels | None = None,
+    cap: float | None = None,
+) -> Check:
+    """Look at data before any of it is published: for the curator, not for publication.
+
+    Nothing is drawn, nothing is spent, and no data is refused. The arguments are those of
+    `epsilons.publish`.
+
+    Args:
+        question: an `epsilons.Mean` or `epsilons.Frequencies`.
+        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
+        separator: what separates the columns of a CSV file.
+        person: whose row it is: an array, or the name of a column.
+        neighbours: "replace" or "add-remove".
+        levels: for add/remove, the budgets that people were offered.
+        cap: for add/remove, the most that anyone spends.
+
+    Returns:
+        How many rows and people there are, what is missing, clipped and undeclared, whose budgets
+        cannot be used, and what would be refused.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
+        DataError: the engine of the data failed.
+        FileError: the file is missing, or is not what its name says.
+
+    Guarantee:
+        None: what it says is not private. It never becomes part of a release.
+    """
+    terms = terms_of(locals())
+    if not isinstance(question, Question):
+        raise ArgumentError(
+            f"question is of type {type(question).__name__}: give one question, such as "
+            "ep.Mean(…) or ep.Frequencies(…)."
+        )
+    call = question.call(**terms)
+    found = question.look(call)
+    looks = question.looks_beside(call)
+    beside = {name: _unknown(each) for name, each in looks.items()}
+    columns = [beside[name] for name in ("by", "by_2") if name in beside]
+    without_group = max(columns, default=None)
+    ends = None if found.least is None or found.largest is None else (found.least, found.largest)
+    return Check(
+        statistic=question.statistic,
+        neighbours=neighbours,
+        name=call.name_of(question.subject),
+        rows=found.rows,
+        people=found.people,
+        without_person=found.nobody,
+        median_rows=found.median_rows,
+        most_rows=found.most_rows,
+        missing=found.missing,
+        infinite=found.infinite,
+        below=found.below,
+        above=found.above,
+        undeclared=found.undeclared,
+        without_group=without_group,
+        not_known=beside.get("where"),
+        missing_y=beside.get("y"),
+        without_value=found.silent,
+        two_budgets=found.conflicts,
+        unusable_budget=found.unusable,
+        zero_budget=found.zero,
+        public_budget=found.public,
+        below_levels=None if call.declared is None else found.short,
+        budgets=ends,
+        refusals=()
+        if call.declared is not None
+        else (*_refusals(found, question.refuses), *_refused_beside(question, beside)),
+        alarms=_alarms({next(iter(question.columns)): found, **looks}),
+    )
+
+
+def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
+    """What would make a number that says nothing about the data, a sentence each.
+
+    Args:
+        looks: at the values, and at the columns beside them, by their parameters.
+    """
+    alarms = []
+    text = {"epsilon": next(iter(looks.values())).unread_budgets}
+    for parameter, found in looks.items():
+        gone = found.missing + (found.infinite or 0)
+        if gone and 2 * gone >= found.rows:
+            alarms.append(
+                f"{parameter}: {_share(gone, found.rows)} of the rows count as missing. A result "
+                "would say little about the people."
+            )
+        text[parameter] = found.unread
+    alarms += [
+        f"{parameter}: some entries are written with {'; '.join(forms)}. As they are, they count "
+        "as missing: convert the column to plain numbers first, such as 1234.5."
+        for parameter, forms in text.items()
+        if forms
+    ]
+    return tuple(alarms)
+
+
+def _unknown(found: door.Look) -> int:
+    """Rows in which something is missing, infinite, or nothing that was declared."""
+    return found.missing + (found.infinite or 0) + (found.undeclared or 0)
+
+
+def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ...]:
+    """What would be refused under replace of the columns beside the values, a sentence each."""
+    if question.policy("replace") == "exclude":
+        return ()
+    reasons = {
+        'rows in no declared group, which missing="exclude" would leave out': (
+            beside.get("by", 0) + beside.get("by_2", 0)
+        ),
+        'rows where it is missing whether they count, which missing="exclude" would leave '
+        "out": beside.get("where", 0),
+        question.refuses and f"in the second column, {question.refuses}": beside.get("y", 0),
+    }
+    return tuple(
+        f"Would be refused: {reason}." for reason, count in reasons.items() if reason and count
+    )
+
+
+def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
+    """What would be refused under replace, a sentence each.
+
+    Args:
+        found: what they hold.
+        refuses: the values that the question refuses, in words; "" if it takes them all.
+    """
+    reasons = {
+        "fewer than two people": found.people < 2,
+        "budgets that are negative, NaN or missing": found.unusable > 0,
+        "a budget of 0 for everyone": found.people == found.zero > 0,
+        "rows without a person": found.nobody > 0,
+        "people with two budgets": found.conflicts > 0,
+        refuses: _unknown(found) > 0 and refuses != "",
+    }
+    return tuple(f"Would be refused: {reason}." for reason, holds in reasons.items() if holds)
+
+
+def _share(many: int, whole: int) -> str:
+    """A part of a whole in percent, not rounded to nothing."""
+    if whole == 0 or many == 0:
+        return "0 %"
+    return f"{number(100.0 * many / whole, 3)} %"

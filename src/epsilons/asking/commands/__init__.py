@@ -1,0 +1,265 @@
+"""The command line: it parses, calls and prints."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import textwrap
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import click
+
+from epsilons import Budgets, Frequencies, Mean, errors, parameters, verify
+from epsilons import frequencies as frequencies_of
+from epsilons import mean as mean_of
+from epsilons import plan as plan_for
+from epsilons.asking.commands import options, spoken
+from epsilons.asking.commands.checking import CHECK
+from epsilons.asking.commands.ledger import LEDGER
+from epsilons.asking.commands.publishing import commands, replays
+from epsilons.asking.commands.study import PUBLISH
+from epsilons.asking.commands.survey import SURVEY
+from epsilons.budgets.allocation import FREQUENCY_RULES, RULES
+from epsilons.door import Absent
+from epsilons.parameters import CHOICES
+from epsilons.questions import Question
+from epsilons.questions.rehearsal import rehearse, terms_for
+from epsilons.results import report
+from epsilons.results.release import Release
+from epsilons.types import RuleName
+
+
+@click.group()
+@click.version_option(package_name="epsilons")
+def cli() -> None:
+    """Publish means and frequencies when everyone has their own privacy budget."""
+
+
+@cli.command()
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Only copy the bundled data to this CSV file.",
+)
+@click.option(
+    "--study",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Only write an example study to this TOML file, and its data next to it.",
+)
+@options.REPORT
+@options.FIGURE
+@options.JSON
+def demo(
+    save: str | None, study: str | None, page: str | None, picture: str | None, as_json: bool
+) -> None:
+    """Publish the mean of the bundled data: 4,000 invented commuters with their own budgets."""
+    with resources.as_file(resources.files("epsilons") / "data" / "commute.csv") as path:
+        if save is not None:
+            shutil.copyfile(path, save)
+            click.echo(f"Wrote {save}: columns person, minutes and epsilon, 4,000 people.")
+            return
+        if study is not None:
+            with resources.as_file(path.parent / "study.toml") as example:
+                shutil.copyfile(example, study)
+            shutil.copyfile(path, Path(study).parent / "commute.csv")
+            click.echo(
+                f"Wrote {study}, and commute.csv next to it. Now try: epsilons publish {study}"
+            )
+            return
+        files = options.Files(page, picture)
+        release = mean_of("minutes", epsilon="epsilon", bounds=(0, 120), data=path, person="person")
+    files.write(release)
+    if as_json:
+        click.echo(release.to_json())
+        return
+    click.echo("How long do 4,000 (invented) people commute, in minutes?\n")
+    click.echo(str(release))
+    checked = verify.exact(release.mechanism)
+    click.echo(f"\nChecked, person by person: {str(checked).splitlines()[0]}")
+    click.echo(_in_plain_words(release))
+    click.echo(f"\n{_what_next(page)}")
+
+
+_FEW_STRICT = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
+"""Few of these people are very strict: personal budgets gain however they relate to values."""
+
+
+def _in_plain_words(release: Release) -> str:
+    """What the demo shows, in plain words."""
+    low, high = release.interval()
+    every, little, _ = release.sides
+    gain = (every.typical or math.nan) / (little.typical or math.nan)
+    words = (
+        f"In plain words: the mean commute of these people is between {low:.0f} and {high:.0f} "
+        "minutes, however budgets are related to values. Many people are strict here, so nearly "
+        "everyone spent as little as the strictest, and personal budgets gain little. If you can "
+        "defend that the means at different budgets differ by at most "
+        f"{120.0 * little.related:.0f} minutes, give epsilons mean the option --related "
+        f"{little.related}: the typical error is then {gain:.2f} times smaller.",
+        "If only a few people are strict, the default itself gains: with "
+        f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())}, "
+        f"the typical error is {plan_for(Budgets(_FEW_STRICT)).sides[0].gain:.1f} times smaller "
+        "than with everyone at the strictest ε.",
+    )
+    return "\n".join(textwrap.fill(each, 96, subsequent_indent="  ") for each in words)
+
+
+def _what_next(page: str | None) -> str:
+    """A file to open, and two commands to try, for the end of the demo."""
+    shown = f"The report is in {page}: open it in a browser."
+    if page is None:
+        shown = (
+            "For a report to open in a browser: epsilons demo --report demo.html\n"
+            "  (it needs the extra `report`: run pip install '.[report]' in the folder of epsilons)"
+        )
+    return (
+        f"{shown}\nTry next:\n"
+        "  epsilons plan 0.1:500 1:200       what such people would give, without any data\n"
+        "  epsilons demo --study study.toml  a study with several questions, to edit and publish"
+    )
+
+
+for _each in commands():
+    cli.add_command(_each)
+cli.add_command(CHECK)
+cli.add_command(replays())
+cli.add_command(LEDGER)
+cli.add_command(PUBLISH)
+cli.add_command(SURVEY)
+
+
+@cli.command()
+@options.PEOPLE
+@click.option(
+    "--bounds",
+    type=float,
+    nargs=2,
+    metavar="LO HI",
+    help="The range of the values; 0 1 by default.",
+)
+@options.taken("unknown_range", "shape")
+@click.option("--categories", type=int, help="Plan for frequencies of this many categories.")
+@click.option("--dimension", type=int, help="In the local model: vectors of this many numbers.")
+@click.option(
+    "--model",
+    type=click.Choice(CHOICES["model"]),
+    default="central",
+    show_default=True,
+    help="central: a curator is trusted with values; local: everyone randomizes their own.",
+)
+@options.taken("neighbours", "cap", "about", "related")
+@options.taken("spread")
+@options.taken("loss", "confidence")
+@options.REPORT
+@options.FIGURE
+@options.JSON
+def plan(
+    levels: tuple[tuple[float, int], ...],
+    bounds: tuple[float, float] | None,
+    unknown_range: bool,
+    page: str | None,
+    picture: str | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Forecast every method without any data, such as: epsilons plan 0.1:500 1:200 inf:3."""
+    if unknown_range and bounds is not None:
+        raise click.UsageError("Give either --bounds or --unknown-range, not both.")
+    asked["bounds"] = None if unknown_range else bounds or (0.0, 1.0)
+    asked["statistic"] = "mean" if asked["categories"] is None else "frequencies"
+    files = options.Files(page, picture)
+    forecast = plan_for(options.people_of(levels), **asked)
+    spoken.say(forecast, as_json=as_json)
+    files.write(forecast)
+
+
+@cli.command("verify")
+@options.PEOPLE_OR_FILE
+@click.option("--categories", type=int, help="Check frequencies of this many categories.")
+@options.taken("neighbours")
+@click.option("--method", default="auto", show_default=True, help="The name of a method, or auto.")
+@click.option(
+    "--draws", is_flag=True, help="Also draw many times, and compare with what is declared."
+)
+@options.JSON
+def verify_command(
+    levels: tuple[Any, ...],
+    categories: int | None,
+    neighbours: str,
+    method: RuleName,
+    draws: bool,
+    as_json: bool,
+) -> None:
+    """Recompute everyone's privacy loss, such as: epsilons verify 0.1:500 1:200.
+
+    No data is needed: a mechanism depends only on budgets, or under add-remove on what is public.
+
+    With the JSON file of a release, recompute all that it shows: epsilons verify release.json.
+    """
+    if any(isinstance(each, Path) for each in levels):
+        others = (categories is not None, neighbours != "replace", method != "auto", draws)
+        if len(levels) > 1 or any(others):
+            raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
+        _verify_file(levels[0], as_json=as_json)
+        return
+    people = options.people_of(levels)
+    if neighbours == "replace":
+        rule: Any = method  # which rules there are depends on the statistic
+        question: Question = Mean([], bounds=(0, 1), method=rule)
+        if categories is not None:
+            question = Frequencies([], categories=range(categories), method=rule)
+        # What takes two draws depends on the first of them.
+        parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
+        there = Absent(people.levels, people.counts)
+        rehearsal = rehearse(question, there, terms_for(people, neighbours))
+        name, mechanism = rehearsal.answer.method, rehearsal.draws[-1].mechanism
+    else:
+        public: dict[str, Any] = {"neighbours": neighbours, "levels": people, "method": method}
+        release: Release
+        if categories is None:
+            release = mean_of([], epsilon=[], bounds=(0, 1), **public)
+        else:
+            release = frequencies_of([], epsilon=[], categories=list(range(categories)), **public)
+        name, mechanism = release.method, release.mechanism
+    verdict = verify.exact(mechanism)
+    compared = verify.draws(mechanism) if draws else None
+    if as_json:
+        data = {"method": name, **verdict.to_dict()}
+        click.echo(report.to_json(data | ({"draws": compared.to_dict()} if compared else {})))
+    else:
+        click.echo(
+            f"Method {name}, {neighbours}. {verdict}" + (f"\n{compared}" if compared else "")
+        )
+    verdict.require()
+    if compared:
+        compared.require()
+
+
+def _verify_file(path: Path, *, as_json: bool) -> None:
+    """Say what disagrees in the file of a release.
+
+    Raises:
+        FileError: it cannot be read.
+        PrivacyError: something disagrees, or somebody's budget is not kept.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
+    found = verify.published(text)
+    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
+    found.require()
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line, and exit code 2."""
+    try:
+        cli(standalone_mode=True)
+    except errors.EpsilonsError as error:
+        command = spoken.command_of(cli, sys.argv[1:])
+        click.echo(f"epsilons: {spoken.error_words(error, command)}", err=True)
+        sys.exit(2)

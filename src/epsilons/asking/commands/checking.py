@@ -1,0 +1,50 @@
+"""The command of a curator who looks before they publish: with the options that will publish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from epsilons import check
+from epsilons.asking.commands import spoken
+from epsilons.asking.commands.publishing import EVERY, asked, parameters, terms
+from epsilons.questions import STATISTICS
+
+__all__ = ["CHECK"]
+
+_OF_CELLS = ("words", "integers", "edges", "other")
+_OF_A_RANGE = ("bounds", "unknown_range")
+
+
+class Checking(click.Command):
+    """Looks at a file, for the curator alone."""
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Look, and print what is there."""
+        ctx.invoke(_check, ctx.params)
+
+
+def _check(given: dict[str, Any]) -> None:
+    cells, mean = (any(given[name] for name in names) for names in (_OF_CELLS, _OF_A_RANGE))
+    if cells == mean:
+        raise click.UsageError(
+            "Give the options that will publish: --bounds LO HI or --unknown-range for a mean; "
+            "--category, --integers or --edges for frequencies."
+        )
+    if cells and given["missing"] is not None:
+        raise click.UsageError("--missing is for a mean: frequencies have --other.")
+    if cells and given["spread"] is not None:
+        raise click.UsageError("--spread is for a mean: leave it out for frequencies.")
+    if cells and any(given[name] for name in ("by", "group", "group2", "where", "compare")):
+        raise click.UsageError("--by, --group, --where and --compare are for a mean.")
+    question = asked(STATISTICS["frequencies" if cells else "mean"], given)
+    spoken.say(check(question, **terms(given)), as_json=given["as_json"])
+
+
+CHECK = Checking(
+    "check",
+    params=parameters(*EVERY),
+    help="Look at FILE (Parquet, CSV or TSV) before anything is published from it: for the "
+    "curator, not for publication. The options are those that will publish.",
+)

@@ -1,0 +1,284 @@
+"""The commands of a ledger: it is made, people are enrolled, releases are charged to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+import click
+
+from epsilons import Ledger, Mean, publish
+from epsilons.asking.commands import options, spoken
+from epsilons.asking.commands.publishing import FILE, Publish, asked, show, terms
+from epsilons.errors import ArgumentError
+from epsilons.parameters import CHOICES
+from epsilons.questions import STATISTICS
+from epsilons.results import report
+from epsilons.types import Neighbours
+
+__all__ = ["LEDGER"]
+
+WHERE: Final = click.argument("ledger_at", metavar="WHERE")
+NAME: Final = click.argument("name")
+
+
+class _Share(click.ParamType[Any]):
+    """A part of a whole, such as 1/12 or 0.1."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Fraction:
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value!r} is not a share, such as 1/12.", param, ctx)
+
+
+CLAIM: Final = (
+    click.option("--name", required=True, help="What the release is called in the ledger."),
+    click.option("--at-most", type=float, help="The most that anyone spends on it, in epsilon."),
+    click.option(
+        "--share",
+        type=_Share(),
+        help="The same as a share of everyone's budget: 1/12.",
+    ),
+)
+
+
+class ClaimCommand(Publish):
+    """Publishes the answer to a question about a file, and charges it to a ledger."""
+
+    does: ClassVar[str] = "Publish {}, and charge it to the ledger at WHERE."
+    first: ClassVar[tuple[options.Decorator, ...]] = (WHERE, FILE)
+    budgets: ClassVar[tuple[options.Decorator, ...]] = CLAIM
+
+    def ask(self, given: dict[str, Any]) -> None:
+        """Publish, and print the release."""
+        with Ledger(given["ledger_at"]) as ledger:
+            files = options.Files(given["page"], given["picture"])
+            claim = ledger.claim(given["name"], at_most=given["at_most"], share=given["share"])
+            question = asked(self._question, given)
+            (release,) = publish([question], **terms(given), ledger=claim)
+        show(release, question, given, files)
+
+
+@click.group("ledger")
+def LEDGER() -> None:  # noqa: N802
+    """Keep an account for everyone: what they gave for life, and what is left of it.
+
+    WHERE is the path of a file (SQLite), or an address such as postgresql://host/database.
+    """
+
+
+@LEDGER.command()
+@WHERE
+@click.option(
+    "--neighbours",
+    type=click.Choice(CHOICES["neighbours"]),
+    default="replace",
+    show_default=True,
+    help="What is private, for life: values alone, or also who takes part and with which budget.",
+)
+@options.JSON
+def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
+    """Make a ledger."""
+    with Ledger.create(ledger_at, neighbours) as ledger:
+        _echo({"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json)
+
+
+@LEDGER.command()
+@WHERE
+@FILE
+@click.option("--person", required=True, help="The column that says which person a row belongs to.")
+@click.option("--epsilon", required=True, help="The column of budgets, or one number for everyone.")
+@options.taken("separator")
+@click.option("--consent", help="How people agreed to give more than earlier, in words.")
+@options.JSON
+def enrol(
+    ledger_at: str,
+    file: str,
+    person: str,
+    epsilon: str,
+    separator: str | None,
+    consent: str | None,
+    as_json: bool,
+) -> None:
+    """Give the people of FILE accounts, or change what they give."""
+    with Ledger(ledger_at) as ledger:
+        told = ledger.enrol(
+            file,
+            person=person,
+            epsilon=options.number_or_column(epsilon),
+            separator=separator,
+            consent=consent,
+        )
+    _echo(vars(told), str(told), as_json)
+
+
+@LEDGER.command()
+@WHERE
+@options.JSON
+def status(ledger_at: str, as_json: bool) -> None:
+    """Show the ledger at a glance."""
+    with Ledger(ledger_at) as ledger:
+        told = ledger.status()
+    _echo(told.to_dict(), str(told), as_json)
+
+
+@LEDGER.command()
+@WHERE
+@options.JSON
+def history(ledger_at: str, as_json: bool) -> None:
+    """List all releases."""
+    with Ledger(ledger_at) as ledger:
+        told = ledger.history()
+    lines = [f"{each.name}: {each.state}, {each.claim}, {each.head or ''}" for each in told]
+    _echo([each.to_dict() for each in told], "\n".join(lines), as_json)
+
+
+def _person(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an id to a command: text, or a whole number."""
+    command = click.option("--number", is_flag=True, help="The id is a whole number.")(command)
+    return click.argument("who", metavar="PERSON")(command)
+
+
+def _id(who: str, number: bool) -> int | str:
+    """The id that is meant.
+
+    Raises:
+        ArgumentError: it is no whole number, though it should be one.
+    """
+    if not number:
+        return who
+    try:
+        return int(who)
+    except ValueError:
+        raise ArgumentError(f"person={who!r} is not a whole number: leave --number out.") from None
+
+
+@LEDGER.command()
+@WHERE
+@_person
+@click.option(
+    "--report",
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also write an HTML report to FILE.",
+)
+@options.JSON
+def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:
+    """Show what PERSON gave, and what became of it: for that person."""
+    with Ledger(ledger_at) as ledger:
+        told = ledger.account(_id(who, number))
+    if page is not None:
+        told.report(page)
+    _echo(told.to_dict(), str(told), as_json)
+
+
+@LEDGER.command()
+@WHERE
+@_person
+@options.JSON
+def withdraw(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
+    """Take back whatever PERSON has not spent."""
+    with Ledger(ledger_at) as ledger:
+        ledger.withdraw(_id(who, number))
+    _echo({"withdrawn": True}, "Withdrawn.", as_json)
+
+
+@LEDGER.command()
+@WHERE
+@_person
+@options.JSON
+def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
+    """Replace the id of PERSON, who has withdrawn, by a keyed hash."""
+    with Ledger(ledger_at) as ledger:
+        ledger.erase(_id(who, number))
+    _echo({"erased": True}, "Erased.", as_json)
+
+
+@LEDGER.command()
+@WHERE
+@click.option("--head", help="An end of the chain that was kept elsewhere.")
+@options.JSON
+def check(ledger_at: str, head: str | None, as_json: bool) -> None:
+    """Replay every charge; exit code 2 if the ledger was changed from outside."""
+    with Ledger(ledger_at) as ledger:
+        found = ledger.check(head)
+    _echo(found.to_dict(), str(found) if found.holds else "", as_json)
+    found.require()
+
+
+@LEDGER.command()
+@WHERE
+@NAME
+@options.REPORT
+@options.JSON
+def release(ledger_at: str, name: str, page: str | None, as_json: bool) -> None:
+    """Show what was released under NAME, as it was stored."""
+    files = options.Files(page, None)
+    with Ledger(ledger_at) as ledger:
+        found = ledger.release(name)
+    shown = found[0] if len(found) == 1 else found
+    spoken.say(shown, as_json=as_json)
+    files.write(shown)
+
+
+@LEDGER.command()
+@WHERE
+@NAME
+@options.JSON
+def abandon(ledger_at: str, name: str, as_json: bool) -> None:
+    """Give up the release NAME, which was opened or being drawn, and has no answer."""
+    with Ledger(ledger_at) as ledger:
+        ledger.abandon(name)
+    _echo({"abandoned": name}, f"Abandoned {name}.", as_json)
+
+
+@LEDGER.command()
+@WHERE
+@click.argument("folder", type=click.Path(file_okay=False))
+@options.JSON
+def export(ledger_at: str, folder: str, as_json: bool) -> None:
+    """Write all tables to FOLDER as Parquet files, for an auditor."""
+    with Ledger(ledger_at) as ledger:
+        paths = [str(path) for path in ledger.export(folder)]
+    _echo(paths, "\n".join(paths), as_json)
+
+
+@LEDGER.command()
+@WHERE
+@click.option("--times", type=int, default=12, show_default=True, help="How many means.")
+@click.option("--bounds", type=float, nargs=2, default=(0.0, 1.0), metavar="LO HI")
+@options.taken("about", "related", "loss", "confidence")
+@options.REPORT
+@options.JSON
+def plan(
+    ledger_at: str,
+    times: int,
+    page: str | None,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Forecast a series of equal means under one epsilon for life."""
+    question = Mean("", **asked)
+    with Ledger(ledger_at) as ledger:
+        told = ledger.plan([question] * times)
+    _echo(told.to_dict(), str(told), as_json)
+    if page is not None:
+        told.report(page)
+
+
+def _echo(data: Any, text: str, as_json: bool) -> None:
+    """Print plain data, or words."""
+    if as_json:
+        click.echo(report.to_json(data))
+    elif text:
+        click.echo(text)
+
+
+for _question in STATISTICS.values():
+    LEDGER.add_command(ClaimCommand(_question))

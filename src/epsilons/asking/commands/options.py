@@ -1,0 +1,353 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import click
+
+from epsilons import Budgets
+from epsilons.errors import ArgumentError
+from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, related
+from epsilons.results import report
+from epsilons.results.report.shown import Shown
+
+__all__ = [
+    "FIGURE",
+    "JSON",
+    "OPTIONS",
+    "PEOPLE",
+    "PEOPLE_OR_FILE",
+    "REPORT",
+    "Decorator",
+    "Files",
+    "number_or_column",
+    "of",
+    "offered",
+    "people_of",
+    "refused",
+    "taken",
+]
+
+Decorator: TypeAlias = Callable[[Any], Any]
+
+_HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eager": True}
+
+
+class _Level(click.ParamType[Any]):
+    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if people need not be given."""
+
+    name = "level"
+
+    def __init__(self, *, alone: bool) -> None:
+        self._alone = alone
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, int | None]:
+        if isinstance(value, tuple):
+            return value
+        epsilon, colon, people = str(value).partition(":")
+        try:
+            return float(epsilon), int(people) if colon or not self._alone else None
+        except ValueError:
+            form = "EPSILON or EPSILON:PEOPLE" if self._alone else "EPSILON:PEOPLE"
+            self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
+
+
+class _LevelOrFile(_Level):
+    """EPSILON:PEOPLE, or the JSON file of a release."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, str) and (value.endswith(".json") or Path(value).is_file()):
+            return Path(value)
+        return super().convert(value, param, ctx)
+
+
+class _Related(click.ParamType[Any]):
+    """yes, no, or a part of the range."""
+
+    name = "related"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> bool | float:
+        if isinstance(value, (bool, float)):
+            return value
+        words = {"yes": True, "true": True, "no": False, "false": False}
+        if str(value).lower() in words:
+            return words[str(value).lower()]
+        try:
+            return related(float(value))
+        except (ValueError, ArgumentError):
+            self.fail(
+                f"{value!r} is not yes, no or a number between 0 and 1, such as 0.05.", param, ctx
+            )
+
+
+class _Method(click.Choice[str]):
+    """The methods of a question; one that has moved says where to."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in MOVED:
+            self.fail(f"{value!r} is {MOVED[value]}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
+    """Say what to write in place of the word of former versions."""
+    if given is not None:
+        about, related_ = FORMER.get(given, ("people|population", None))
+        told = {True: "yes", False: "no", None: "yes|no|DELTA"}[related_]
+        how = f"--about {about} --related {told}"
+        raise click.UsageError(f"--assume {given} is now written {how}.")
+
+
+def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
+    """An option of an argument; it is called as the argument is, unless words say otherwise."""
+    return argument, click.option(*(words or (f"--{argument.replace('_', '-')}",)), **more)
+
+
+def _word(argument: str, default: str, help: str) -> tuple[str, Decorator]:
+    """An option that is one of the words that its argument takes."""
+    return _of(
+        argument,
+        type=click.Choice(CHOICES[argument]),
+        default=default,
+        show_default=True,
+        help=help,
+    )
+
+
+def _range(argument: str, help: str, **more: Any) -> tuple[str, Decorator]:
+    """An option of two numbers."""
+    return _of(argument, type=float, nargs=2, metavar="LO HI", help=help, **more)
+
+
+PEOPLE = click.argument(
+    "levels", type=_Level(alone=False), nargs=-1, required=True, metavar="EPSILON:PEOPLE..."
+)
+PEOPLE_OR_FILE = click.argument(
+    "levels",
+    type=_LevelOrFile(alone=False),
+    nargs=-1,
+    required=True,
+    metavar="EPSILON:PEOPLE... | FILE",
+)
+REPORT = click.option(
+    "--report",
+    "page",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also write an HTML report to FILE.",
+)
+FIGURE = click.option(
+    "--figure",
+    "picture",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Also write a picture to FILE (.svg or .png).",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+OPTIONS: Final = (
+    _of("values", "--value", required=True, help="The column of values."),
+    _of("x", required=True, help="The first column of values."),
+    _of("y", required=True, help="The second column of values."),
+    _of("epsilon", required=True, help="The column of budgets, or one number for everyone."),
+    _range("bounds", "The range that values can have, whatever the data are."),
+    _range("x_bounds", "The range that values of x can have.", required=True),
+    _range("y_bounds", "The range that values of y can have.", required=True),
+    _of("unknown_range", is_flag=True, help="The range is not known: find one privately first."),
+    _of(
+        "q",
+        type=float,
+        multiple=True,
+        help="The share of people at or below the quantile, such as 0.5; repeat it for several.",
+    ),
+    _word(
+        "shape",
+        "any",
+        "With --unknown-range: any data, clipped to the range that is found, or Gaussian data.",
+    ),
+    _of(
+        "spread",
+        type=float,
+        help="A guess of the standard deviation, as a fraction of the range, such as 0.1.",
+    ),
+    _of(
+        *("categories", "--category", "words"),
+        multiple=True,
+        help="A category; repeat it for each.",
+    ),
+    _of(
+        *("categories", "--integers"),
+        type=int,
+        nargs=2,
+        metavar="FIRST LAST",
+        help="The categories are the whole numbers from FIRST to LAST.",
+    ),
+    _of("edges", help="The edges of bins for numbers, such as 0,18,65."),
+    _of("other", help="The category for values that are missing or not declared."),
+    _of("person", help="The column that says which person a row belongs to."),
+    _of(
+        "separator",
+        callback=lambda _context, _option, given: "\t" if given == r"\t" else given,
+        help="The separator of a CSV file; by default a comma, or a tab in .tsv files.",
+    ),
+    _of(
+        "missing",
+        type=click.Choice(MISSING),
+        help="What to do with missing values; by default error, or midpoint under add-remove.",
+    ),
+    _of("by", multiple=True, help="The column of groups; repeat it for a second one."),
+    _of("groups", "--group", multiple=True, help="A group; repeat it for each group."),
+    _of("groups", "--group2", multiple=True, help="The same for the second column."),
+    _word("groups_are", "private", "Whether group membership is a secret."),
+    _of("where", help="The column of truth values that says which rows count."),
+    _of(
+        *("groups", "--compare"),
+        nargs=2,
+        multiple=True,
+        metavar="A B",
+        help="Also show group A minus group B, and A over B; repeat it for other pairs. A group of "
+        "two columns is written as it is printed, such as 'north, young'.",
+    ),
+    _word(
+        "neighbours",
+        "replace",
+        "What is private: values alone, or also who takes part and with which budget.",
+    ),
+    _of(
+        *("levels", "--level", "levels"),
+        type=_Level(alone=True),
+        multiple=True,
+        metavar="EPSILON[:PEOPLE]",
+        help="For add-remove: a budget that was offered, and how many people you expect to have "
+        "it.",
+    ),
+    _of("cap", type=float, help="For add-remove: the most that anyone spends; chosen by default."),
+    _word(
+        "about",
+        "people",
+        "Estimate the truth of exactly these people, or of the population they come from.",
+    ),
+    _of(
+        "related",
+        type=_Related(),
+        default="yes",
+        show_default=True,
+        metavar="yes|no|DELTA",
+        help="Whether budgets may be related to values: in any way, not at all, or by at most this "
+        "part of the range, such as 0.05.",
+    ),
+    _of("related", "--assume", callback=_translated, **_HIDDEN),
+    _word("loss", "mse", "Which error to minimize."),
+    _of("confidence", type=float, default=0.95, show_default=True),
+    _of("method"),  # of which each statistic has its own
+    _of("title", help="What was measured, in one line."),
+    _of("unit", help="The unit of the values, such as minutes."),
+)
+"""The options of every argument of a question and of a call, in the order in which help has them.
+
+Each comes with the argument that it belongs to.
+"""
+
+
+def refused(argument: str, why: str) -> Decorator:
+    """An option that is none, and says why.
+
+    Args:
+        argument: one that a question does not take.
+        why: in a sentence, in which {} stands for what was given.
+    """
+
+    def say(_context: click.Context, _option: click.Parameter, given: Any) -> None:
+        if given is not None:
+            raise ArgumentError(why.format(repr(given)))
+
+    word = "value" if argument == "values" else argument.replace("_", "-")
+    pair = 2 if argument.endswith("bounds") else 1
+    return click.option(f"--{word}", nargs=pair, callback=say, **_HIDDEN)
+
+
+def of(
+    arguments: Collection[str],
+    methods: Iterable[str] = (),
+    budgets: tuple[Decorator, ...] = (),
+) -> list[Decorator]:
+    """The options of arguments, in the order in which help has them.
+
+    Args:
+        arguments: of a question, and of a call.
+        methods: the names that `method` can have besides "auto".
+        budgets: what a command takes in place of `epsilon`, if it does.
+    """
+    choice = _Method(["auto", *methods])
+    method = click.option("--method", type=choice, default="auto", show_default=True)
+    other = {"method": (method,)} | ({"epsilon": budgets} if budgets else {})
+    each = [other.get(name, (option,)) for name, option in OPTIONS if name in arguments]
+    return [option for some in each for option in some]
+
+
+def taken(*arguments: str) -> Decorator:
+    """Give a command the options of these arguments."""
+    return lambda command: reduce(lambda one, option: option(one), of(arguments)[::-1], command)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The page and the picture that are to be written, if any.
+
+    They are checked when this is made: before anything is drawn that is spent.
+
+    Attributes:
+        page: a file for an HTML page, or None.
+        picture: a file for a picture, or None.
+    """
+
+    page: str | None
+    picture: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.page is not None:
+            report.ready(self.page)
+        if self.picture is not None:
+            report.picture_ready(self.picture)
+
+    def write(self, shown: Shown) -> None:
+        """Write what was asked for."""
+        if self.page is not None:
+            shown.report(self.page)
+        if self.picture is not None:
+            shown.figure(self.picture)
+
+
+def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:
+    """Budgets of EPSILON:PEOPLE."""
+    totals: dict[float, int] = {}
+    for level, people in levels:
+        totals[level] = totals.get(level, 0) + people
+    return Budgets(totals)
+
+
+def offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
+    """Levels with guesses as a mapping, levels alone as a list."""
+    if not levels:
+        return None
+    guesses = {level: people for level, people in levels if people is not None}
+    if guesses and len(guesses) < len(levels):
+        raise click.UsageError(
+            "--level: give the number of people you expect for all levels, or for none."
+        )
+    return guesses or [level for level, _ in levels]
+
+
+def number_or_column(text: str) -> float | str:
+    """One budget for all, or the name of a column."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if math.isnan(number) else number

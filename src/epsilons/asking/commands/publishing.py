@@ -1,0 +1,256 @@
+"""A command for each statistic: its options are the fields of its question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Any, ClassVar
+
+import click
+
+from epsilons import publish, verify
+from epsilons.asking.commands import options, spoken
+from epsilons.questions import STATISTICS, Question
+from epsilons.questions.question import TERMS
+from epsilons.results import report
+from epsilons.results.release import Release
+
+__all__ = [
+    "EVERY",
+    "FILE",
+    "Publish",
+    "asked",
+    "commands",
+    "parameters",
+    "replays",
+    "show",
+    "terms",
+]
+
+FILE = click.argument("file", type=click.Path(dir_okay=False))
+
+EVERY = (
+    FILE,
+    *options.of(
+        {name for name, _ in options.OPTIONS} - {"x", "y", "x_bounds", "y_bounds"},
+        dict.fromkeys(name for each in STATISTICS.values() for name in each.every_method),
+    ),
+    options.JSON,
+)
+"""All options of the commands that publish a statistic of one column, each once."""
+
+
+class Publish(click.Command):
+    """Publishes the answer to a question about a file.
+
+    Args:
+        question: what is asked.
+    """
+
+    does: ClassVar[str] = "Publish {}."
+    first: ClassVar[tuple[options.Decorator, ...]] = (FILE,)
+    budgets: ClassVar[tuple[options.Decorator, ...]] = ()
+    last: ClassVar[tuple[options.Decorator, ...]] = (options.REPORT, options.FIGURE, options.JSON)
+
+    def __init__(self, question: type[Question]) -> None:
+        self._question = question
+        own = {*_arguments(question), *TERMS}
+        own |= {"unknown_range"} if question.range_may_be_found else set()
+        own -= {"missing"} if "categories" in own else set()  # they have --other
+        between = options.of(own, question.every_method, self.budgets)
+        hidden = [options.refused(*each) for each in question.NOT_TAKEN.items()]
+        super().__init__(
+            question.statistic.replace(" ", "-"),
+            params=parameters(*self.first, *between, *self.last, *hidden),
+            help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
+        )
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Ask, and print what there is to say."""
+        ctx.invoke(self.ask, ctx.params)
+
+    def ask(self, given: dict[str, Any]) -> None:
+        """Publish, and print the release."""
+        files = options.Files(given["page"], given["picture"])
+        question = asked(self._question, given)
+        show(publish([question], **terms(given))[0], question, given, files)
+
+
+def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
+    """Print a release, with the groups that are to be compared, and write it to its files."""
+    for first, second in compared(question, given):
+        release = release.compare(first, second)
+    spoken.say(release, as_json=given["as_json"])
+    files.write(release)
+
+
+def asked(question: type[Question], given: dict[str, Any]) -> Question:
+    """The question that the options of a command stand for.
+
+    Raises:
+        UsageError: they do not fit together.
+    """
+    own = _arguments(question)
+    made = {name: given[name] for name in own if name in given}
+    if "values" in own:
+        made["values"] = given["value"]
+    if "bounds" in own:
+        _refuse_no_range(given)
+    if "categories" in own:
+        made |= _cells(given)
+    if "by" in own:
+        made |= _groups(given)
+    if "q" in own:
+        made["q"] = _shares(given["q"])
+    asked_for = question(**made)
+    compared(asked_for, given)  # what does not fit is refused before anything is drawn
+    return asked_for
+
+
+def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """The labels of the groups that are to be compared, which users name as they are printed.
+
+    Raises:
+        UsageError: a name is not that of one declared group.
+    """
+    pairs = given.get("compare", ())
+    grouping = getattr(question, "grouping", None)
+    if not pairs:
+        return []
+    if grouping is None:
+        raise click.UsageError("--compare is for means by group: give --by and --group with it.")
+    if any(first == second for first, second in pairs):
+        raise click.UsageError("--compare A B: A and B are the same group; give two.")
+    return [
+        (_group_named(first, grouping.labels), _group_named(second, grouping.labels))
+        for first, second in pairs
+    ]
+
+
+def _group_named(word: str, labels: Iterable[Any]) -> Any:
+    """The label that is printed as this word."""
+    found = [label for label in labels if report.group_name(label) == word]
+    if len(found) != 1:
+        which = "is not the name of a group" if not found else "is the name of several groups"
+        raise click.UsageError(f"--compare: {word!r} {which}; see --group.")
+    return found[0]
+
+
+def _arguments(question: type[Question]) -> set[str]:
+    """The names of what a question is made with."""
+    return {field.name for field in fields(question) if field.init}
+
+
+class ReplayCommand(Publish):
+    """Asks a question of a file and of neighbours of it, and publishes nothing."""
+
+    does: ClassVar[str] = (
+        "Ask for {}, and ask the same about copies in which one person is changed: with the same "
+        "draws, everything public must be equal. Nothing is published."
+    )
+    last: ClassVar[tuple[options.Decorator, ...]] = (options.JSON,)
+
+    def ask(self, given: dict[str, Any]) -> None:
+        """Replay, and print what changed."""
+        found = verify.replay(asked(self._question, given), **terms(given))
+        click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
+        found.require()
+
+
+def replays() -> click.Group:
+    """The command `replay`, with one for each statistic."""
+    group = click.Group("replay", help="Check the whole way from a file to a release.")
+    for question in STATISTICS.values():
+        group.add_command(ReplayCommand(question))
+    return group
+
+
+def commands() -> Iterator[click.Command]:
+    """A command for each statistic."""
+    return map(Publish, STATISTICS.values())
+
+
+def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
+    """What decorators of click add to a command, in their order."""
+
+    def command() -> None:
+        """Carry the parameters."""
+
+    for decorator in reversed(decorators):
+        decorator(command)
+    found: list[click.Parameter] = vars(command)["__click_params__"]
+    return found[::-1]
+
+
+def terms(given: dict[str, Any]) -> dict[str, Any]:
+    """Whom is asked, and on which terms."""
+    epsilon = given.get("epsilon")  # None where a ledger says it
+    return {
+        **{name: given[name] for name in TERMS if name in given},
+        "epsilon": None if epsilon is None else options.number_or_column(epsilon),
+        "data": given["file"],
+        "levels": options.offered(given["levels"]),
+    }
+
+
+def _refuse_no_range(given: dict[str, Any]) -> None:
+    """Refuse a question without a range, or with two.
+
+    Raises:
+        UsageError: it is neither given nor to be found; or it is unknown, and something is a
+            fraction of it.
+    """
+    if (given["bounds"] is None) != given.get("unknown_range", False):
+        found = ", or --unknown-range if you do not know it" if "unknown_range" in given else ""
+        raise click.UsageError(
+            f"Give --bounds LO HI, the range that values can have whatever the data are{found}."
+        )
+    if given["bounds"] is None and given.get("spread") is not None:
+        raise click.UsageError("--spread is a fraction of the range: give --bounds LO HI with it.")
+
+
+def _groups(given: dict[str, Any]) -> dict[str, Any]:
+    """The columns of groups, and the groups."""
+    by = given["by"]
+    if len(by) > 2:
+        raise click.UsageError("--by: give one column of groups, or two.")
+    every = [_labels(each) for each in (given["group"], given["group2"])]
+    if bool(every[1]) != (len(by) == 2):
+        raise click.UsageError("--group2 is for the second of two --by: give both, or none.")
+    if len(by) == 2:
+        return {"by": list(by), "groups": every}
+    return {"by": by[0] if by else None, "groups": every[0] or None}
+
+
+def _labels(words: tuple[str, ...]) -> list[Any]:
+    """Labels: integers if they all are."""
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        return list(words)
+
+
+def _cells(given: dict[str, Any]) -> dict[str, Any]:
+    """The categories of frequencies."""
+    words, integers, edges = given["words"], given["integers"], given["edges"]
+    whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
+    if integers and not whole:
+        raise click.UsageError("--integers FIRST LAST: FIRST must not be above LAST.")
+    if (len(words) > 0) + (integers is not None) + (edges is not None) != 1:
+        raise click.UsageError("Give one of --category (repeated), --integers or --edges.")
+    bins = None if edges is None else _numbers(edges)
+    return {"categories": words or whole or None, "edges": bins, "other": given["other"]}
+
+
+def _shares(given: tuple[float, ...]) -> float | list[float]:
+    """Which quantiles: one number, or a list of several."""
+    if not given:
+        raise click.UsageError("Give --q, the share of people at or below, such as 0.5.")
+    return given[0] if len(given) == 1 else list(given)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(edge) for edge in text.split(",")]
+    except ValueError:
+        raise click.UsageError("--edges: give numbers and commas, such as 0,18,65.") from None

@@ -1,0 +1,203 @@
+"""A study in a file: several questions, whom they are asked of, and what each may spend."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from epsilons import Ledger, Releases, parameters, publish
+from epsilons.asking.commands import options
+from epsilons.errors import ArgumentError, FileError
+from epsilons.questions import STATISTICS, Question
+from epsilons.questions.question import TERMS
+
+__all__ = ["PUBLISH", "Study", "read"]
+
+CLAIM: Final = ("ledger", "name", "at_most", "share")
+"""Keys of [study] for a ledger: where it is, and what is claimed of it."""
+
+DIVIDED: Final = ("share", "target")
+"""Keys of a question that say what it may spend, or how far its interval may reach."""
+
+UNKNOWN: Final = "unknown"
+"""What stands for bounds that nobody knows: TOML has no word for nothing."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a file asks for.
+
+    Attributes:
+        title: of all of it, or None.
+        questions: in their order.
+        terms: arguments of `epsilons.publish`.
+        claim: what is claimed of a ledger; empty if there is none.
+    """
+
+    title: str | None
+    questions: tuple[Question, ...]
+    terms: dict[str, Any]
+    claim: dict[str, Any]
+
+    def publish(self) -> Releases:
+        """Publish it, and charge it to its ledger, if it has one."""
+        if not self.claim:
+            found = publish(self.questions, **self.terms)
+        else:
+            given = dict(self.claim)
+            with Ledger(given.pop("ledger")) as ledger:
+                claim = ledger.claim(given.pop("name", ""), **given)
+                found = publish(self.questions, **self.terms, ledger=claim)
+        return found if self.title is None else replace(found, title=self.title)
+
+
+def read(path: Path) -> Study:
+    """The study that a file holds.
+
+    Args:
+        path: of a TOML file; paths in it are relative to its folder.
+
+    Raises:
+        FileError: the file is not there, or is not TOML.
+        ArgumentError: a key is not known, or something does not fit.
+    """
+    held = _loaded(path)
+    _refuse_others(f"{path.name}: table", held, ("study", "question"))
+    study, asked = held.get("study"), held.get("question")
+    tables = isinstance(asked, list) and all(isinstance(each, dict) for each in asked)
+    if not isinstance(study, dict) or not tables or not asked:
+        raise ArgumentError(
+            f"{path.name}: a study has a table [study], and a table [[question]] for each question."
+        )
+    _refuse_others(f"{path.name}, [study]: key", study, ("title", *TERMS, *CLAIM))
+    questions = tuple(_question(each, place) for place, each in enumerate(asked, 1))
+    terms = {key: study[key] for key in TERMS if key in study}
+    if "data" in terms:
+        terms["data"] = _beside(path, "data", terms["data"])
+    if "levels" in terms:
+        terms["levels"] = _levels(terms["levels"])
+    return Study(
+        parameters.line("title", study.get("title")),
+        questions,
+        {**terms, **_division(asked)},
+        _claim(path, study),
+    )
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise FileError(f"{str(path)!r} cannot be read ({reason}).") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{str(path)!r} is not TOML: {error}.") from None
+
+
+def _refuse_others(what: str, given: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse keys that nobody knows, with the nearest that somebody does."""
+    for key in given:
+        parameters.choice(what, key, known)
+
+
+def _question(given: dict[str, Any], place: int) -> Question:
+    """One question, made of the fields of its class."""
+    where = f"question {place}"
+    if "statistic" not in given:
+        raise ArgumentError(f"{where}: statistic is not given: {', '.join(STATISTICS)}.")
+    kind = STATISTICS[parameters.choice(f"{where}: statistic", given["statistic"], STATISTICS)]
+    own = [field.name for field in fields(kind) if field.init]
+    for key in given.keys() & kind.NOT_TAKEN.keys():
+        raise ArgumentError(f"{where}: {kind.NOT_TAKEN[key].format(repr(given[key]))}")
+    _refuse_others(f"{where}: key", given, ("statistic", *own, *DIVIDED))
+    for name in {"values", "x", "y"}.intersection(own):
+        if not isinstance(given.get(name), str):
+            raise ArgumentError(f"{where}: {name} must be the name of a column.")
+    made = {key: each for key, each in given.items() if key in own}
+    if made.get("bounds") == UNKNOWN:
+        made["bounds"] = None
+    try:
+        return kind(**made)
+    except ArgumentError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _division(asked: list[dict[str, Any]]) -> dict[str, Any]:
+    """The shares or the targets of questions, as arguments of `epsilons.publish`."""
+    shares, targets = ([each.get(key) for each in asked] for key in DIVIDED)
+    if any(each is not None for each in shares) and None in shares:
+        raise ArgumentError("share: give it in all questions, or in none.")
+    some = {"shares": [_fraction("share", each) for each in shares if each is not None]}
+    found: dict[str, Any] = some if some["shares"] else {}
+    if any(each is not None for each in targets):
+        found = {**found, "targets": targets}
+    return found
+
+
+def _claim(path: Path, study: dict[str, Any]) -> dict[str, Any]:
+    """What is claimed of a ledger."""
+    claim: dict[str, Any] = {key: study[key] for key in CLAIM if key in study}
+    if not claim:
+        return {}
+    for key in ("ledger", "name"):
+        if key not in claim:
+            raise ArgumentError(
+                f"[study]: {key} is needed to charge a ledger: ledger, where it is; name, what "
+                "this is called there; and at_most or share."
+            )
+    if "://" not in str(claim["ledger"]):
+        claim["ledger"] = str(_beside(path, "ledger", claim["ledger"]))
+    if "share" in claim:
+        claim["share"] = _fraction("share", claim["share"])
+    return claim
+
+
+def _beside(path: Path, name: str, given: Any) -> Path:
+    """A path that is relative to the folder of the study."""
+    if not isinstance(given, str):
+        raise ArgumentError(f"[study]: {name} must be the path of a file.")
+    return path.parent / given
+
+
+def _fraction(name: str, given: Any) -> Any:
+    """A part of a whole: a number, or words such as "1/12"; what else it is, is checked later."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return Fraction(given)
+    except (ValueError, ZeroDivisionError):
+        raise ArgumentError(f'{name}={given!r} is no part of a whole, such as "1/12".') from None
+
+
+def _levels(given: Any) -> Any:
+    """Levels as a list, or as a table from budgets, which are words there, to people."""
+    if not isinstance(given, dict):
+        return given
+    try:
+        return {float(level): people for level, people in given.items()}
+    except ValueError:
+        raise ArgumentError(
+            'levels: a table is from budgets to people, such as {"0.1" = 500, "1" = 200}.'
+        ) from None
+
+
+@click.command("publish")
+@click.argument("file", type=click.Path(dir_okay=False))
+@options.REPORT
+@options.FIGURE
+@options.JSON
+def PUBLISH(  # noqa: N802
+    file: str, page: str | None, picture: str | None, as_json: bool
+) -> None:
+    """Publish the answers to all questions of the study in FILE (TOML)."""
+    study = read(Path(file))
+    files = options.Files(page, picture)  # before anything is drawn
+    found = study.publish()
+    click.echo(found.to_json() if as_json else str(found))
+    files.write(found)

@@ -1,0 +1,1 @@
+"""Budgets: who offers how much, and who spends how much of it."""

@@ -1,0 +1,307 @@
+"""From budgets to effective budgets: every rule by name, and the best one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import parameters
+from epsilons.budgets.allocation.baselines import (
+    hpm_a,
+    hpm_ce,
+    hpm_cp,
+    hpm_cp_t,
+    hpm_ue,
+    hpm_up,
+    hpm_up_t,
+    proportional,
+    threshold,
+    uniform,
+)
+from epsilons.budgets.allocation.rules import (
+    MARGIN,
+    Effective,
+    Rule,
+    affine,
+    best_cap,
+    optimal,
+    promising,
+    staircase,
+    weighing_of,
+)
+from epsilons.budgets.allocation.shrunk import minimax
+from epsilons.budgets.levels import Budgets, People, as_budgets, budgets_of_people
+from epsilons.errors import BudgetError
+from epsilons.risk import ClosedNoise, CubeNoise, StairNoise, Weighing
+from epsilons.risk.goals import Goal, checked, goal_of, guess_for
+from epsilons.types import About, Allocated, Edges, Floats, Integers, Labels, Loss, RuleName
+
+__all__ = [
+    "FREQUENCY_RULES",
+    "RULES",
+    "SEVERAL_RULES",
+    "Allocation",
+    "allocate",
+    "allocate_for",
+    "allocation_of",
+    "best_cap",
+    "rules_for",
+]
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "optimal": optimal,
+        "minimax": minimax,
+        "affine": affine,
+        "threshold": threshold,
+        "uniform": uniform,
+        "proportional": proportional,
+        "staircase": staircase,
+        "hpm-a": hpm_a,
+        "hpm-cp": hpm_cp,
+        "hpm-ce": hpm_ce,
+        "hpm-up": hpm_up,
+        "hpm-ue": hpm_ue,
+        "hpm-cp-t": hpm_cp_t,
+        "hpm-up-t": hpm_up_t,
+    }
+)
+"""Every rule for a mean by its name."""
+
+FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "optimal": optimal,
+        "threshold": threshold,
+        "uniform": uniform,
+        "proportional": proportional,
+        "hpf-a": hpm_a,
+        "hpf-cp": hpm_cp,
+        "hpf-ce": hpm_ce,
+        "hpf-up": hpm_up,
+        "hpf-ue": hpm_ue,
+        "hpf-cp-t": hpm_cp_t,
+        "hpf-up-t": hpm_up_t,
+    }
+)
+"""Every rule for frequencies by its name."""
+
+_ALONE = ("minimax", "staircase")
+"""Rules that speak of the noise of one sum."""
+
+SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {name: rule for name, rule in RULES.items() if name not in _ALONE}
+)
+"""Every rule for means that are drawn together by its name."""
+
+_RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
+    {"mean": RULES, "frequencies": FREQUENCY_RULES, "several means": SEVERAL_RULES}
+)
+
+_BY_NAME_ONLY = ("minimax",)
+"""`auto` never pulls an answer to the middle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Who spends what, and the error that follows, before any data is read.
+
+    Attributes:
+        levels: the distinct budgets ε, ascending.
+        counts: the number of people of each level.
+        spent: the effective budget e ≤ ε of each level; people keep the rest.
+        weights: the weight of one person of each level in the mean.
+        total: what the weights sum to: 1 for every rule except minimax.
+        scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell; for
+            noise in stairs, that of Laplace noise with the same variance.
+        risk: worst-case mean squared error, or the error not exceeded, on a unit range. For
+            frequencies the mean of the sum of the squared errors of all categories; or of the
+            largest of them; or the error of the worst category that is not exceeded.
+        aimed: the same for data of the spread that was guessed; `risk` if none was.
+        method: the rule, by name.
+        cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
+        goal: what was assumed about the data, and which error was minimized.
+        stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
+        closed: the noise of cells, if it sums to zero; None if each has noise of its own.
+        cube: the noise of a mean, if several are drawn together; None if it has its own.
+    """
+
+    levels: Floats
+    counts: Integers
+    spent: Floats
+    weights: Floats
+    total: float
+    scale: float
+    risk: float
+    aimed: float
+    method: str
+    cap: float | None
+    goal: Goal
+    stairs: StairNoise | None = None
+    closed: ClosedNoise | None = None
+    cube: CubeNoise | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator on a unit range, as `risk` reads it."""
+        return Weighing(
+            self.weights,
+            self.counts,
+            self.scale,
+            stairs=self.stairs,
+            closed=self.closed,
+            cube=self.cube,
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether `risk` is the exact worst case; otherwise it is a proven bound."""
+        return self.goal.worst.is_exact(self.weighing)
+
+    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+        """The spent budget of each person.
+
+        Args:
+            epsilon: the budget of each person, in any order.
+
+        Returns:
+            What each person spends, in the same order.
+
+        Raises:
+            BudgetError: a budget is not a number, or is below every level of this allocation.
+            ArgumentError: they are not one column.
+        """
+        people = budgets_of_people(epsilon)
+        index = np.searchsorted(self.levels, people, side="right") - 1
+        if np.isnan(people).any() or (index < 0).any():
+            raise BudgetError(
+                "epsilon: somebody's budget is NaN or below every level of this allocation. "
+                "Allocate for the budgets of all the people you ask about."
+            )
+        return np.asarray(self.spent[index])
+
+    def __repr__(self) -> str:
+        return (
+            f"Allocation(method={self.method!r}, {self.n} people, {len(self.levels)} levels, "
+            f"scale={self.scale:.4g}, risk={self.risk:.4g})"
+        )
+
+
+@parameters.speaks_plainly()
+def allocate(
+    epsilon: People,
+    *,
+    statistic: Allocated = "mean",
+    categories: int | Labels | None = None,
+    edges: Edges | None = None,
+    about: About = "people",
+    related: bool | float = True,
+    spread: float | None = None,
+    loss: Loss = "mse",
+    confidence: float = 0.95,
+    method: RuleName = "auto",
+) -> Allocation:
+    """Choose how much of each person's budget to spend.
+
+    Args:
+        epsilon: one ε for each person, or `Budgets`. 0: leave out; ∞: public.
+        statistic: "mean" or "frequencies".
+        categories: for frequencies, the categories or how many there are; None for a mean.
+        edges: for frequencies of bins, their edges, in place of categories.
+        about: "people" or "population": see `epsilons.mean`.
+        related: whether budgets may be related to values: True, False, or by how much.
+        spread: for a mean, a guess of the standard deviation as a fraction of the range: it moves
+            the cap. `risk` is the worst case regardless.
+        loss: "mse"; "pac": the error not exceeded with probability `confidence`; or for
+            frequencies "largest": see `epsilons.frequencies`.
+        confidence: strictly between 0 and 1.
+        method: "auto" for the least risk, or a rule by name.
+
+    Returns:
+        The allocation: spent budgets, weights, noise and risk, on a unit range.
+
+    Raises:
+        ArgumentError: a word is not known, or ε cannot be read.
+        BudgetError: an ε is negative or NaN, or everyone is at 0.
+        DataError: there are fewer than two people.
+
+    Guarantee:
+        For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
+    """
+    cells = parameters.cells(statistic, categories, edges)
+    words = checked(about, related, loss, confidence)
+    goal = goal_of(words, cells, guess_for(cells, spread))
+    parameters.method(method, ("auto", *rules_for(goal)))
+    return allocate_for(as_budgets(epsilon), goal, method)
+
+
+def rules_for(goal: Goal) -> Mapping[str, Rule]:
+    """The rules of a goal, by what is estimated."""
+    return _RULES[goal.statistic]
+
+
+def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
+    """`allocate`, for arguments that were checked already."""
+    if method != "auto":
+        return allocation_of(budgets, goal, method, rules_for(goal)[method](budgets, goal))
+    best = _best_laplace(budgets, goal)
+    if "staircase" not in rules_for(goal):
+        return best
+    answer = promising(budgets, goal, best.aimed)
+    if answer is not None:
+        other = allocation_of(budgets, goal, "staircase", answer)
+        if other.aimed < (1.0 - MARGIN) * best.aimed:
+            return other
+    return best
+
+
+def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
+    """The least risk with Laplace noise."""
+    best = allocation_of(budgets, goal, "optimal", optimal(budgets, goal))
+    if goal.loss != "pac" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
+        return best  # no weights on the simplex do better: docs/proofs/allocation.md
+    least = goal.aim(best.weighing)
+    for name, rule in rules_for(goal).items():
+        if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
+            other = allocation_of(budgets, goal, name, rule(budgets, goal))
+            if goal.aim(other.weighing) < least and other.aimed <= best.aimed:
+                best, least = other, goal.aim(other.weighing)
+    return best
+
+
+def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
+    """The allocation that effective budgets stand for."""
+    weighing = weighing_of(budgets, answer, goal.noise)
+    # Beside a public person who is used without noise, the others are not used at all.
+    spent = answer.spent
+    if math.isinf(spent[-1]):
+        spent = np.where(np.isinf(spent), math.inf, 0.0)
+    for array in (spent, weighing.weights):
+        array.flags.writeable = False
+    return Allocation(
+        levels=budgets.levels,
+        counts=budgets.counts,
+        spent=spent,
+        weights=weighing.weights,
+        total=answer.total,
+        scale=weighing.scale,
+        risk=goal.worst.risk(weighing),
+        aimed=goal.risk(weighing),
+        method=method,
+        cap=answer.cap,
+        goal=goal,
+        stairs=weighing.stairs,
+        closed=weighing.closed,
+        cube=weighing.cube,
+    )

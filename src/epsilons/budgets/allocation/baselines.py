@@ -1,0 +1,177 @@
+"""The rules to compare with: those in use today, and the families of paper *correlated*."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from epsilons.budgets.allocation.rules import (
+    Effective,
+    bias_cap,
+    capped,
+    spread_out,
+    square_cap,
+    squares,
+    weighing_of,
+)
+from epsilons.budgets.levels import Budgets
+from epsilons.risk import Moments
+from epsilons.risk.goals import Goal
+from epsilons.types import Floats, Integers
+
+# The rules that people use today: all alike, one threshold, in proportion.
+
+_MOST = 256
+"""Candidates that are tried one by one where no formula serves all of them at once."""
+
+
+def uniform(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
+    """Everyone who takes part is treated as the strictest of them: e_i = min ε.
+
+    Reference:
+        UNI of paper *correlated*, Appendix B. People at ε = 0 take no part.
+    """
+    smallest = budgets.levels[budgets.levels > 0.0][0]
+    return Effective(np.where(budgets.levels > 0.0, smallest, 0.0))
+
+
+def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
+    """Everyone spends all they have: e_i = ε_i, the least noise. One public person takes it all.
+
+    Reference:
+        PROP of paper *correlated*, Appendix B.
+    """
+    return Effective(budgets.levels.copy(), cap=math.inf)
+
+
+def threshold(budgets: Budgets, goal: Goal) -> Effective:
+    """The best single threshold: e_i = τ if ε_i ≥ τ, else 0.
+
+    Reference:
+        Paper *limits*, Definition 6 and equation (3), for any goal.
+    """
+    levels = budgets.levels
+    people = np.cumsum(budgets.counts[::-1])[::-1]
+    candidates = np.flatnonzero(levels > 0.0).astype(np.int64)
+    if goal.by_moments:
+        risks = _threshold_mse(budgets.n, levels[candidates], people[candidates], goal)
+        best = int(candidates[np.argmin(risks)])
+    else:
+        best = _threshold_search(budgets, candidates, goal)
+    return _threshold_at(budgets, best)
+
+
+def _threshold_at(budgets: Budgets, index: int) -> Effective:
+    at = budgets.levels[index]
+    return Effective(np.where(budgets.levels >= at, at, 0.0))
+
+
+def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
+    with np.errstate(over="ignore"):
+        moments = Moments(
+            n=n,
+            total=np.ones(len(at)),
+            spread=1.0 / people - 1.0 / n,
+            bias=1.0 - people / n,
+            scale=np.where(np.isinf(at), 0.0, goal.noise.moves / at / people),
+            closed=goal.noise.closed,
+        )
+        return goal.squares(moments)
+
+
+def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
+    """Try the candidates; where there are very many, evenly spread ones, then all near the best."""
+
+    def at(index: int) -> float:
+        return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
+
+    tried = spread_out(candidates, _MOST)
+    risks = [at(int(index)) for index in tried]
+    best = int(np.argmin(risks))
+    first, last = tried[max(best - 1, 0)], tried[min(best + 1, len(tried) - 1)]
+    near = spread_out(candidates[(candidates >= first) & (candidates <= last)], _MOST)
+    pairs = [*zip(risks, tried.tolist(), strict=True), *((at(int(i)), int(i)) for i in near)]
+    return int(min(pairs)[1])
+
+
+# The HPM and HPF families of paper *correlated*: minimizers of its surrogates, and rule A.
+#
+# With L = ln(k/β), k = 1 for the mean, the paper's surrogates are, up to a square root,
+#
+#     rC = ‖w − 1/n‖₁² + L²·scale²        rU = min(‖w − 1/n‖₁², L·‖w‖²) + L²·scale²
+#
+# (6) and (7). For mean squared error L = 1, and L = ln k for frequencies. The fast variants put
+# n·‖w − 1/n‖² for ‖w − 1/n‖₁².
+
+
+def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
+    """HPM-A: weights proportional to 1 − e^{−ε}.
+
+    Reference:
+        Paper *correlated*, Table 3.
+    """
+    share = -np.expm1(-budgets.levels)
+    smallest = int(np.flatnonzero(budgets.levels > 0.0)[0])
+    # ε/(1 − e^{−ε}) grows, so the strictest person decides how much noise there is.
+    unit = float(budgets.levels[smallest]) / float(share[smallest])
+    spent = np.multiply(unit, share, out=np.zeros(len(share)), where=share > 0.0)
+    return Effective(np.minimum(spent, budgets.levels))
+
+
+def hpm_cp(budgets: Budgets, goal: Goal) -> Effective:
+    """HPM-CP: related budgets, PAC error. Reference: paper *correlated*, Table 3 and (6)."""
+    return _bias(budgets, goal.log_pac)
+
+
+def hpm_ce(budgets: Budgets, goal: Goal) -> Effective:
+    """HPM-CE: related budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    return _bias(budgets, goal.log_mse)
+
+
+def hpm_up(budgets: Budgets, goal: Goal) -> Effective:
+    """HPM-UP: shuffled budgets, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
+    log = goal.log_pac
+    return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
+
+
+def hpm_ue(budgets: Budgets, goal: Goal) -> Effective:
+    """HPM-UE: shuffled budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    log = goal.log_mse
+    return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
+
+
+def hpm_cp_t(budgets: Budgets, goal: Goal) -> Effective:
+    """HPM-CP-T: the fast variant of HPM-CP. Reference: paper *correlated*, Algorithm 3."""
+    return _square(budgets, goal.log_pac**2 / budgets.n)
+
+
+def hpm_up_t(budgets: Budgets, goal: Goal) -> Effective:
+    """HPM-UP-T: the fast variant of HPM-UP. Reference: paper *correlated*, Algorithm 3."""
+    log = goal.log_pac
+    wide = _square(budgets, log**2 / budgets.n)
+    return _better(budgets, log, wide, _square(budgets, log), sharp=False)
+
+
+def _bias(budgets: Budgets, log: float) -> Effective:
+    # ‖w − 1/n‖₁ is twice the bias.
+    cap = bias_cap(budgets, squares(log**2 / 4.0))
+    return Effective(capped(budgets, cap), cap=cap)
+
+
+def _square(budgets: Budgets, noise_per_square: float) -> Effective:
+    cap = square_cap(budgets, noise_per_square)
+    return Effective(capped(budgets, cap), cap=cap)
+
+
+def _better(
+    budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
+) -> Effective:
+    """The minimizer of min(f, g) + h is that of f + h or that of g + h."""
+    first, second = weighing_of(budgets, near), weighing_of(budgets, small)
+    distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
+    # Products, not powers: a power that overflows raises, a product is ∞.
+    noise_near, noise_small = log * first.scale, log * second.scale
+    value_near = distance * distance + noise_near * noise_near
+    value_small = log * second.square + noise_small * noise_small
+    return near if value_near <= value_small else small

@@ -1,0 +1,136 @@
+"""What is public under add/remove: a ladder of budgets, perhaps a guess of who stands on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.budgets.levels import LARGEST, SMALLEST, Budgets, Ladder, float_down, is_number
+from epsilons.errors import ArgumentError, BudgetError
+from epsilons.types import Integers
+
+HIGHEST: Final = 16.0
+"""Where the ladder ends if nothing is declared: whoever accepts more counts as accepting this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """What is known without looking at the data.
+
+    Attributes:
+        ladder: the rungs that people stand on, each on the highest that is not above their ε.
+        cap: the most that anyone spends, if the caller says so.
+        guess: how many people are expected on each rung, if the caller says so.
+        equal: whether everyone who counts surely stands on the same rung.
+    """
+
+    ladder: Ladder
+    cap: float | None = None
+    guess: Integers | None = None
+    equal: bool = False
+
+    @property
+    def must_count(self) -> bool:
+        """Whether people have to be counted, privately, before a cap can be chosen."""
+        return self.cap is None and self.guess is None and not self.equal
+
+
+def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
+    """The public facts that a caller declares.
+
+    Args:
+        epsilon: looked at only if it is one number for all.
+        levels: None, the budgets that people were offered, or a mapping from these to a guess of
+            how many people chose each.
+        cap: None, or the most that anyone spends.
+
+    Raises:
+        BudgetError: a level or the cap is not a number above 0, or levels are too many or too
+            close together.
+        ArgumentError: a guess is not a whole number, or levels are declared beside one budget for
+            all.
+    """
+    limit = None if cap is None else _cap(cap)
+    one = _one(epsilon)
+    if one is not None:
+        if levels is not None:
+            raise ArgumentError(
+                "levels: epsilon is one number, so that everyone's budget is known. Leave levels "
+                "out, or give one epsilon for each person."
+            )
+        if one < SMALLEST:
+            raise BudgetError(
+                f"epsilon={one!r} is too small for any result: at least {SMALLEST:.2g} is needed."
+            )
+        # One number is an argument, and public: so is everyone's rung.
+        return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
+    if levels is None:
+        ladder = Ladder.up_to(HIGHEST if limit is None else limit)
+        return Declared(ladder, None if limit is None else min(limit, ladder.top))
+    guessed = isinstance(levels, (Mapping, Budgets))
+    people = _guess(levels) if guessed else dict.fromkeys(_each(levels), 0)
+    offered = np.array([level for level in people if level != 0.0], dtype=np.float64)
+    ladder = Ladder.declare(offered)
+    alone = len(ladder.levels) == 1
+    if not guessed:
+        return Declared(ladder, limit, equal=alone)
+    counts = np.zeros(len(ladder.levels), dtype=np.int64)
+    rungs = np.searchsorted(ladder.levels, ladder.of(offered))
+    np.add.at(counts, rungs, [people[level] for level in offered.tolist()])
+    return Declared(ladder, limit, counts, equal=alone)
+
+
+def _one(epsilon: Any) -> float | None:
+    if isinstance(epsilon, np.ndarray) and epsilon.ndim == 0:
+        epsilon = epsilon[()]
+    if not is_number(epsilon):
+        return None
+    one = float_down(epsilon)
+    # Anything else is refused where all numbers are checked.
+    return min(one, LARGEST) if one > 0.0 else None
+
+
+def _cap(cap: Any) -> float:
+    limit = float_down(cap) if is_number(cap) else math.nan
+    if not limit >= SMALLEST:
+        raise BudgetError(
+            f"cap={cap!r} must be a number above 0 (at least {SMALLEST:.2g}): the most that anyone "
+            "spends."
+        )
+    return min(limit, LARGEST)
+
+
+def _each(levels: Any) -> list[float]:
+    if isinstance(levels, (str, bytes)) or not isinstance(levels, Iterable):
+        raise BudgetError(
+            f"levels={levels!r} must be the budgets that people were offered, such as [0.1, 1.0], "
+            "or a mapping from these to how many people you expect at each."
+        )
+    return [_level(level) for level in levels]
+
+
+def _guess(levels: Mapping[Any, Any] | Budgets) -> dict[float, int]:
+    if isinstance(levels, Budgets):
+        return dict(zip(levels.levels.tolist(), levels.counts.tolist(), strict=True))
+    guess: dict[float, int] = {}
+    for level, people in levels.items():
+        whole = isinstance(people, (int, np.integer)) and not isinstance(people, bool)
+        if not whole or not 0 <= people <= 2**53:
+            raise ArgumentError(
+                f"levels: the number of people expected at {level!r} must be a whole number from "
+                f"0, but is {people!r}."
+            )
+        budget = _level(level)
+        guess[budget] = guess.get(budget, 0) + int(people)  # two numbers may be one float
+    return guess
+
+
+def _level(level: Any) -> float:
+    budget = float_down(level) if is_number(level) else math.nan
+    if not budget >= 0.0:
+        raise BudgetError(f"levels: {level!r} is not a budget: budgets are numbers from 0.")
+    return budget

@@ -1,0 +1,137 @@
+"""How much of everyone's budget finds the range, and how much is left for the mean.
+
+Both answers come from budgets alone. A mean under a cap τ leaves what the generous have above it,
+and it loses least, for what it gives up, where the cap is lowered: the slope of its risk is
+steepest at the smallest budgets. So whoever has more than τ pays for the range.
+
+What the range is worth is a forecast for Gaussian data: `risk.ranges`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from epsilons.budgets.allocation.rules import square_cap
+from epsilons.budgets.levels import Budgets
+from epsilons.risk import ranges
+from epsilons.types import Floats, Integers
+
+TOO_OFTEN: Final = 0.01
+"""A forecast probability of a wrong range above which a round is not begun."""
+
+_SLACK: Final = 1.02
+"""Less is taken as long as the forecast grows by at most two per cent."""
+
+_LEAST: Final = 3.0
+_MOST: Final = 6.0
+_COST: Final = 1.1
+"""The range is at least 3 σ to either side, and as much wider as costs a tenth in squared error,
+but not more than 6 σ: a wider one is kinder to data that are not Gaussian."""
+
+
+Doubts: TypeAlias = Sequence[tuple[float, Integers]]
+"""Cases: the chance of each, and how many people of each level there are then."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What the two selections of a round take from a person of each level.
+
+    Attributes:
+        centre: the share of the weighted median.
+        deviation: the share of the weighted median of the distances to it.
+        failure: a bound on the probability that the range is wrong, for Gaussian data.
+        forecast: the squared error that follows, in σ², failures included.
+    """
+
+    centre: Floats
+    deviation: Floats
+    failure: float
+    forecast: float
+
+
+def best_split(
+    levels: Floats,
+    counts: Integers,
+    *,
+    neighbours: str,
+    odds: float = ranges.CENTRE_ODDS,
+    doubts: Doubts = (),
+) -> Split:
+    """Choose the shares with the least forecast, and of those the smallest.
+
+    Args:
+        levels: what is left of the budget of each level, from 0 to ∞, in any order.
+        counts: the people of each level, present or expected.
+        neighbours: "replace" or "add-remove".
+        odds: the prior weight of wrong centres over right ones, as a logarithm.
+        doubts: where people are expected, how few there may be at each level, and how likely that
+            is; none where they are present.
+    """
+    s = ranges.SHARPNESS[neighbours]
+    most_centre = ranges.most_useful(ranges.CENTRE_GAP, s)
+    most_deviation = ranges.most_useful(ranges.DEVIATION_GAP, s)
+    people = counts.astype(np.float64)
+    top = _best_cap(levels, people)
+    caps = (top * np.geomspace(0.02, 1.0, 32)).reshape(-1, 1, 1, 1)
+    parts = np.geomspace(0.01, 1.0, 17).reshape(1, -1, 1, 1)
+    shares = np.linspace(0.25, 0.75, 9).reshape(1, 1, -1, 1)
+    with np.errstate(invalid="ignore"):
+        excess = np.where(np.isinf(levels), np.inf, np.maximum(levels - caps, 0.0))
+    total = parts * np.minimum(excess, most_centre + most_deviation)
+    centre = np.minimum(shares * total, most_centre)
+    deviation = np.minimum((1.0 - shares) * total, most_deviation)
+    cases = [
+        chance * ranges.failure(centre, deviation, few.astype(np.float64), s, odds)
+        for chance, few in doubts or ((1.0, counts),)
+    ]
+    failure = np.sum(cases, axis=0)
+    forecast = ranges.forecast(np.minimum(levels, caps), deviation, people, s, failure)
+    spent = (centre + deviation) @ people
+    good = forecast <= _SLACK * forecast.min()
+    best = np.unravel_index(np.argmin(np.where(good, spent, np.inf)), spent.shape)
+    return Split(
+        np.broadcast_to(centre, (*spent.shape, len(levels)))[best].copy(),
+        np.broadcast_to(deviation, (*spent.shape, len(levels)))[best].copy(),
+        float(np.broadcast_to(failure, spent.shape)[best]),
+        float(forecast[best]),
+    )
+
+
+def _best_cap(levels: Floats, people: Floats) -> float:
+    """About the cap of the mean if the range were free; a round number will do for a search."""
+    finite = levels[np.isfinite(levels) & (levels > 0.0)]
+    if finite.size == 0:
+        return 64.0  # everyone who may be used is public
+    caps = np.geomspace(float(finite.min()), max(float(finite.max()), 1e-300), 200)
+    if finite.size < np.count_nonzero(levels > 0.0):
+        caps = np.append(caps, np.geomspace(caps[-1], caps[-1] + 64.0, 50))
+    mean = np.minimum(levels, caps[:, None])
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        risk = ranges.capped_mse(mean, people, ranges.range_noise())
+    return float(caps[int(np.nanargmin(np.where(np.isnan(risk), math.inf, risk)))])
+
+
+def best_half(budgets: Budgets) -> float:
+    """How many σ the range is wide to either side of the centre: as many as are worth their noise.
+
+    Args:
+        budgets: what people have left for the mean.
+    """
+    at_least = _at_half(budgets, _LEAST)
+    sizes = np.linspace(_LEAST, _MOST, 25).tolist()
+    return float(max(h for h in sizes if h == _LEAST or _at_half(budgets, h) <= _COST * at_least))
+
+
+def _at_half(budgets: Budgets, half: float) -> float:
+    """The squared error of the capped mean, in σ², on a range of so many σ to either side."""
+    noise = ranges.range_noise(2.0 * half)
+    cap = square_cap(budgets, noise)
+    if math.isinf(cap):
+        return 1.0 / float(budgets.counts[-1])
+    return float(ranges.capped_mse(np.minimum(budgets.levels, cap), budgets.counts, noise))

@@ -1,0 +1,102 @@
+"""Any table in, integers by budget level out: the only door for data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.door.count.asks import Ask
+    from epsilons.door.count.tallies import GRID, Rule, Tally
+    from epsilons.door.count.units import SHARES
+    from epsilons.door.curator import Look, look
+    from epsilons.door.given.categories import (
+        Categories,
+        Grouping,
+        declare,
+        declare_groups,
+        refuse_midpoint,
+    )
+    from epsilons.door.given.files import frame, source, write_parquet
+    from epsilons.door.given.frames import LABELS
+    from epsilons.door.offers import Offers, People, other_tag, tag
+    from epsilons.door.registry import Enrolled, enrolled, people
+    from epsilons.door.rows import Absent, Rows, open, scan
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "count.asks": ("Ask",),
+            "count.tallies": (
+                "GRID",
+                "Rule",
+                "Tally",
+            ),
+            "count.units": ("SHARES",),
+            "curator": (
+                "Look",
+                "look",
+            ),
+            "given.categories": (
+                "Categories",
+                "Grouping",
+                "declare",
+                "declare_groups",
+                "refuse_midpoint",
+            ),
+            "given.files": (
+                "frame",
+                "source",
+                "write_parquet",
+            ),
+            "given.frames": ("LABELS",),
+            "offers": (
+                "Offers",
+                "People",
+                "other_tag",
+                "tag",
+            ),
+            "registry": (
+                "Enrolled",
+                "enrolled",
+                "people",
+            ),
+            "rows": (
+                "Absent",
+                "Rows",
+                "open",
+                "scan",
+            ),
+        },
+    )
+
+__all__ = [
+    "GRID",
+    "LABELS",
+    "SHARES",
+    "Absent",
+    "Ask",
+    "Categories",
+    "Enrolled",
+    "Grouping",
+    "Look",
+    "Offers",
+    "People",
+    "Rows",
+    "Rule",
+    "Tally",
+    "declare",
+    "declare_groups",
+    "enrolled",
+    "frame",
+    "look",
+    "open",
+    "other_tag",
+    "people",
+    "refuse_midpoint",
+    "scan",
+    "source",
+    "tag",
+    "write_parquet",
+]

@@ -1,0 +1,420 @@
+"""Declared labels on an engine: the value of a row, as its engine holds it, and the cell it is in.
+
+Text and integers stay as they are until rows are grouped, so that they are compared once for each
+group and a dictionary of text is never written out. What is in no category is then made one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from epsilons.door.engines.entries import Spelling, spelt
+from epsilons.door.engines.expressions import budget_and_person, floats
+from epsilons.door.engines.floats import a_number
+from epsilons.door.engines.table import EngineKind, engine_of
+from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
+from epsilons.door.given.columns import Columns
+from epsilons.errors import ArgumentError
+from epsilons.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import narwhals as nw
+    import polars as pl
+
+__all__ = [
+    "BRANCHES",
+    "Labels",
+    "added",
+    "as_floats",
+    "as_integers",
+    "cells_in",
+    "index_among",
+    "labels_of",
+    "marked",
+    "outside",
+    "placed",
+    "sent_along",
+    "sorted_out",
+    "values",
+    "with_places",
+]
+
+
+# Many categories: looked up by the engine itself, in a small table that is sent to it.
+#
+# A few categories are written into a query. Very many would make it too long, and without them
+# every value that occurs would come back, which may be as many as there are rows. So a table of
+# them is handed to the engine, and joined there.
+
+Lookup: TypeAlias = dict[str, list[Any]]
+"""A small table that is sent along: its columns by name."""
+
+BRANCHES: Final = 64
+"""Breaks between which a value is compared at a time: a tree of so many branches finds its place
+in few steps."""
+
+
+def added(terms: Sequence[nw.Expr]) -> nw.Expr:
+    """Return the sum of expressions, in a shallow tree: engines limit how deep a query may be."""
+    while len(terms) > 1:
+        pairs = [terms[i] + terms[i + 1] for i in range(0, len(terms) - 1, 2)]
+        terms = [*pairs, *terms[len(pairs) * 2 :]]
+    return terms[0]
+
+
+def with_places(
+    rows: nw.LazyFrame[Any], column: str, labels: Sequence[str | bytes | int], place: str
+) -> nw.LazyFrame[Any]:
+    """Add the index of each row's value among `labels`, -1 if it is not among them.
+
+    Args:
+        rows: a frame of any engine.
+        column: the column of values, of the type of the labels.
+        labels: distinct.
+        place: the name of the new column.
+    """
+    import narwhals as nw
+
+    table = sent_along(rows, {column: list(labels), place: list(range(len(labels)))})
+    joined = rows.join(table, on=column, how="left")
+    # In pandas a column with gaps is one of floats.
+    return joined.with_columns(nw.col(place).fill_null(-1).cast(nw.Int64))
+
+
+def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.LazyFrame[Any]:
+    """Replace numbers by how many breaks, which ascend, they are at or above, in 64-bit integers.
+
+    What is NaN or null gets any index: look for it before.
+
+    Args:
+        rows: a frame of any engine.
+        column: the column of floats.
+        breaks: any number of them. Each row is compared with `BRANCHES` at a time.
+    """
+    import narwhals as nw
+
+    value, place = nw.col(column), "place of " + column
+    block = BRANCHES
+    while block < len(breaks):
+        block *= BRANCHES
+    first = np.arange(block // BRANCHES, len(breaks), block // BRANCHES)
+    rows = rows.with_columns(_at_or_above(value, breaks[first].tolist()).alias(place))
+    while block > BRANCHES:
+        block //= BRANCHES
+        step = block // BRANCHES
+        # The first break of a block was compared with when the block was found.
+        starts = np.arange(0, len(breaks), block)
+        within = np.arange(step, block, step)
+        columns: dict[str, list[Any]] = {place: list(range(len(starts)))}
+        for branch, offset in enumerate(within.tolist()):
+            at = starts + offset
+            columns[f"break {branch}"] = [
+                float(breaks[i]) if i < len(breaks) else None for i in at.tolist()
+            ]
+        rows = rows.join(sent_along(rows, columns), on=place, how="left")
+        passed = [
+            (value >= nw.col(f"break {branch}")).fill_null(False).cast(nw.Int64)
+            for branch in range(len(within))
+        ]
+        rows = rows.with_columns((nw.col(place) * BRANCHES + added(passed)).alias(place))
+        rows = rows.drop(*[f"break {branch}" for branch in range(len(within))])
+    # So far the first break of all has been taken for passed.
+    below = (value < float(breaks[0])).fill_null(False).cast(nw.Int64)
+    return rows.with_columns((nw.col(place) + 1 - below).alias(column)).drop(place)
+
+
+def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
+    """Return how many of some breaks a value is at or above."""
+    import narwhals as nw
+
+    if not breaks:
+        return nw.lit(0, dtype=nw.Int64)
+    return added([(value >= point).fill_null(False).cast(nw.Int64) for point in breaks])
+
+
+def sent_along(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    """Return a small table on the engine of a frame.
+
+    Raises:
+        ArgumentError: the engine is not known to take one.
+    """
+    makers: dict[EngineKind, Callable[[nw.LazyFrame[Any], Lookup], nw.LazyFrame[Any]]] = {
+        "polars": _in_memory,
+        "pandas": _in_memory,
+        "pyarrow": _on_pyarrow,
+        "duckdb": _on_duckdb,
+        "spark": _on_spark,
+        "ibis": _on_ibis,
+        "dask": _on_dask,
+    }
+    engine = engine_of(frame)
+    if engine.kind not in makers:
+        raise ArgumentError(
+            f"categories: there are too many for a query on {engine.name}. "
+            "Declare fewer of them, or give data on another engine."
+        )
+    return makers[engine.kind](frame, columns)
+
+
+def _in_memory(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    return nw.from_dict(columns, backend=frame.implementation).lazy()
+
+
+def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    """PyArrow joins nothing but equal types, and has two of text."""
+    import pyarrow as pa
+
+    native: Any = frame.to_native()
+    types = {field.name: field.type for field in native.schema}
+    made = {name: pa.array(items, types.get(name)) for name, items in columns.items()}
+    return _lazy(pa.table(made))
+
+
+def _on_duckdb(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    """A relation does not tell its connection, but a query on it is one on its connection."""
+    native: Any = frame.to_native()
+    lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
+    return _lazy(native.query("ours", f"SELECT {lists}"))
+
+
+def _on_spark(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    import pyarrow as pa
+
+    native: Any = frame.to_native()
+    return _lazy(native.sparkSession.createDataFrame(pa.table(columns)))
+
+
+def _on_ibis(_: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    import ibis
+    import pyarrow as pa
+
+    return _lazy(ibis.memtable(pa.table(columns)))
+
+
+def _on_dask(_: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    return _lazy(dd.from_pandas(pd.DataFrame(columns), npartitions=1))
+
+
+def _lazy(native: Any) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    frame: nw.LazyFrame[Any] = nw.from_native(native).lazy()
+    return frame
+
+
+def _sql(items: list[Any]) -> str:
+    """Return a list in DuckDB's SQL: floats to their last digit, as text that is read as such."""
+
+    def literal(item: Any) -> str:
+        if item is None:
+            return "NULL"
+        if isinstance(item, bytes):
+            return f"from_hex('{item.hex()}')"
+        return f"'{item!r}'::DOUBLE" if isinstance(item, float) else str(int(item))
+
+    return "[" + ", ".join(map(literal, items)) + "]"
+
+
+Labels = list[str] | list[bytes] | list[int]
+"""Categories as the values of a table are written."""
+
+MOST_LISTED = 4096
+"""Categories that are listed in a query. More are looked up in a table that is sent along."""
+
+MOST_BREAKS = 256
+"""Breaks between bins that are compared in a query. More are searched in such a table."""
+
+
+def labels_of(categories: Categories, spelling: Spelling) -> Labels:
+    """Return what is declared, as the values of the table are written."""
+    declared = categories.declared
+    return spelt(declared, spelling) if categories.kind == "text" else list(declared)
+
+
+def values(table: Columns, column: str, categories: Categories, name: str) -> list[nw.Expr]:
+    """Return a column of values, called `name`, and whether it is there, if `placed` has to know.
+
+    It is the value as it is; for bins its index among the breaks, or -1 if it is missing, where
+    `placed` follows.
+
+    Raises:
+        ArgumentError: the engine cannot search so many breaks.
+    """
+    import narwhals as nw
+
+    if categories.kind != "bins":
+        return [nw.col(column).alias(name)]
+    engine, value = engine_of(table.frame), floats(table, column)
+    there = a_number(value)
+    if categories.breaks.size > MOST_BREAKS:
+        if table.person is not None and not engine.joins:
+            raise ArgumentError(
+                f"categories: {engine.name} takes at most {MOST_BREAKS} ends of bins together "
+                "with person. Declare fewer bins, or give data on another engine."
+            )
+        return [value.alias(name), there.alias(f"{name} is there")]
+    passed = [value >= point for point in categories.breaks.tolist()]
+    if engine.compares_null:
+        passed = [each.fill_null(False) for each in passed]
+    above = [each.cast(nw.Int16) for each in passed]
+    index = added(above).cast(nw.Int16)
+    return [nw.when(there).then(index).otherwise(nw.lit(-1, dtype=nw.Int16)).alias(name)]
+
+
+def placed(rows: nw.LazyFrame[Any], name: str, categories: Categories) -> nw.LazyFrame[Any]:
+    """Search numbers among very many breaks, where `values` has left that to do."""
+    import narwhals as nw
+
+    if categories.kind != "bins" or categories.breaks.size <= MOST_BREAKS:
+        return rows
+    there = f"{name} is there"
+    rows = index_among(rows, name, categories.breaks)
+    index = nw.when(nw.col(there)).then(nw.col(name)).otherwise(-1)
+    return rows.with_columns(index.alias(name)).drop(there)
+
+
+def sorted_out(
+    parts: nw.LazyFrame[Any],
+    labels: Labels,
+    categories: Categories,
+    name: str = "v",
+    out: str = "out",
+) -> nw.LazyFrame[Any]:
+    """Make one value of all that is in no category: `out` is 1 for these, and 2 for null.
+
+    If there are very many categories, the value is the place among them. Bins are left as they are.
+    """
+    import narwhals as nw
+
+    if categories.kind == "bins":
+        return parts
+    dtype = parts.collect_schema()[name]
+    value = nw.col(name)
+    null = value.is_null()
+    inside = ~null
+    if categories.kind == "text":
+        if dtype not in (nw.String, nw.Binary):
+            value = value.cast(nw.String)
+    else:
+        if dtype in (nw.UInt64, nw.Int128, nw.UInt128):
+            inside = inside & (value <= 2**63 - 1)
+            if dtype == nw.Int128:
+                inside = inside & (value >= -(2**63))
+        # Dask has no null to cast, and a cast of what is too large would fail.
+        nothing = nw.lit(False) if dtype == nw.Boolean else nw.lit(0)
+        value = nw.when(inside.fill_null(False)).then(value).otherwise(nothing).cast(nw.Int64)
+    listed = len(labels) <= MOST_LISTED
+    if listed:
+        inside = inside & value.is_in(labels)
+    inside = inside.fill_null(False)
+    is_out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
+    # A label stands in for what is out: a null would make floats of integers in pandas, and is not
+    # joined alike by all engines.
+    parts = parts.with_columns(
+        nw.when(inside).then(value).otherwise(nw.lit(labels[0])).alias(name), is_out.alias(out)
+    )
+    if listed:
+        return parts
+    place = f"place of {name}"
+    parts = with_places(parts, name, labels, place)
+    is_out, found = nw.col(out), nw.col(place)
+    return parts.with_columns(
+        nw.when(is_out == 0).then(found).otherwise(-1).alias(name),
+        nw.when((is_out == 0) & (found < 0)).then(1).otherwise(is_out).alias(out),
+    ).drop(place)
+
+
+def outside(
+    parts: nw.LazyFrame[Any], categories: Categories, name: str = "v", out: str = "out"
+) -> nw.LazyFrame[Any]:
+    """Add `out` for bins, too: what `sorted_out` adds for all others."""
+    import narwhals as nw
+
+    if categories.kind != "bins":
+        return parts
+    index = nw.col(name).cast(nw.Int64)
+    without = np.flatnonzero(categories.cells == UNDECLARED).tolist()
+    missing, undeclared = index < 0, index.is_in(without) if without else index < -1
+    place = f"place of {name}"
+    if len(without) > MOST_LISTED:
+        parts = with_places(parts.with_columns(index.alias(name)), name, without, place)
+        undeclared = nw.col(place) >= 0
+    is_out = undeclared.cast(nw.Int64) + 2 * missing.cast(nw.Int64)
+    parts = parts.with_columns(is_out.alias(out))
+    return parts.drop(place) if len(without) > MOST_LISTED else parts
+
+
+def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
+    """Return whether the value of each row is `missing` or `undeclared`, 1 or 0; `e` and `who`."""
+    import narwhals as nw
+
+    value = values(table, table.values, categories, "v")
+    rows = placed(table.frame.select(*value, *budget_and_person(table)), "v", categories)
+    rows = sorted_out(rows, labels_of(categories, table.spelling), categories)
+    rows = outside(rows, categories)
+    missing, undeclared = nw.col("out") == 2, nw.col("out") == 1
+    own = [name for name in ("e", "who") if name in rows.collect_schema()]
+    return rows.select(
+        missing.cast(nw.Int64).alias("missing"), undeclared.cast(nw.Int64).alias("undeclared"), *own
+    )
+
+
+def cells_in(
+    result: nw.DataFrame[Any],
+    labels: Labels,
+    categories: Categories,
+    name: str = "v",
+    out: str = "out",
+) -> Integers:
+    """Return the cell of every value that came back, `UNDECLARED` or `MISSING`."""
+    import polars as pl
+
+    if categories.kind == "bins":
+        index = as_integers(result[name])
+        return np.where(index < 0, MISSING, categories.cells[index])
+    is_out = as_integers(result[out])
+    if len(labels) > MOST_LISTED:
+        cell = as_integers(result[name])
+    else:
+        dtype = {str: pl.String, bytes: pl.Binary, int: pl.Int64}[type(labels[0])]
+        found = result[name].to_native()
+        if not isinstance(found, pl.Series):
+            found = pl.Series("v", result[name].to_list(), dtype=dtype)
+        cell = _places(found, pl.Series(labels, dtype=dtype))
+    return np.where(is_out == 0, cell, np.where(is_out == 1, UNDECLARED, MISSING))
+
+
+def _places(found: pl.Series, labels: pl.Series) -> Integers:
+    """The place of each value among labels, or `UNDECLARED`."""
+    import polars as pl
+
+    if len(found) <= MOST_LISTED:  # a join of a few takes longer
+        places = {label: place for place, label in enumerate(labels.to_list())}
+        return np.array(
+            [places.get(value, UNDECLARED) for value in found.to_list()], dtype=np.int64
+        )
+    table = pl.DataFrame({"v": labels, "cell": range(len(labels))})
+    met = found.alias("v").to_frame().join(table, on="v", how="left", maintain_order="left")
+    return met["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
+
+
+def as_floats(series: nw.Series[Any]) -> Floats:
+    """Return numbers in NumPy, NaN for null."""
+    if series.null_count() == 0:
+        return np.asarray(series.to_numpy(), dtype=np.float64)
+    return np.array(series.to_list(), dtype=np.float64)
+
+
+def as_integers(series: nw.Series[Any]) -> Integers:
+    """Return integers in NumPy."""
+    return np.asarray(series.to_numpy(), dtype=np.int64)

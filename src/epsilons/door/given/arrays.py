@@ -1,0 +1,699 @@
+"""Arrays that the user gave: checked, put into cells and counted, in NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.budgets.levels import (
+    Ladder,
+    float_down,
+    floats_down,
+    is_number,
+    is_number_type,
+    moved,
+)
+from epsilons.door.count.asks import (
+    BAD_BUDGET,
+    MOST_ROWS,
+    Ask,
+    Bounds,
+    Counted,
+    Faults,
+    Names,
+    Rules,
+    levels_of,
+    said,
+)
+from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, squares, to_grid
+from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
+from epsilons.door.given.categories import (
+    MISSING,
+    UNDECLARED,
+    Categories,
+    Grouping,
+    LabelKind,
+    declare,
+    wrong_entry,
+    wrong_type,
+)
+from epsilons.door.given.column import (
+    INFERRED,
+    Column,
+    Family,
+    declared,
+    is_null,
+    opened,
+    people,
+    same_labels,
+)
+from epsilons.door.given.spellings import as_cells
+from epsilons.errors import ArgumentError, BudgetError, DataError
+from epsilons.types import Booleans, Floats, Integers
+
+__all__ = [
+    "FAMILY",
+    "ArrayPeople",
+    "Arrays",
+    "CellArrays",
+    "asked_of",
+    "budgets_and_people",
+    "cells_of",
+    "check_declared",
+    "count",
+    "floats",
+    "fold",
+    "groups_of",
+    "length",
+    "one_budget",
+    "read",
+    "read_labels",
+    "unchecked",
+    "unnamed",
+]
+
+
+# Arrays that the user gave, checked: numbers in float64, budgets in float64, people as numbers.
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Rows in memory: values, the budget of each row (or of all), and the person of each row.
+
+    Attributes:
+        values: numbers, NaN or infinite where they are missing.
+        epsilon: the budget of each row, or of all.
+        person: who a row belongs to; None if a row is a person.
+        group: the place of its group among those declared, or below 0; None if there are none.
+        asked: 1 for a row that is asked, 0 for one that is not, below 0 if nobody knows; None if
+            all are.
+        beside: a second number of each row, if there is one.
+    """
+
+    values: Floats
+    epsilon: Floats | float
+    person: npt.NDArray[Any] | None
+    group: Integers | None = None
+    asked: Integers | None = None
+    beside: Floats | None = None
+
+
+def read(
+    values: object,
+    epsilon: object,
+    person: object,
+    names: Names,
+    ladder: Ladder | None = None,
+    *,
+    lenient: bool,
+    y: object = None,
+) -> Arrays:
+    """Check arrays.
+
+    Args:
+        values: one number for each row; None, NaN and infinities are missing values.
+        epsilon: one budget for each row, or one number for all.
+        person: who each row belongs to, anything that can be compared; or None.
+        names: what messages call the three.
+        ladder: the public ladder that budgets stand on, if they are private. Then rows that belong
+            to no one are left out of the sum, and nothing is refused because of an entry.
+        lenient: whether an entry of values that is no number is a missing value, in a list or a
+            column of objects; it is refused otherwise.
+        y: a second number for each row, if there is one.
+
+    Raises:
+        ArgumentError: something is not one column, the lengths differ, or labels do.
+        ColumnError: something is not made of numbers.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        DataError: a row has no person.
+    """
+    unnamed({said("values", names.marks): values, "y": y, "epsilon": epsilon, "person": person})
+    lenient = lenient or ladder is not None
+    private = ladder is not None
+    numbers_ = floats(values, names.values, lenient=lenient, private=private)
+    second = None
+    if y is not None:
+        second = floats(y, names.of("y"), lenient=lenient, private=private)
+        if second.size != numbers_.size:
+            raise _other_length(names.values, names.of("y"))
+    budgets, who = budgets_and_people(epsilon, person, names, numbers_.size, ladder)
+    return Arrays(numbers_, budgets, who, beside=second)
+
+
+def unnamed(given: Mapping[str, object]) -> None:
+    """Refuse names of columns, since there is no data, and columns whose labels differ.
+
+    Args:
+        given: what the user gave, by parameter.
+
+    Raises:
+        ArgumentError: there are such.
+    """
+    for name, column in given.items():
+        if isinstance(column, str):
+            raise ArgumentError(
+                f"{name}={column!r} names a column, but data is not given: "
+                "give data=, a frame or the path of a file."
+            )
+    same_labels(**given)
+
+
+def budgets_and_people(
+    epsilon: object,
+    person: object,
+    names: Names,
+    rows: int,
+    ladder: Ladder | None = None,
+) -> tuple[Floats | float, npt.NDArray[Any] | None]:
+    """Check the budgets and the people of so many rows, as `read` does."""
+    private = ladder is not None
+    budgets, who, nobody = unchecked(epsilon, person, names, rows, lenient=private, private=private)
+    if ladder is None:
+        if nobody is not None and nobody.any():
+            raise DataError(
+                f"{names.person} has rows without a person (null or NaN). Give each its own "
+                'person; neighbours="add-remove" leaves such rows out.'
+            )
+        return budgets, who
+    if nobody is None and isinstance(budgets, float):
+        return float(ladder.of(np.array([budgets]))[0]), who
+    rungs = ladder.of(np.full(rows, budgets) if isinstance(budgets, float) else budgets)
+    if nobody is not None:
+        rungs[nobody] = 0.0
+    return rungs, who
+
+
+def unchecked(
+    epsilon: object,
+    person: object,
+    names: Names,
+    rows: int,
+    *,
+    lenient: bool,
+    private: bool = False,
+) -> tuple[Floats | float, npt.NDArray[Any] | None, Booleans | None]:
+    """Return the budgets and the people of so many rows, and which rows belong to no one.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+    """
+    budgets: Floats | float | None = one_budget(epsilon)
+    if budgets is None:
+        budgets = _budgets(epsilon, names.epsilon, lenient=lenient, private=private)
+    who = nobody = None
+    if person is not None:
+        who, nobody = people(person, names.person, lenient=lenient)
+    for name, other in ((names.epsilon, budgets), (names.person, who)):
+        if isinstance(other, np.ndarray) and other.size != rows:
+            raise _other_length(names.values, name)
+    return budgets, who, nobody
+
+
+def _other_length(first: str, second: str) -> ArgumentError:
+    return ArgumentError(
+        f"{first} and {second} have different lengths: give each one entry per row."
+    )
+
+
+def one_budget(epsilon: object) -> float | None:
+    """Return `epsilon` if it is one number for everyone, and None if it is something else.
+
+    What is not a float64 is rounded down to one.
+    """
+    if isinstance(epsilon, Mapping) or (hasattr(epsilon, "levels") and hasattr(epsilon, "counts")):
+        raise ArgumentError(
+            "epsilon says how many people chose each level, but not who did: give one epsilon "
+            "for each person, in the order of values."
+        )
+    if isinstance(epsilon, np.ndarray) and epsilon.ndim == 0:
+        epsilon = epsilon[()]
+    if not is_number(epsilon):
+        if epsilon is None or isinstance(epsilon, (bool, np.bool_, numbers.Number)):
+            raise BudgetError(
+                f"epsilon={epsilon!r} is not a budget: give a number from 0 to infinity, "
+                "or one for each person."
+            )
+        return None
+    budget = float_down(epsilon) + 0.0
+    if not budget >= 0.0:
+        raise BudgetError(
+            f"epsilon={budget!r} must not be negative or NaN: a budget is a number from 0 to "
+            "infinity; 0 leaves a person out, inf makes their value public."
+        )
+    if budget == 0.0:
+        raise BudgetError("epsilon=0 for everyone: nobody's value may be used at all.")
+    return budget
+
+
+def length(given: object, name: str) -> int:
+    """Return how many rows `given` has, without making an array of it where it says so itself."""
+    if isinstance(given, Sized) and not isinstance(given, np.ndarray):
+        return len(given)
+    return len(opened(given, name))
+
+
+def floats(
+    given: object, name: str, *, lenient: bool, kind: LabelKind = "numbers", private: bool = False
+) -> Floats:
+    """Return values in float64, with NaN wherever there is no number.
+
+    Args:
+        given: a list, an array or a series.
+        name: what messages call it.
+        lenient: whether text is read as a cell of a file is, and an entry that is no number is a
+            missing value, in a list or a column of objects; it is refused otherwise.
+        kind: "numbers", among which truth values are 0 and 1, or "bins", which have none.
+        private: whether a column of another type is read so, too, and nothing is refused.
+
+    Raises:
+        ArgumentError: it is not one column.
+        ColumnError: its type declares something else than numbers, or an entry is no number.
+    """
+    column, truth = opened(given, name), kind == "numbers"
+    entries = _numbers(column, name, kind, booleans=truth, lenient=lenient, private=private)
+    if isinstance(entries, list):
+        plain = _plain(entries)
+        if plain is not None:
+            return plain
+        return np.fromiter(map(_nearest, entries), np.float64, len(entries))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.ascontiguousarray(entries, dtype=np.float64)
+
+
+def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
+    """Return budgets in float64, rounded down, with NaN wherever there is no number."""
+    column = opened(given, name)
+    entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
+    if isinstance(entries, list):
+        plain = _plain(entries)
+        if plain is not None and not (np.abs(plain) >= 2.0**53).any():
+            return plain
+        entries = np.fromiter((np.nan if e is None else e for e in entries), object, len(entries))
+    return np.ascontiguousarray(floats_down(entries))
+
+
+def _numbers(
+    column: Column, name: str, kind: LabelKind, *, booleans: bool, lenient: bool, private: bool
+) -> npt.NDArray[Any] | list[Any]:
+    """Return the entries of a column of numbers, None for those of a list that are missing.
+
+    Raises:
+        ColumnError: the type declares something else, or an entry that is no number is refused.
+    """
+    held = column.family
+    odd = held in ("text", "time") or (held == "boolean" and not booleans)
+    if held == "nested" or (odd and not private and not column.inferred):
+        raise wrong_type(kind, f"{name} must be", column.dtype)
+    entries = column.entries
+    if isinstance(entries, np.ndarray):
+        if not odd:
+            return entries
+        entries = entries.tolist() if held == "text" else [None] * len(entries)
+    if lenient:
+        entries = as_cells(entries, "numbers" if booleans else "bins")
+    truth = (bool, np.bool_) if booleans else ()
+    unfit = {
+        type_
+        for type_ in set(map(type, entries))
+        if not (is_number_type(type_) or issubclass(type_, truth))
+    }
+    if not unfit:
+        return entries
+    if not lenient:
+        for item in entries:
+            if type(item) in unfit and not is_null(item):
+                raise wrong_entry(kind, f"{name} must be", type(item))
+    return [None if type(item) in unfit else item for item in entries]
+
+
+def _plain(entries: list[Any]) -> Floats | None:
+    """Return a list of Python's own numbers, and None, in float64; None if it is another."""
+    if set(map(type, entries)) <= {float, int, bool, type(None)}:
+        with contextlib.suppress(OverflowError):  # an integer beyond all floats
+            return np.array(entries, dtype=np.float64)
+    return None
+
+
+def _nearest(item: Any) -> float:
+    """The float64 nearest to a number, at most the largest in size; NaN for None."""
+    if item is None or is_null(item):
+        return np.nan
+    try:
+        near = float(item)
+    except OverflowError:
+        near = np.inf if item > 0 else -np.inf
+    return min(max(near, -LARGEST), LARGEST) if near != item else near
+
+
+# Labels of arrays in NumPy: categories, groups, and which rows are asked.
+
+FAMILY: Final[dict[LabelKind, Family]] = {
+    "text": "text",
+    "integers": "integer",
+    "booleans": "boolean",
+}
+"""What the type of a column must declare for categories of a kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellArrays:
+    """Rows in memory: the cell of each, the budget of each (or of all), and the person of each."""
+
+    cell: Integers
+    epsilon: Floats | float
+    person: npt.NDArray[Any] | None
+
+
+def read_labels(
+    values: object,
+    epsilon: object,
+    person: object,
+    categories: Categories,
+    names: Names,
+    ladder: Ladder | None = None,
+) -> CellArrays:
+    """Check arrays, and find the cell of each row.
+
+    Args:
+        values: one value for each row.
+        epsilon: one budget for each row, or one number for all.
+        person: who each row belongs to, or None.
+        categories: what was declared. With `other`, no entry is refused.
+        names: what messages call the three.
+        ladder: the public ladder that budgets stand on, if they are private.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        DataError: a row has no person.
+    """
+    lenient = ladder is not None or categories.other is not None
+    private = ladder is not None
+    cell = cells_of(values, categories, names.values, lenient=lenient, private=private)
+    return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
+
+
+def groups_of(
+    grouping: Grouping,
+    columns: Mapping[str, object],
+    names: Names,
+    *,
+    lenient: bool,
+    private: bool = False,
+) -> Integers:
+    """Return the place of the group of each row, below 0 if it is not declared, or missing.
+
+    Args:
+        grouping: what was declared.
+        columns: one entry for each row, by parameter.
+        names: what messages call these.
+        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
+        private: whether a column of another type is read so, too.
+
+    Raises:
+        ArgumentError: something is not one column.
+        ColumnError: something is not of the type that it must be.
+    """
+    group = np.zeros(0, dtype=np.int64)
+    for place, (name, column) in enumerate(columns.items()):
+        declared: Categories = grouping.declared[place]
+        cell = cells_of(
+            column, declared, names.of(name), lenient=lenient, private=private, of="groups"
+        )
+        if place and cell.size != group.size:
+            raise ArgumentError("by: its two columns have different lengths.")
+        group = cell if place == 0 else joined(group, cell, len(declared.labels))
+    return group
+
+
+def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
+    """Return 1 for rows that are asked, 0 for others, and a number below 0 where nobody knows."""
+    truth = declare((False, True), None, None)
+    return cells_of(
+        column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
+    )
+
+
+def check_declared(values: object, kind: LabelKind, name: str, of: str = "categories") -> None:
+    """Refuse a column whose type declares that it holds something else than the kind needs.
+
+    Raises:
+        ColumnError: it does.
+    """
+    held, dtype = declared(values)
+    if held not in (FAMILY[kind], None) and dtype != INFERRED:
+        raise wrong_type(kind, f"{name} must be", dtype, of)
+
+
+def cells_of(
+    values: object,
+    categories: Categories,
+    name: str,
+    *,
+    lenient: bool,
+    private: bool = False,
+    of: str = "categories",
+) -> Integers:
+    """Return the cell of each value.
+
+    In a list or a column of objects the type of an entry is data: it is read as a cell of a file
+    is. If that is refused, it is with its type, which is kinder than "in no category".
+
+    Args:
+        values: one for each row.
+        categories: what was declared.
+        name: what messages call the values.
+        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
+        private: whether a column of another type is read so, too, and nothing is refused.
+        of: what the categories are, for messages.
+    """
+    kind = categories.kind
+    if kind == "bins":
+        numbers_ = floats(values, name, lenient=lenient, kind="bins", private=private)
+        return categories.of_floats(numbers_)
+    column = opened(values, name)
+    if not private or column.family == "nested":
+        check_declared(values, kind, name, of)
+    entries = column.entries if isinstance(column.entries, list) else column.entries.tolist()
+    unfit = {type_ for type_ in set(map(type, entries)) if not _fits(type_, kind)}
+    places: dict[Any, int] = {label: place for place, label in enumerate(categories.declared)}
+    if unfit and lenient:
+        cells, texts = as_cells(entries, kind), categories.recast.declared
+        spelt: dict[Any, int] = {label: place for place, label in enumerate(texts)}
+
+        def found(item: Any, cell: Any) -> int:
+            if cell is None:
+                return MISSING if is_null(item) else UNDECLARED
+            if not _fits(type(cell), kind):
+                return UNDECLARED
+            return (places if type(item) not in unfit else spelt).get(cell, UNDECLARED)
+
+        return np.fromiter(map(found, entries, cells), np.int64, len(entries))
+
+    def cell(item: Any) -> int:
+        if type(item) not in unfit:
+            return places.get(item, UNDECLARED)
+        if is_null(item):
+            return MISSING
+        raise wrong_entry(kind, f"{name} must be", type(item), of)
+
+    return np.fromiter(map(cell, entries), np.int64, len(entries))
+
+
+def _fits(type_: type, kind: LabelKind) -> bool:
+    """Whether objects of a type are of the kind."""
+    if kind == "text":
+        return issubclass(type_, str)
+    if kind == "booleans":
+        return issubclass(type_, (bool, np.bool_))
+    return issubclass(type_, numbers.Integral) and is_number_type(type_)
+
+
+# Counting in NumPy, of arrays: what `count_engine.py` does on engines, for small data.
+
+_NO_NUMBERS: Final = "These rows are of categories, or of one column of numbers."
+
+
+def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
+    """Count what is asked.
+
+    Args:
+        held: checked.
+        ask: what is counted.
+        rules: how.
+
+    Raises:
+        TypeError: these rows have no such columns.
+    """
+    if isinstance(held, CellArrays):
+        if ask.what != "cells":
+            raise TypeError(_NO_NUMBERS)
+        return _categories(held, rules)
+    if ask.what == "cells":
+        raise TypeError("These rows are of numbers: no categories were declared.")
+    if rules.some and ask.what == "numbers":
+        return _by_group(held, ask, rules)
+    return _counted_numbers(held, ask, rules)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayPeople:
+    """Who the rows of arrays belong to, and the level of each person.
+
+    Attributes:
+        who: the person of each row, by number; None if a row is a person.
+        rows: how many rows each person has.
+        budgets: the smallest budget of each person, or that of all.
+        conflicts: how many people have two budgets.
+        levels: the smallest budget of each level.
+        level_of: the level of each person.
+    """
+
+    who: Integers | None
+    rows: Integers
+    budgets: Floats | float
+    conflicts: int
+    levels: Floats
+    level_of: Integers
+
+    def on_grid(
+        self, values: Floats, bounds: Bounds, rule: Rule | None = None
+    ) -> tuple[Integers, Integers]:
+        """Everyone's integer, missing values at the middle, and how many of their rows miss one."""
+        grid, valid = to_grid(values, bounds, rule)
+        if self.who is None:
+            grid[~valid] = HALF
+            return grid, (~valid).astype(np.int64)
+        some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
+        r = np.maximum(some, 1)
+        total = _sum(self.who, grid, self.rows.size)
+        return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
+
+    def added(self, numbers: Integers) -> Integers:
+        """Whole numbers of people, added up by level."""
+        return _sum(self.level_of, numbers, self.levels.size)
+
+    def faults(self, missing: int) -> Faults:
+        """What may have to be refused, where so many values are missing."""
+        most = int(self.rows.max(initial=0))
+        return Faults(missing=missing, conflicts=self.conflicts, most=most)
+
+
+def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: int) -> ArrayPeople:
+    """Find the people of so many rows, and their levels."""
+    who, rows, conflicts = None, np.ones(size, dtype=np.int64), 0
+    if not isinstance(epsilon, float):
+        # NaN is neither smaller nor larger: here it must be a budget like others, a bad one.
+        epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
+    if person is not None:
+        who = np.unique(person, return_inverse=True)[1]
+        rows = np.bincount(who).astype(np.int64)
+        if not isinstance(epsilon, float):
+            smallest, largest = np.full(rows.size, np.inf), np.full(rows.size, -np.inf)
+            np.minimum.at(smallest, who, epsilon)
+            np.maximum.at(largest, who, epsilon)
+            epsilon, conflicts = smallest, int((smallest != largest).sum())
+    return ArrayPeople(who, rows, epsilon, conflicts, *levels_of(epsilon, rows.size))
+
+
+def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
+    """Divide the units of people who are all in one group."""
+    people = fold(arrays.epsilon, arrays.person, arrays.values.size)
+    g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
+    exclude = rules.missing == "exclude"
+    absent = gaps == people.rows if exclude else None
+    parts = {"x": g}
+    if ask.what == "squares":
+        parts["v"] = squares(g)
+    elif ask.what == "pairs":
+        if arrays.beside is None or ask.beside is None:
+            raise TypeError(_NO_NUMBERS)
+        h, more = people.on_grid(arrays.beside, ask.beside)
+        gaps = gaps + more
+        if absent is not None:  # who lacks one number stands in the middle of both
+            absent |= more == people.rows
+            g, h = np.where(absent, HALF, g), np.where(absent, HALF, h)
+        parts = cut(g, h)
+    if absent is not None:
+        parts["absent"] = absent.astype(np.int64)
+    found = {name: people.added(part) for name, part in parts.items()}
+    counts = np.bincount(people.level_of, minlength=people.levels.size)
+    cells = number_cells(ask.what, counts, found, rules)
+    faults = people.faults(int(gaps.sum()))
+    return Counted(people.levels, counts, cells, faults, moved(people.budgets))
+
+
+def _categories(held: CellArrays, rules: Rules) -> Counted:
+    """Count people and add up their shares by budget level and category."""
+    people = fold(held.epsilon, held.person, held.cell.size)
+    epsilon, each = people.budgets, None
+    if people.who is not None:
+        each = people.rows[people.who]
+        epsilon = epsilon if isinstance(epsilon, float) else epsilon[people.who]
+    size = np.ones(held.cell.size, dtype=np.int64)
+    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults(0)), rules)
+
+
+def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
+    """Divide everyone's unit among groups."""
+    grid, there = to_grid(arrays.values, ask.ends, ask.rule)
+    rows = grid.size
+    group = np.zeros(rows, dtype=np.int64) if arrays.group is None else arrays.group
+    flag = np.ones(rows, dtype=np.int64) if arrays.asked is None else arrays.asked
+    asked = flag == 1
+    people = fold(arrays.epsilon, arrays.person, rows)
+    who, everyone = np.arange(rows) if people.who is None else people.who, people.rows.size
+    # An entry for each group that a person has rows in, the undeclared ones among them.
+    k = len(rules.groups_of)
+    found, entry = np.unique(who * (k + 2) + (group + 2), return_inverse=True)
+    owner, place = found // (k + 2), found % (k + 2) - 2
+
+    def entries(numbers: Integers | Booleans) -> Integers:
+        return _sum(entry, numbers.astype(np.int64), found.size)
+
+    def of_owner(numbers: Integers) -> Integers:
+        return _sum(owner, numbers, everyone)
+
+    valued = asked & there & (group >= 0)
+    own, total = entries(valued), entries(np.where(valued, grid, 0))
+    if rules.in_the_middle:
+        # Someone who has no value at all stands in the middle of each of their groups.
+        gaps = entries(asked & (group >= 0) & ~there)
+        without = (of_owner(own) == 0)[owner]
+        own, total = np.where(without, gaps, own), np.where(without, HALF * gaps, total)
+    r = np.where(people.rows < MOST_ROWS, of_owner(own), 0)[owner]
+    inside = r > 0
+    r = np.maximum(r, 1)
+    points = np.where(inside, GRID * own // r, 0)
+    above = np.where(inside, np.minimum(points, (2 * total + r) // (2 * r)), 0)
+    one = np.ones(found.size, dtype=np.int64)
+    faults = Faults(
+        missing=int((asked & ~there).sum()),
+        undeclared=int((asked & (group < 0)).sum()),
+        unknown=int((flag < 0).sum()),
+        several=int((of_owner((place >= 0).astype(np.int64)) > 1).sum()),
+        conflicts=people.conflicts,
+        most=int(people.rows.max(initial=0)),
+    )
+    epsilon = people.budgets if isinstance(people.budgets, float) else people.budgets[owner]
+    each = of_owner(one)[owner]
+    parts = UnitParts(epsilon, place, one, each, faults, inside.astype(np.int64), points, above)
+    return of_groups(parts, rules)
+
+
+def _sum(index: Integers, numbers: Integers, size: int) -> Integers:
+    """Add up `numbers` by index, in integers."""
+    if size == 1:
+        return np.array([numbers.sum()], dtype=np.int64)
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, index, numbers)
+    return total

@@ -1,0 +1,459 @@
+"""A frame that the user gave, with the columns that they named: checked from its schema alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from epsilons.budgets.levels import Ladder
+from epsilons.door.count.asks import Names, said
+from epsilons.door.engines.entries import Spelling, as_declared, bytewise, written
+from epsilons.door.engines.floats import on_ladder, rounded_down
+from epsilons.door.engines.running import UNUSABLE, Passed, guarded, on_terminal, unknown_column
+from epsilons.door.engines.table import engine_of, kind_of_data
+from epsilons.door.given import arrays
+from epsilons.door.given.categories import LabelKind, wrong_type
+from epsilons.door.given.files import Role, Separated, TextFile, is_file, open_file
+from epsilons.door.given.frames import called, columns_of, picked, refuse_doubles
+from epsilons.door.given.spellings import NOTES, in_query
+from epsilons.door.offers import Offers, joined
+from epsilons.errors import (
+    ArgumentError,
+    ColumnError,
+    DataError,
+    EpsilonsError,
+    FileError,
+)
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = [
+    "Columns",
+    "Mark",
+    "moved",
+    "opened",
+    "read",
+    "with_whole",
+]
+
+
+OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
+"""What a column is to hold, by parameter, for messages; the others hold groups."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A further column that says something of a row: which group it is of, or whether it is asked.
+
+    Attributes:
+        parameter: by which it was named.
+        column: its name.
+        kind: what its entries must be.
+        spelling: how its text is written.
+    """
+
+    parameter: str
+    column: str
+    kind: LabelKind
+    spelling: Spelling = "text"
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A frame, the columns that count, and what to raise if its engine fails.
+
+    Attributes:
+        frame: lazy, of any engine.
+        values: the column of values.
+        epsilon: the column of budgets, or one budget for all.
+        person: the column of who a row belongs to, or None.
+        types: the type of each of these columns.
+        failure: the exception and its message.
+        ladder: the public ladder that budgets stand on, if they are private.
+        size: how many rows there are, where that costs nothing to know.
+        passed: what counts the rows that are read, where somebody looks on.
+        called: what messages call the columns, if there is more to say of them than their names.
+        shown: the names that the user gave columns, by parameter: a query has others.
+        spelling: how the text of values is written.
+        marks: further columns, in the order in which they were asked for.
+        recast: the parameters whose columns were numbers or truth values, where text is declared.
+    """
+
+    frame: nw.LazyFrame[Any]
+    values: str
+    epsilon: str | float
+    person: str | None
+    types: Mapping[str, nw.dtypes.DType] = field(default_factory=dict)
+    failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
+    ladder: Ladder | None = None
+    size: int | None = None
+    passed: Passed | None = None
+    called: Names | None = None
+    shown: Mapping[str, str] = field(default_factory=dict)
+    spelling: Spelling = "text"
+    marks: tuple[Mark, ...] = ()
+    recast: frozenset[str] = frozenset()
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The columns that are named, by parameter."""
+        named = {"values": self.values}
+        if isinstance(self.epsilon, str):
+            named["epsilon"] = self.epsilon
+        if self.person is not None:
+            named["person"] = self.person
+        return named | {mark.parameter: mark.column for mark in self.marks}
+
+    def showing(self, parameter: str) -> str:
+        """A parameter, and the name that the user gave it, for messages."""
+        column = self.shown.get(parameter, self.named[parameter])
+        return f"{said(parameter, self.named)}={column!r}"
+
+    @property
+    def beside(self) -> str | None:
+        """The second column of numbers, if there is one."""
+        return self.named.get("y")
+
+    def pieces(self, rows: int) -> list[Columns]:
+        """Parts of a table in Polars, of so many rows, to be read one after another."""
+        import narwhals as nw
+
+        if self.size is None or not engine_of(self.frame).streams:
+            return [self]
+        native: pl.LazyFrame = self.frame.to_native()
+        return [
+            replace(self, frame=nw.from_native(native.slice(start, rows)))
+            for start in range(0, max(self.size, 1), rows)
+        ]
+
+
+def read(
+    values: object,
+    epsilon: object,
+    data: object,
+    person: object,
+    kind: LabelKind = "numbers",
+    ladder: Ladder | None = None,
+    marks: Sequence[Mark] = (),
+    *,
+    lenient: bool = False,
+) -> Columns:
+    """Check that `data` has the columns that are named, and that they are of the right types.
+
+    Args:
+        values: the name of a column, of the type that `kind` needs.
+        epsilon: the name of a column of numbers, one number, or budgets by person.
+        data: a frame, or the path of a file.
+        person: the name of a column, or None.
+        kind: what values must be.
+        ladder: the public ladder that budgets stand on, if they are private.
+        marks: further columns.
+        lenient: whether columns of a frame are read cell by cell, whatever their types are, as
+            they are with a ladder.
+
+    Raises:
+        ArgumentError: a column is not named by a string, or `data` is not a frame.
+        ColumnError: a column is not there, or is not of its type.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    if not isinstance(values, str):
+        raise ArgumentError("values must be the name of a column of data, since data is given.")
+    offers = epsilon if isinstance(epsilon, Offers) else None
+    if offers is not None:
+        epsilon = 1.0  # until budgets are joined
+    budget = epsilon if isinstance(epsilon, str) else arrays.one_budget(epsilon)
+    if budget is None:
+        raise ArgumentError(
+            "epsilon must be the name of a column of data, or one number for everyone, "
+            "since data is given."
+        )
+    if not (person is None or isinstance(person, str)):
+        raise ArgumentError("person must be the name of a column of data, since data is given.")
+    for mark in marks:
+        if not isinstance(mark.column, str):
+            raise ArgumentError(
+                f"{mark.parameter} must be the name of a column of data, since data is given."
+            )
+    table = _open(data, values, budget, person, kind, tuple(marks))
+    private = (lenient or ladder is not None) and not is_file(data)
+    table, odd = _typed(table, kind, private=private)
+    table = moved(table)
+    if odd:
+        table = guarded(lambda: _as_cells(table, odd), *table.failure)
+    for parameter, column, held in _declared(table, kind):
+        if held == "text":
+            _check_dictionary(table, parameter, column)
+    if offers is not None and ladder is not None and table.person is not None:
+        who = table.person
+        table = guarded(lambda: with_whole(table, who), *table.failure)
+    table = guarded(lambda: _written(table, kind), *table.failure)
+    if offers is not None:
+        table = guarded(lambda: joined(table, offers), *table.failure)
+    table = rounded_down(table, ladder)
+    return table if ladder is None else on_ladder(table, ladder)
+
+
+def _declared(table: Columns, kind: LabelKind | None) -> list[tuple[str, str, LabelKind]]:
+    """The columns whose type was declared: parameter, column, and what its entries must be."""
+    own = [] if kind is None else [("values", table.values, kind)]
+    return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
+
+
+def _written(table: Columns, kind: LabelKind) -> Columns:
+    """Write text and people so that bytes are compared."""
+    held: dict[str, LabelKind | None] = dict.fromkeys(table.named.values())
+    held |= {column: kind for _, column, kind in _declared(table, kind)}
+    frame = as_declared(table.frame, held)
+    text = table.values if kind == "text" else None
+    frame, spelling = bytewise(frame, text, table.person, table.types, table.shown)
+    marks = []
+    for mark in table.marks:
+        own = mark.spelling
+        if mark.kind == "text":
+            frame, own = written(frame, mark.column, table.shown.get(mark.parameter))
+        marks.append(replace(mark, spelling=own))
+    return replace(table, frame=frame, spelling=spelling, marks=tuple(marks))
+
+
+def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = False) -> Columns:
+    """Open a table for its people, whatever type they are of: they are its values.
+
+    Args:
+        data: a frame, or the path of a file.
+        person: the name of the column of people.
+        epsilon: the name of a column of budgets, or one number.
+        lenient: whether budgets of a frame are read cell by cell, whatever their type is.
+
+    Raises:
+        ArgumentError: `data` is not a frame.
+        ColumnError: a column is not there, or budgets are not of their type.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    table = _open(data, person, epsilon, None, "text", ())
+    table, odd = _typed(table, None, private=lenient and not is_file(data))
+    table = moved(table)
+    return guarded(lambda: _as_cells(table, odd), *table.failure) if odd else table
+
+
+def moved(table: Columns) -> Columns:
+    """Hand a table to Polars, if its engine is one that frames are moved from."""
+    frame = _into_polars(table)
+    if frame is table.frame:
+        return table
+    return replace(table, frame=frame, types=guarded(frame.collect_schema, *table.failure))
+
+
+def _open(
+    data: object,
+    values: str,
+    epsilon: str | float,
+    person: str | None,
+    kind: LabelKind,
+    marks: tuple[Mark, ...],
+) -> Columns:
+    """Return the columns of `data` that are named, as a lazy Narwhals frame, whatever it is."""
+    import narwhals as nw
+
+    failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
+    size = passed = None
+    if isinstance(data, (str, os.PathLike, Separated)):
+        file = open_file(data)
+        if isinstance(file, TextFile):
+            return _open_text(file, values, epsilon, person, kind, marks)
+        scanned, failure = file.scan(), file.failure
+        size = file.rows(scanned)
+        if on_terminal():
+            passed = Passed(size)
+            scanned = passed.watched(scanned)
+        data = scanned
+    engine = kind_of_data(data)
+    columns = guarded(lambda: columns_of(data, engine), *failure)
+    if columns is None:
+        raise ArgumentError(
+            f"data is of type {type(data).__name__}, which is not a table: give a frame of pandas, "
+            "Polars, PyArrow, DuckDB or PySpark, or the path of a .parquet or .csv file."
+        )
+    shown = {"values": values, **{mark.parameter: mark.column for mark in marks}}
+    if isinstance(epsilon, str):
+        shown["epsilon"], epsilon = epsilon, called("epsilon")
+    if person is not None:
+        shown["person"], person = person, called("person")
+    for parameter, column in shown.items():
+        if column not in columns:
+            raise ColumnError(
+                unknown_column(said(parameter, shown), column, list(map(str, columns)))
+            )
+        refuse_doubles(said(parameter, shown), column, columns)
+    frame = guarded(lambda: picked(data, engine, columns, shown), *failure)
+    if isinstance(frame, nw.DataFrame):
+        size, frame = len(frame), frame.lazy()
+    own = tuple(replace(mark, column=called(mark.parameter)) for mark in marks)
+    table = Columns(frame, called("values"), epsilon, person, failure=failure, marks=own)
+    return replace(table, size=size, passed=passed, shown=shown)
+
+
+def _open_text(
+    file: TextFile,
+    values: str,
+    epsilon: str | float,
+    person: str | None,
+    kind: LabelKind,
+    marks: tuple[Mark, ...],
+) -> Columns:
+    """Return a table of a CSV file. Its columns are called as the parameters that named them.
+
+    So one column may be values and people, of which the first are numbers and the others text.
+    """
+    import narwhals as nw
+
+    what = "In a CSV file a cell that is"
+    names = replace(
+        Names.of_columns(values, epsilon, person, {m.parameter: m.column for m in marks}),
+        missing=f" {what} {NOTES[kind]} counts as missing.",
+        unusable=f" {what} {NOTES['numbers']} counts as missing.",
+    )
+    roles = [Role("values", values, kind)]
+    if isinstance(epsilon, str):
+        roles.append(Role("epsilon", epsilon, "bins"))
+        epsilon = "epsilon"
+    if person is not None:
+        roles.append(Role("person", person, "text"))
+        person = "person"
+    roles += [Role(mark.parameter, mark.column, mark.kind) for mark in marks]
+    frame = nw.from_native(file.scan(roles))
+    own = tuple(replace(mark, column=mark.parameter) for mark in marks)
+    table = Columns(frame, "values", epsilon, person, failure=file.failure, called=names)
+    return replace(table, marks=own)
+
+
+def _typed(
+    table: Columns, kind: LabelKind | None, *, private: bool = False
+) -> tuple[Columns, dict[str, LabelKind]]:
+    """Refuse columns that are not of their type. No row is read, nothing is cast.
+
+    Args:
+        table: with all columns.
+        kind: what values must be; None if they may be anything.
+        private: whether a type may have been found for all cells together, so that it must not be
+            refused.
+
+    Returns:
+        The table with the types of its columns, so that the engine is asked for them once; and the
+        parameters whose columns are of other types, with what they are read as.
+    """
+    import narwhals as nw
+
+    schema = guarded(table.frame.collect_schema, *table.failure)
+    needed = {parameter: kind for parameter, _, kind in _declared(table, kind)}
+    odd: dict[str, LabelKind] = {}
+    for parameter, column in table.named.items():
+        dtype = schema[column]
+        number = dtype.is_numeric()
+        must = f"{table.showing(parameter)} must be a column of"
+        readable = private and _is_of_cells(table, dtype)
+        if parameter == "epsilon" and not number:
+            if not readable:
+                raise wrong_type("numbers", must, dtype)
+            odd[parameter] = "bins"
+        fits = {
+            "numbers": number or dtype == nw.Boolean,
+            "bins": number,
+            "text": dtype in (nw.String, nw.Categorical, nw.Enum),
+            "integers": dtype.is_integer(),
+            "booleans": dtype == nw.Boolean,
+        }
+        if parameter in needed and not fits[needed[parameter]]:
+            if readable:
+                odd[parameter] = needed[parameter]
+                continue
+            raise wrong_type(needed[parameter], must, dtype, OF.get(parameter, "groups"))
+    types = {column: schema[column] for column in table.named.values()}
+    return replace(table, types=types), odd
+
+
+def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
+    """Whether a reader of cells may have found a type, and its engine can read cells again."""
+    import narwhals as nw
+
+    found = dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.Unknown)
+    return engine_of(table.frame).reads and (found or dtype in (nw.String, nw.Categorical, nw.Enum))
+
+
+def _as_cells(table: Columns, odd: Mapping[str, LabelKind]) -> Columns:
+    """Read columns as cells are."""
+    import narwhals as nw
+
+    named = table.named
+    frame = as_declared(table.frame, {named[parameter]: None for parameter in odd})
+    frame = frame.with_columns(
+        *(
+            in_query(named[parameter], table.types[named[parameter]], kind).alias(named[parameter])
+            for parameter, kind in odd.items()
+        )
+    )
+    types: dict[LabelKind, nw.dtypes.DType] = {
+        "numbers": nw.Float64(),
+        "bins": nw.Float64(),
+        "integers": nw.Int64(),
+        "booleans": nw.Boolean(),
+        "text": nw.String(),
+    }
+    own = {**table.types, **{named[parameter]: types[kind] for parameter, kind in odd.items()}}
+    recast = frozenset(parameter for parameter, kind in odd.items() if kind == "text")
+    return replace(table, frame=frame, types=own, recast=recast)
+
+
+def with_whole(table: Columns, column: str) -> Columns:
+    """Make integers of ids that are floats, because a reader found gaps among them.
+
+    Ids that are no whole numbers belong to nobody then.
+    """
+    import narwhals as nw
+
+    dtype = table.types[column]
+    if not (dtype.is_float() or dtype.is_decimal()) or not engine_of(table.frame).reads:
+        return table
+    frame = table.frame.with_columns(in_query(column, dtype, "integers").alias(column))
+    return replace(table, frame=frame, types={**table.types, column: nw.Int64()})
+
+
+def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
+    """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
+    import narwhals as nw
+
+    dtype = table.types[column]
+    text = dtype in (nw.String, nw.Enum)
+    if dtype == nw.Categorical:
+        native: Any = table.frame.select(column).head(0).to_native()
+        kind = engine_of(table.frame).kind
+        if kind == "pandas":
+            text = native[column].dtype.categories.dtype in ("object", "str", "string")
+        elif kind == "pyarrow":
+            text = "string" in str(native.schema.field(column).type.value_type)
+        else:
+            text = True
+    if not text:
+        must = f"{table.showing(parameter)} must be a column of"
+        what = f"{dtype}, but not of text"
+        raise wrong_type("text", must, what, OF.get(parameter, "groups"))
+
+
+def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
+    """Return the frame, in Polars if its engine is one that frames are moved from."""
+    frame = table.frame
+    if not engine_of(frame).moved:
+        return frame
+    wanted = set(table.named.values())
+
+    def convert() -> nw.LazyFrame[Any]:
+        return frame.select(*wanted).collect().lazy(backend="polars")
+
+    try:
+        return guarded(convert, *table.failure)
+    except EpsilonsError:  # without PyArrow, or with people of mixed types: it stays where it is
+        return frame

@@ -1,0 +1,305 @@
+"""What is asked for: columns as arrays, or by their names in a frame.
+
+A frame of pandas may have columns of Python objects, whose type is data: pandas and Narwhals tell
+it from the entries. Such columns are taken out of the frame, and read entry by entry as a list is.
+So are columns whose names are not text, which other libraries do not know.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from epsilons.budgets.levels import is_number
+from epsilons.door.count.asks import Names, said
+from epsilons.door.engines.entries import WITHOUT_COLLATIONS
+from epsilons.door.engines.table import DIALECTS, EngineKind, kind_of_data
+from epsilons.door.given.arrays import unnamed
+from epsilons.door.given.categories import LabelKind as Of
+from epsilons.door.given.column import INFERRED, family
+from epsilons.door.offers import Offers
+from epsilons.errors import ArgumentError, ColumnError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["LABELS", "AskedRows", "asked", "called", "columns_of", "picked", "refuse_doubles"]
+
+LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
+"""What the columns of a frame of pandas are called."""
+
+
+@dataclass(frozen=True, eq=False)
+class AskedRows:
+    """What the user gave, without what only frames of pandas have.
+
+    Attributes:
+        values: an array; or the name of a column, if there is data.
+        epsilon: an array, or the name of a column; or one number.
+        data: a frame or the path of a file; or None, if the others are arrays.
+        person: an array, or the name of a column; or None.
+        names: what messages call them.
+        marks: further columns by parameter, as arrays or by their names.
+    """
+
+    values: Any
+    epsilon: Any
+    data: Any
+    person: Any
+    names: Names
+    marks: Mapping[str, Any] = field(default_factory=dict)
+
+
+def asked(
+    values: Any,
+    epsilon: Any,
+    data: Any,
+    person: Any,
+    marks: Mapping[str, Any] | None = None,
+    *,
+    kinds: Mapping[str, Of] | None = None,
+    private: bool = False,
+) -> AskedRows:
+    """Find out whether arrays are given, or names of columns.
+
+    Args:
+        values: an array, or the name of a column.
+        epsilon: an array, the name of a column, or one number.
+        data: a frame, the path of a file, or None.
+        person: an array, the name of a column, or None.
+        marks: further columns, by parameter.
+        kinds: what columns are read as, by parameter, where that is declared.
+        private: whether no data may be refused, and so no type that pandas found for all cells.
+
+    Raises:
+        ArgumentError: names are given without data; or the labels of arrays differ; or one number
+            as a budget is also the name of a column.
+        ColumnError: a name stands for two columns, or, if it is not text, for none; or a column on
+            Dask is one of objects.
+    """
+    marks = marks or {}
+    if data is None:
+        unnamed({said("values", marks): values, "epsilon": epsilon, "person": person, **marks})
+        return AskedRows(
+            values, _of_rows(epsilon, person), None, person, Names.of_arrays(marks), marks
+        )
+    import narwhals as nw
+
+    data = nw.to_native(data, pass_through=True)  # a frame of Narwhals is one of an engine
+    names = Names.of_columns(values, epsilon, person, marks)
+    given = AskedRows(values, epsilon, data, person, names, marks)
+    kind = kind_of_data(data)
+    if kind == "pandas":
+        return _of_pandas(given, list(data.columns), kinds or {}, private=private)
+    if kind == "dask":
+        _refuse_objects(given)
+    return given
+
+
+def _of_rows(epsilon: Any, person: Any) -> Any:
+    """Budgets by person as those of each row, where rows are arrays."""
+    return epsilon.for_rows(person) if isinstance(epsilon, Offers) else epsilon
+
+
+def _refuse_objects(given: AskedRows) -> None:
+    """Refuse columns of objects on Dask, whose entries cannot be looked at one by one here.
+
+    Raises:
+        ColumnError: there is one.
+    """
+    types = given.data.dtypes
+    for parameter, column in _named(given).items():
+        if column in types.index and str(types[column]) == "object":
+            raise ColumnError(
+                f"{said(parameter, given.marks)}={column!r} is a column of Python objects on Dask, "
+                "where the type of an entry is not declared. Give it one "
+                "(astype('string[pyarrow]'), astype('float64')), or give a frame of pandas "
+                "(compute())."
+            )
+
+
+def _of_pandas(
+    given: AskedRows, columns: list[Any], kinds: Mapping[str, Of], *, private: bool
+) -> AskedRows:
+    """Take columns of objects, and those whose names are not text, out of a frame of pandas."""
+    data, epsilon = given.data, given.epsilon
+    if isinstance(epsilon, (int, np.integer)) and epsilon in columns:
+        raise ArgumentError(
+            f"epsilon={epsilon!r} is the name of a column of data, but could also be a number: "
+            "the budget of everyone. Rename the columns (data.rename(columns=str)); or, if you "
+            f"mean the number, write epsilon={float(epsilon)!r}."
+        )
+    named = _named(given)
+    for parameter, column in named.items():
+        if not isinstance(column, str) and column not in columns:
+            raise ColumnError(f"{said(parameter, named)}={column!r} is not a column of data.")
+    for parameter, column in named.items():
+        refuse_doubles(said(parameter, named), column, columns)
+    if "values" not in named or not all(column in columns for column in named.values()):
+        return given  # it is refused where names are looked up
+    if all(
+        isinstance(column, str)
+        and not _entry_by_entry(data[column].dtype, kinds.get(parameter), private=private)
+        for parameter, column in named.items()
+    ):
+        return given
+    person = data[given.person] if "person" in named else None
+    return replace(
+        given,
+        values=data[given.values],
+        epsilon=data[epsilon] if "epsilon" in named else _of_rows(epsilon, person),
+        data=None,
+        person=person,
+        marks={parameter: data[column] for parameter, column in given.marks.items()},
+    )
+
+
+def _named(given: AskedRows) -> dict[str, Any]:
+    """The parameters that name columns. What is no name at all is refused where it is read."""
+    named = {"values": given.values, "person": given.person, **given.marks}
+    if not is_number(given.epsilon):
+        named["epsilon"] = given.epsilon
+    return {parameter: column for parameter, column in named.items() if isinstance(column, LABELS)}
+
+
+def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
+    """Whether a type of pandas says nothing of the entries of a column that is read as a kind.
+
+    It does not if it is that of objects, or of categories that are objects. Nor does it if it is
+    that of text, which pandas found in a column of numbers: see `given.INFERRED`.
+    """
+    categories = getattr(dtype, "categories", None)
+    name = str(dtype if categories is None else categories.dtype)
+    if name == "object":
+        return True
+    text = family(name) == "text"
+    if categories is not None:
+        return private and kind is not None and not (text and kind == "text")
+    return name == INFERRED and kind not in (None, "text")
+
+
+def refuse_doubles(parameter: str, column: Any, columns: Sequence[Any]) -> None:
+    """Refuse a name that stands for several columns.
+
+    Raises:
+        ColumnError: it does.
+    """
+    times = columns.count(column)
+    if times > 1:
+        raise ColumnError(
+            f"{parameter}={column!r} is the name of {times} columns of data. "
+            "Rename one of them, or drop it."
+        )
+
+
+def columns_of(data: Any, kind: EngineKind | None) -> list[Any] | None:
+    """The names of the columns of a frame, in their order; None if it is no frame."""
+    import narwhals as nw
+
+    if kind == "pyarrow":
+        return list(data.column_names)
+    if kind in ("pandas", "dask", "duckdb", "spark"):
+        return list(data.columns)
+    frame = nw.from_native(data, pass_through=True)
+    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        return None
+    return list(frame.collect_schema())
+
+
+def called(parameter: str) -> str:
+    """What a column is called in a query: no name of a user's is in it."""
+    return re.sub(r"\W+", "_", parameter)
+
+
+def picked(
+    data: Any,
+    kind: EngineKind | None,
+    columns: Sequence[Any],
+    wanted: Mapping[str, str],
+    new: Callable[[str], str] = called,
+) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
+    """Take some columns out of a frame by their places, and give them other names.
+
+    An engine may find another column by a name than the one that has it: it may take small letters
+    for large ones, parts of a name for the parts of a column, or a name for a pattern; and it
+    renames those that come twice in a subquery. A place stands for one column everywhere.
+
+    Args:
+        data: a frame, as the user gave it.
+        kind: of its engine.
+        columns: the names of all of its columns, in their order.
+        wanted: which of them are taken, by parameter. Each of them is there once.
+        new: what they are called from now on, by parameter.
+
+    Raises:
+        ColumnError: the engine knows columns by their names alone, and does not know one of these
+            from another.
+    """
+    import narwhals as nw
+
+    places = {new(each): columns.index(column) for each, column in wanted.items()}
+    frame: Any
+    if kind == "polars":
+        import polars as pl
+
+        frame = data.select(pl.nth(place).alias(name) for name, place in places.items())
+    elif kind == "pandas":
+        frame = data.iloc[:, list(places.values())].set_axis(list(places), axis=1)
+    elif kind == "pyarrow":
+        frame = data.select(list(places.values())).rename_columns(list(places))
+    elif kind == "duckdb":
+        own = DIALECTS[kind]
+        frame = data.project(", ".join(f"#{at + 1} AS {own.name(n)}" for n, at in places.items()))
+    elif kind == "spark":
+        numbered = data.toDF(*(f"c{place}" for place in range(len(columns))))
+        own = DIALECTS[kind]
+        frame = numbered.selectExpr(*(f"c{at} AS {own.name(n)}" for n, at in places.items()))
+    else:
+        if kind == "dask":
+            data = data[list(dict.fromkeys(wanted.values()))]
+        else:
+            _refuse_alike(data, columns, wanted)
+        named = [nw.col(column).alias(new(each)) for each, column in wanted.items()]
+        frame = nw.from_native(data).select(*named)
+    found: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
+    return found
+
+
+def _refuse_alike(data: Any, columns: Sequence[str], wanted: Mapping[str, str]) -> None:
+    """Refuse names that a database behind a frame may take for one another.
+
+    What it takes for doubles it may rename, too, by a number at the end.
+
+    Raises:
+        ColumnError: there are such.
+    """
+    backend = getattr(data, "get_backend", None)
+    if callable(backend) and backend().name in WITHOUT_COLLATIONS:
+        return
+    alike = Counter(map(_folded, columns))
+    doubles = [re.escape(name) for name, times in alike.items() if times > 1]
+    numbered = re.compile(f"({'|'.join(doubles)})([_:][0-9]+)*") if doubles else None
+    for parameter, column in wanted.items():
+        if column == "*" or (column[:1] == "^" and column[-1:] == "$"):
+            raise ColumnError(
+                f"{parameter}={column!r} would be read as a pattern of names, and another column "
+                "might be counted: it is *, or it begins with ^ and ends with $. Rename the column."
+            )
+        if numbered is not None and numbered.fullmatch(_folded(column)):
+            raise ColumnError(
+                f"{parameter}={column!r} cannot be told from another column of data: a database "
+                "takes small letters for large ones, and numbers names that come twice. Select the "
+                "columns that are needed, and give each a name of its own."
+            )
+
+
+def _folded(name: str) -> str:
+    """A name as the most generous of engines compares it."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

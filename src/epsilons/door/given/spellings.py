@@ -1,0 +1,291 @@
+"""What cells say, cell by cell: one grammar for files, lists and frames, and no refusal.
+
+In a CSV file the type of a column is data: it follows from the cells, and so from each person's.
+So all cells are read as text, and each is parsed on its own. What is not of the type that is asked
+for is null, as an empty cell is.
+
+A frame may come from a reader that looked at all cells to choose the type of a column. Where no
+data may be refused, its entries are read as the cells that they were: text that spells a number is
+the number, and a number is the text that spells it.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from epsilons.door.count.tallies import LARGEST
+from epsilons.door.given.categories import LabelKind
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = ["NOTES", "as_cells", "canonical", "dtype_of", "in_query", "parsed", "whole_of"]
+
+BLANKS: Final = " \t"
+"""What may stand around a number, a truth value, but not around text."""
+
+MOST_EXACT: Final = 2.0**53
+"""Floats below this are all the whole numbers that there are."""
+
+NOT_UTF8: Final = "\ufffd"
+"""What stands for bytes that are not UTF-8, and is read as missing: two names that were damaged in
+different ways must not become one."""
+
+NOTES: Final[dict[LabelKind, str]] = {
+    "numbers": "not a number (text, a date, a decimal comma)",
+    "bins": "not a number (text, a date, a decimal comma)",
+    "integers": "not a whole number (text, a date, 2.5)",
+    "booleans": "neither true nor false",
+    "text": "not UTF-8",
+}
+"""What counts as missing besides an empty cell, for messages."""
+
+
+def dtype_of(kind: LabelKind) -> type[pl.DataType]:
+    """Return the type of a column, whatever its cells are."""
+    import polars as pl
+
+    types: dict[LabelKind, type[pl.DataType]] = {
+        "numbers": pl.Float64,
+        "bins": pl.Float64,
+        "integers": pl.Int64,
+        "booleans": pl.Boolean,
+        "text": pl.String,
+    }
+    return types[kind]
+
+
+def parsed(cells: pl.Series, kind: LabelKind) -> pl.Series:
+    """Return what cells say. No cell changes what another one says.
+
+    Args:
+        cells: text, null where a cell is empty.
+        kind: "numbers" takes true and false for 1 and 0, "bins" does not.
+    """
+    if kind == "text":
+        return _text(cells)
+    if kind == "booleans":
+        return _booleans(cells)
+    if kind == "integers":
+        return _integers(cells)
+    found = _floats(cells)
+    if kind == "numbers" and found.null_count() > cells.null_count():
+        import polars as pl
+
+        found = found.zip_with(found.is_not_null(), _booleans(cells).cast(pl.Float64))
+    return found
+
+
+def _text(cells: pl.Series) -> pl.Series:
+    """Text as it is, blanks and all."""
+    damaged = cells.str.contains(NOT_UTF8, literal=True)
+    return cells.set(damaged, None) if damaged.any() else cells
+
+
+def _booleans(cells: pl.Series) -> pl.Series:
+    """`true` and `false`, in large or small letters."""
+    words = cells.str.strip_chars(BLANKS).str.to_lowercase()
+    yes = words == "true"
+    return yes.set(~(yes | (words == "false")), None)
+
+
+def _integers(cells: pl.Series) -> pl.Series:
+    """Whole numbers of 64 bits: `7`, `+7`, `007`; and `7.0` and `7e0` below 2**53."""
+    import polars as pl
+
+    found = cells.cast(pl.Int64, strict=False)
+    if found.null_count() == cells.null_count():
+        return found
+    trimmed = cells.str.strip_chars(BLANKS)
+    found = trimmed.cast(pl.Int64, strict=False)
+    floats = trimmed.cast(pl.Float64, strict=False)
+    whole = (floats.floor() == floats) & (floats.abs() < MOST_EXACT)
+    others = floats.set(~whole.fill_null(False), None).cast(pl.Int64)
+    return found.zip_with(found.is_not_null(), others)
+
+
+def _floats(cells: pl.Series) -> pl.Series:
+    """Numbers in float64: `7`, `-7.5`, `.5`, `7e-3`, `inf`, `nan`, each the nearest float."""
+    import polars as pl
+
+    found = cells.cast(pl.Float64, strict=False)
+    if found.null_count() > cells.null_count():
+        found = cells.str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
+    infinite = found.is_infinite()
+    if infinite.any():
+        # 1e999 is not infinite, which would make a record public, but the largest float.
+        large = infinite.fill_null(False) & ~cells.str.contains("(?i)inf").fill_null(True)
+        found = found.zip_with(~large, found.clip(-LARGEST, LARGEST))
+    return found
+
+
+def as_cells(entries: Sequence[Any], kind: LabelKind) -> list[Any]:
+    """Entries of any types, with text read as the cells of a file are.
+
+    Args:
+        entries: of a list, or of a column of objects.
+        kind: what they are read as; numbers that are whole are integers, if these are wanted. Text
+            stays as it is, if text is wanted, and numbers become what `canonical` makes of them.
+    """
+    import polars as pl
+
+    found = list(entries)
+    if kind == "text":
+        return [each if isinstance(each, str) else _spelt(each) for each in found]
+    places = [place for place, each in enumerate(found) if isinstance(each, str)]
+    if places:
+        texts = pl.Series([_unicode(found[place]) for place in places], dtype=pl.String)
+        for place, each in zip(places, parsed(texts, kind).to_list(), strict=True):
+            found[place] = each
+    return [whole_of(each) for each in found] if kind == "integers" else found
+
+
+def canonical(texts: Sequence[str]) -> list[str]:
+    """What `as_cells` makes of the numbers and truth values that texts spell; others as they are.
+
+    Of two texts that spell the same, the first is written so.
+    """
+    import polars as pl
+
+    cells = pl.Series([_unicode(text) for text in texts], dtype=pl.String)
+    kinds: tuple[LabelKind, ...] = ("integers", "bins", "booleans")
+    read = [parsed(cells, kind).to_list() for kind in kinds]
+    written: dict[str, str] = {}
+    for text, *every in zip(texts, *read, strict=True):
+        spelt = next((_spelt(each) for each in every if each is not None), None)
+        written.setdefault(text if spelt is None else spelt, text)
+    spelt_as = {text: spelt for spelt, text in written.items()}
+    return [spelt_as.get(text, text) for text in texts]
+
+
+def _spelt(item: Any) -> str | None:
+    """A number or a truth value as text; None for anything else."""
+    if isinstance(item, (bool, np.bool_)):
+        return "true" if item else "false"
+    whole = whole_of(item)
+    if isinstance(whole, numbers.Integral):
+        return str(int(whole))
+    near = _near(item)
+    return None if near is None else repr(near)
+
+
+def whole_of(item: Any) -> Any:
+    """A float, a decimal or a fraction as the integer that it is, if floats hold it exactly."""
+    near = None if isinstance(item, numbers.Integral) else _near(item)
+    if near is None or not abs(near) < MOST_EXACT:
+        return item
+    return int(near) if near == int(near) else item
+
+
+def _near(item: Any) -> float | None:
+    """The float that is nearest to a number; None for anything else."""
+    if not isinstance(item, (numbers.Real, Decimal)):
+        return None
+    try:
+        return float(item)
+    except (ValueError, OverflowError):  # a decimal that signals NaN, a fraction beyond all floats
+        return None
+
+
+def _unicode(text: str) -> str | None:
+    """Text that can be written in UTF-8; None for half of a character."""
+    try:
+        return text.encode().decode()
+    except UnicodeEncodeError:
+        return None
+
+
+_NUMBER: Final = r"^[ \t]*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*$"
+_INFINITE: Final = r"^[ \t]*[+]?[iI][nN][fF]([iI][nN][iI][tT][yY])?[ \t]*$"
+_INTEGER: Final = r"^[ \t]*[+-]?0*[0-9]{1,18}[ \t]*$"
+_TRUE: Final = r"^[ \t]*[tT][rR][uU][eE][ \t]*$"
+_FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
+
+
+def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
+    """A column of another type, read as cells are, as an expression of any engine.
+
+    Whole numbers have at most 18 digits here. What is cast is what can be cast, whatever stands in
+    other rows: all else is null before.
+
+    Args:
+        column: its name.
+        dtype: its type: of numbers, text, truth values, dates or times, or of nothing.
+        kind: what it is read as.
+    """
+    import narwhals as nw
+
+    cell = nw.col(column)
+    text = dtype in (nw.String, nw.Categorical, nw.Enum)
+    if dtype in (nw.Categorical, nw.Enum):
+        cell = cell.cast(nw.String)
+    if dtype.is_decimal():
+        cell = cell.cast(nw.Float64)
+    if kind == "text":
+        return _text_of(cell, dtype)
+    true, false = cell.str.contains(_TRUE), cell.str.contains(_FALSE)
+    never = nw.col(column).is_null() & ~nw.col(column).is_null()
+    if kind == "booleans":
+        yes, no = nw.lit(value=True), nw.lit(value=False)
+        return _chosen((true, yes), (false, no)) if text else nw.when(never).then(yes)
+    found: nw.Expr = nw.when(never).then(nw.lit(0.0))
+    if text or dtype.is_numeric():
+        found = _number_in(cell) if text else cell.cast(nw.Float64)
+    if kind == "integers":
+        near = nw.when(_iswhole_of(found)).then(found).cast(nw.Int64)
+        short = cell.str.contains(_INTEGER)
+        whole = nw.when(short).then(_bare(cell)).cast(nw.Int64)
+        return _chosen((short, whole), (~short, near)) if text else near
+    if kind == "numbers" and text:
+        words = [(true, nw.lit(1.0)), (false, nw.lit(0.0))]
+        return _chosen(*words, (~true & ~false, found))
+    return found
+
+
+def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    """A column of no text as text, as `canonical` has it."""
+    import narwhals as nw
+
+    if dtype == nw.Boolean:
+        return _chosen((cell, nw.lit("true")), (~cell, nw.lit("false")))
+    if not (dtype.is_float() or dtype.is_decimal()):
+        return cell.cast(nw.String)
+    whole = nw.when(_iswhole_of(cell)).then(cell).cast(nw.Int64).cast(nw.String)
+    return _chosen((_iswhole_of(cell), whole), (~_iswhole_of(cell), cell.cast(nw.String)))
+
+
+def _number_in(cell: nw.Expr) -> nw.Expr:
+    """The number that text spells, the largest float if it is larger; null if it spells none."""
+    import narwhals as nw
+
+    number = nw.when(cell.str.contains(_NUMBER)).then(_bare(cell)).cast(nw.Float64)
+    return _chosen(
+        (cell.str.contains(_INFINITE), nw.lit(float("inf"))),
+        (number > LARGEST, nw.lit(LARGEST)),
+        (number < -LARGEST, nw.lit(-LARGEST)),
+        (number <= LARGEST, number),
+    )
+
+
+def _bare(cell: nw.Expr) -> nw.Expr:
+    """Text without the blanks around it, and without a plus before it."""
+    return cell.str.replace_all(r"^[ \t]*[+]?|[ \t]+$", "")
+
+
+def _iswhole_of(number: nw.Expr) -> nw.Expr:
+    return (number.floor() == number) & (number < MOST_EXACT) & (number > -MOST_EXACT)
+
+
+def _chosen(*pairs: tuple[nw.Expr, nw.Expr]) -> nw.Expr:
+    """The first of some expressions whose condition holds; null if none does."""
+    import narwhals as nw
+
+    (condition, value), *others = pairs
+    chosen = nw.when(condition).then(value)
+    return chosen.otherwise(_chosen(*others)) if others else chosen

@@ -1,0 +1,385 @@
+"""Who is in the data, each once, and budgets by who they are: what a ledger needs of a table.
+
+Ids are whole numbers or text. They are compared exactly, as `column.py` and `entries.py` have
+it, and are known to a ledger as tagged bytes: `i:` and a decimal, `s:` and UTF-8. 17 and "17" are
+one person, because a reader of cells makes text of all ids if one of them is no number: an account
+is found by either tag. A ledger may have an account for each of the two; then each has its own.
+
+Distinct ids are found by the engine that holds the rows, and budgets are joined there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from epsilons.door.engines.entries import Spelling, written
+from epsilons.door.engines.table import EngineKind, engine_of
+from epsilons.door.given.column import is_null, opened, whole_in
+from epsilons.door.given.spellings import whole_of
+from epsilons.errors import ArgumentError, ColumnError, DataError
+from epsilons.types import Floats, Integers
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+    from epsilons.door.given.columns import Columns
+
+__all__ = ["BUDGET", "Offers", "People", "in_rows", "joined", "other_tag", "tag", "tagged"]
+
+BUDGET: Final = "what a ledger offers"
+"""The column of budgets that is joined to a table."""
+
+BATCH: Final = 50_000
+"""Ids that are handed over at a time."""
+
+IDS: Final = (
+    "A ledger identifies people by whole numbers or text: convert the column to one of these first."
+)
+
+
+def tag(person: object) -> bytes:
+    """One id as a ledger knows it.
+
+    Raises:
+        ColumnError: it is neither a whole number nor text.
+    """
+    if isinstance(person, (int, np.integer)) and not isinstance(person, bool):
+        return b"i:%d" % int(person)
+    if isinstance(person, str):
+        try:
+            return b"s:" + person.encode()
+        except UnicodeEncodeError:
+            raise ColumnError("person is not valid text: it holds half of a character.") from None
+    raise ColumnError(f"person is of type {type(person).__name__}. {IDS}")
+
+
+def other_tag(who: bytes) -> bytes | None:
+    """The other tag of the same id, if it has one: of a whole number, that of its text."""
+    kind, text = who[:2], who[2:].decode()
+    if isinstance(whole_in(text), str):
+        return None
+    return (b"s:" if kind == b"i:" else b"i:") + who[2:]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Everyone in the data, each once.
+
+    Attributes:
+        ids: distinct, as the rows have them: integers, text, or text as bytes or hexadecimal.
+        spelling: how text is written in them.
+        rows: for arrays, the place of each row's person among the ids, −1 for nobody; None for
+            frames, in which budgets are joined.
+    """
+
+    ids: pl.Series
+    spelling: Spelling = "text"
+    rows: Integers | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def tagged(self) -> Iterator[list[bytes]]:
+        """The ids as a ledger knows them, in their order, batch by batch."""
+        for start in range(0, len(self.ids), BATCH):
+            yield tagged(self.ids[start : start + BATCH], self.spelling)
+
+    def places(self, batches: Iterable[list[bytes | None]]) -> Integers:
+        """The place of each of many ids among these people, −1 for those who are not among them.
+
+        Args:
+            batches: ids as a ledger knows them.
+        """
+        import polars as pl
+
+        mine = [pl.Series(batch, dtype=pl.Binary) for batch in self.tagged()]
+        others = [each for batch in batches for each in batch]
+        none = pl.Series(dtype=pl.Binary)
+        people = pl.DataFrame({"who": pl.concat([none, *mine])}).with_row_index("place")
+
+        def among(accounts: list[bytes | None], people: pl.DataFrame) -> Integers:
+            sheet = pl.DataFrame({"who": pl.Series(accounts, dtype=pl.Binary)})
+            found = sheet.join(people, on="who", how="left", maintain_order="left")["place"]
+            return found.cast(pl.Int64).fill_null(-1).to_numpy().copy()
+
+        places = among(others, people)
+        left = people.filter(~pl.col("place").is_in(places[places >= 0].tolist()))
+        if len(left):
+            rest = np.flatnonzero(places < 0).tolist()
+            again = [None if others[at] is None else other_tag(others[at] or b"") for at in rest]
+            places[rest] = among(again, left)
+        return places
+
+    def offered(self, budgets: Floats) -> Offers:
+        """The same people with their budgets, in the order of the ids.
+
+        Args:
+            budgets: NaN for people who have no account.
+        """
+        return Offers(self, budgets)
+
+
+@dataclass(frozen=True, eq=False)
+class Offers:
+    """Budgets by person: given in the place of a column of budgets.
+
+    Attributes:
+        people: everyone in the data.
+        budgets: one for each of them.
+    """
+
+    people: People
+    budgets: Floats
+
+    def __repr__(self) -> str:
+        return "the ledger's"
+
+    def for_rows(self, person: object) -> Floats:
+        """The budget of each row of arrays; NaN for rows that are nobody's.
+
+        Args:
+            person: one id for each row. It may be a column of a frame that was read as an array,
+                because another column holds objects.
+        """
+        if self.people.rows is not None:
+            return np.append(self.budgets, np.nan)[self.people.rows]
+        rows = in_rows(person, "person", lenient=True)
+        ids = (each for batch in self.people.tagged() for each in batch)
+        found = dict(zip(ids, self.budgets.tolist(), strict=True))
+        each = [found.get(one, np.nan) for batch in rows.tagged() for one in batch]
+        return np.append(each, np.nan)[rows.rows]
+
+
+def tagged(ids: pl.Series, spelling: Spelling) -> list[bytes]:
+    """Ids as a ledger knows them."""
+    import polars as pl
+
+    if ids.dtype.is_integer():
+        return ("i:" + ids.cast(pl.String)).cast(pl.Binary).to_list()
+    if spelling == "hex":
+        ids = ids.str.decode("hex")
+    if ids.dtype == pl.Binary:
+        return [b"s:" + each for each in ids.to_list()]
+    return ("s:" + ids.cast(pl.String)).cast(pl.Binary).to_list()
+
+
+def in_rows(given: object, name: str, *, lenient: bool) -> People:
+    """Everyone in an array, a list or a series.
+
+    Args:
+        given: one id for each row.
+        name: what messages call it.
+        lenient: whether an id that no ledger knows belongs to no one; it is refused otherwise.
+
+    Raises:
+        ArgumentError: it is not one column.
+        ColumnError: ids are neither whole numbers nor text.
+    """
+    import polars as pl
+
+    column = opened(given, name)
+    found_whole = lenient and column.family in ("float", "decimal")  # integers with gaps
+    if column.family not in (None, "integer", "text") and not found_whole:
+        raise ColumnError(f"{name} is of type {column.dtype}. {IDS}")
+    entries = column.entries
+    if isinstance(entries, np.ndarray) and entries.dtype.kind in "iu":
+        whole, rows = np.unique(entries, return_inverse=True)
+        return People(pl.Series(whole), rows=rows.astype(np.int64))
+    listed = list(entries)
+    if lenient:
+        listed = [item if isinstance(item, str) else whole_of(item) for item in listed]
+    known = [_known(item, name, lenient=lenient) for item in listed]
+    # A list may hold numbers beside text: of the two tags of a number, the first one counts.
+    tags: dict[bytes, bytes] = {}
+    places: dict[bytes | None, int] = {None: -1}
+    for each in known:
+        if each is not None:
+            tags.setdefault(_by_number(each), each)
+    found = (
+        places.setdefault(None if each is None else tags[_by_number(each)], len(places) - 1)
+        for each in known
+    )
+    codes: Integers = np.fromiter(found, np.int64, len(known))
+    return Tagged(
+        pl.Series([each for each in places if each is not None], dtype=pl.Binary), "bytes", codes
+    )
+
+
+def _by_number(who: bytes) -> bytes:
+    """One tag for both of an id that is a whole number."""
+    return who if who[:2] == b"i:" else other_tag(who) or who
+
+
+class Tagged(People):
+    """People whose ids are tagged already."""
+
+    def tagged(self) -> Iterator[list[bytes]]:
+        """The ids, batch by batch."""
+        for start in range(0, len(self.ids), BATCH):
+            yield self.ids[start : start + BATCH].to_list()
+
+
+def _known(item: Any, name: str, *, lenient: bool) -> bytes | None:
+    """The id of a row; None if it is nobody's."""
+    if is_null(item):
+        return None
+    try:
+        return tag(item)
+    except ColumnError:
+        if lenient:
+            return None
+    raise ColumnError(f"{name} has entries of type {type(item).__name__}. {IDS}")
+
+
+def joined(table: Columns, offers: Offers) -> Columns:
+    """Join budgets to the rows of a frame, on its own engine.
+
+    Args:
+        table: with people, written so that bytes are compared.
+        offers: of the same people.
+
+    Raises:
+        ArgumentError: the table names no people, or its engine takes no table beside its own.
+    """
+    import narwhals as nw
+    import polars as pl
+
+    if table.person is None:
+        raise ArgumentError("person= must name a column: a ledger keeps an account for everyone.")
+    makers: dict[EngineKind, Callable[[nw.LazyFrame[Any], pl.DataFrame], Any]] = {
+        "polars": lambda _, sheet: sheet.lazy(),
+        "pandas": _on_pandas,
+        "pyarrow": _on_pyarrow,
+        "duckdb": _on_duckdb,
+        "spark": lambda frame, sheet: _native(frame).sparkSession.createDataFrame(_arrow(sheet)),
+        "ibis": _on_ibis,
+        "dask": _on_dask,
+    }
+    engine = engine_of(table.frame)
+    if engine.kind not in makers:
+        raise ArgumentError(
+            f"ledger: {engine.name} takes no table of budgets. Give data on another engine, such "
+            "as Polars, pandas, PyArrow, DuckDB or Spark."
+        )
+    budgets = pl.Series(BUDGET, offers.budgets)
+    sheet = pl.DataFrame([offers.people.ids.alias(table.person), budgets])
+    beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
+    rows = table.frame
+    if table.types[table.person] == nw.Enum:
+        # Two dictionaries are compared as text, and so by a collation, where there is one.
+        rows, _ = written(rows, table.person)
+    frame = rows.join(beside, on=table.person, how="left")
+    types = {**table.types, BUDGET: nw.Float64()}
+    # A join has no order of its own: such rows are not read in pieces.
+    return replace(table, frame=frame, epsilon=BUDGET, types=types, size=None)
+
+
+def checked(types: Any, person: str, shown: str) -> bool:
+    """Whether people of a frame are text; they are whole numbers otherwise.
+
+    Args:
+        types: of the columns.
+        person: the column of people.
+        shown: what messages call it.
+
+    Raises:
+        ColumnError: they are neither.
+    """
+    import narwhals as nw
+
+    dtype = types[person]
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return True
+    if dtype.is_integer():
+        return False
+    raise ColumnError(f"person={shown!r} is a column of {dtype}. {IDS}")
+
+
+def _native(frame: nw.LazyFrame[Any]) -> Any:
+    return frame.to_native()
+
+
+def _arrow(sheet: pl.DataFrame) -> Any:
+    """A table of Arrow whose text and bytes are of the types that all engines know."""
+    import pyarrow as pa
+
+    table = sheet.to_arrow()
+    plain = {"large_string": pa.string(), "large_binary": pa.binary(), "string_view": pa.string()}
+    fields = [(field.name, plain.get(str(field.type), field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def _on_pandas(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+    """With ids of the type that they have in the frame: pandas may make floats of others."""
+    native = _native(frame)
+    who = sheet.columns[0]
+    return _of_pandas(sheet, native[who].dtype)
+
+
+def _of_pandas(sheet: pl.DataFrame, dtype: Any) -> Any:
+    import pandas as pd
+
+    who, budget = sheet.columns
+    ids = pd.Series(sheet[who].to_list(), dtype=dtype, name=who)
+    return pd.DataFrame({who: ids, budget: sheet[budget].to_numpy()})
+
+
+def _on_pyarrow(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+    import pyarrow as pa
+
+    who = sheet.columns[0]
+    table = _arrow(sheet)
+    fields = [(who, _native(frame).schema.field(who).type), (sheet.columns[1], pa.float64())]
+    return table.cast(pa.schema(fields))
+
+
+def _on_duckdb(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+    """A relation does not tell its connection, but a query on it is one on its connection.
+
+    There a variable of Python is a table, by its name.
+    """
+    budgets_of_a_ledger = _arrow(sheet)
+    found = _native(frame).query("ours", "SELECT * FROM budgets_of_a_ledger")
+    del budgets_of_a_ledger  # the relation holds it
+    return found
+
+
+def _on_ibis(_: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+    import ibis
+
+    return ibis.memtable(_arrow(sheet))
+
+
+def _on_dask(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
+    import dask.dataframe as dd
+
+    table = _of_pandas(sheet, _native(frame)[sheet.columns[0]].dtype)
+    return dd.from_pandas(table, npartitions=1)
+
+
+def as_ids(column: pl.Series, person: str) -> pl.Series:
+    """Distinct ids that an engine found, without the one of nobody.
+
+    Raises:
+        DataError: the engine returned an id of another type than its column has.
+    """
+    import polars as pl
+
+    found = column.drop_nulls()
+    # What is a category stays one: so it is joined to its like.
+    text = (pl.String, pl.Binary, pl.Categorical, pl.Enum)
+    if not (found.dtype.is_integer() or found.dtype in text):
+        raise DataError(f"person={person!r}: its engine returned ids of another type.")
+    return found
+
+
+def order_of(ids: pl.Series) -> pl.Series:
+    """The order of ids by their bytes, in which an index of them is walked through once."""
+    import polars as pl
+
+    return (ids if ids.dtype == pl.Binary else ids.cast(pl.String)).arg_sort()

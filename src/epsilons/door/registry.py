@@ -1,0 +1,261 @@
+"""Who is in a table, and which budget each of them was given: for accounts, not for releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.budgets.levels import is_number, numbers_given
+from epsilons.door.engines.entries import as_declared, bytewise
+from epsilons.door.engines.running import collected, guarded
+from epsilons.door.given import column, columns
+from epsilons.door.given.columns import Columns
+from epsilons.door.given.frames import AskedRows, asked
+from epsilons.door.given.spellings import as_cells
+from epsilons.door.offers import People, as_ids, checked, in_rows, order_of
+from epsilons.errors import (
+    ArgumentError,
+    BudgetError,
+    ConflictingBudgetsError,
+    DataError,
+)
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+
+__all__ = ["Enrolled", "enrolled", "people"]
+
+NOBODY: Final = "person has rows without a person (null or NaN). Give each an id."
+
+
+@dataclass(frozen=True, eq=False)
+class Enrolled:
+    """Everyone in a table, each once, and what each of them gives.
+
+    Attributes:
+        people: who they are.
+        budgets: in their order: an array of floats, or of Python's decimals and integers.
+    """
+
+    people: People
+    budgets: npt.NDArray[Any]
+
+
+def people(data: Any, person: Any, *, lenient: bool) -> People:
+    """Everyone in the data, each once.
+
+    Args:
+        data: a frame, the path of a file, or None if `person` is an array.
+        person: one id for each row, or the name of a column.
+        lenient: whether rows of nobody, and ids that are neither whole numbers nor text in a list,
+            are passed over; they are refused otherwise.
+
+    Raises:
+        ArgumentError: the arguments do not fit together.
+        ColumnError: the column is not there, or its type is that of no ids.
+        DataError: the engine failed.
+        FileError: the file cannot be read.
+    """
+    wanted = asked(person, 1.0, data, person)
+    if wanted.data is None:
+        rows = in_rows(wanted.person, wanted.names.person, lenient=lenient)
+        if not lenient:
+            _refuse_nobody(rows)
+        return rows
+    table = _read(wanted, lenient=lenient)
+    found = _distinct(table, [table.values])
+    if not lenient and found[table.values].null_count():
+        raise DataError(NOBODY)
+    return People(as_ids(found[table.values], str(person)), table.spelling)
+
+
+def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> Enrolled:
+    """Everyone in the data, each once, with their budgets.
+
+    Args:
+        data: a frame, the path of a file, or None if the others are arrays.
+        person: one id for each row, or the name of a column.
+        epsilon: one budget for each row, the name of a column, or one number for everyone.
+        lenient: whether rows without a person or a budget are passed over, and the smallest of
+            several budgets counts: where a refusal would reveal what is in a row.
+
+    Raises:
+        ArgumentError: the arguments do not fit together.
+        BudgetError: a budget is negative, NaN or missing, unless that is passed over.
+        ColumnError: a column is not there, or not of its type.
+        ConflictingBudgetsError: somebody has two budgets, unless the smallest counts.
+        DataError: a row has no person, unless that is passed over, or the engine failed.
+        FileError: the file cannot be read.
+    """
+    if is_number(epsilon):
+        who = people(data, person, lenient=lenient)
+        return Enrolled(who, _budgets(np.full(len(who), epsilon, dtype=_kind_of(epsilon))))
+    wanted = asked(
+        person, epsilon, data, person, kinds={"epsilon": "bins"} if lenient else {}, private=lenient
+    )
+    if wanted.data is None:
+        return _of_arrays(wanted, lenient=lenient)
+    table = _read(wanted, lenient=lenient)
+    if not isinstance(table.epsilon, str):
+        raise ArgumentError("epsilon must be the name of a column of data, since data is given.")
+    pairs = _distinct(table, [table.values, table.epsilon])
+    if lenient:
+        pairs = pairs.filter(pairs[table.values].is_not_null())
+    ids = pairs[table.values]
+    if lenient and not _sound(ids, pairs[table.epsilon]):
+        return _lowest(People(as_ids(ids, str(person)), table.spelling), pairs[table.epsilon])
+    if ids.null_count():
+        raise DataError(NOBODY)
+    if ids.n_unique() != len(ids):
+        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
+    pairs = pairs[order_of(ids)]
+    ids, budgets = pairs[table.values], pairs[table.epsilon]
+    if budgets.null_count():
+        raise BudgetError("epsilon is missing for somebody. Leave these people out, or ask them.")
+    plain = budgets.dtype.is_float()
+    array = budgets.to_numpy() if plain else np.array(budgets.to_list(), dtype=object)
+    return Enrolled(People(as_ids(ids, str(person)), table.spelling), _budgets(array))
+
+
+def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
+    who = in_rows(wanted.person, wanted.names.person, lenient=lenient)
+    if not lenient:
+        _refuse_nobody(who)
+    if lenient:
+        budgets = _cells(wanted)
+    else:
+        try:
+            budgets = numbers_given(wanted.epsilon)
+        except (ValueError, TypeError):
+            budgets = np.array([], dtype=object)
+    if budgets.ndim != 1 or who.rows is None or len(budgets) != len(who.rows):
+        raise ArgumentError(
+            "person and epsilon have different lengths: give one entry for each row."
+        )
+    if lenient:
+        import polars as pl
+
+        some = who.rows >= 0
+        rows = replace(who, ids=who.ids.gather(who.rows[some]), rows=None)
+        return _lowest(rows, pl.Series(budgets[some].tolist(), dtype=pl.Object))
+    budgets = _budgets(budgets)
+    each = np.empty(len(who), dtype=budgets.dtype)
+    each[who.rows] = budgets
+    if (each[who.rows] != budgets).any():
+        raise ConflictingBudgetsError("epsilon: somebody has two budgets. Give one for everyone.")
+    return Enrolled(who, each)
+
+
+def _cells(wanted: AskedRows) -> npt.NDArray[Any]:
+    """Budgets as they were given, with text read as the cells of a file are.
+
+    Raises:
+        ArgumentError: they are not one column.
+    """
+    entries = column.opened(wanted.epsilon, wanted.names.epsilon).entries
+    plain = isinstance(entries, np.ndarray) and entries.dtype.kind in "fiu"
+    listed = np.asarray(entries).tolist() if plain else list(entries)
+    cells = as_cells(listed, "bins")
+    return np.fromiter(cells, dtype=object, count=len(cells))
+
+
+def _sound(ids: pl.Series, budgets: pl.Series) -> bool:
+    """Whether everyone has one budget."""
+    if ids.n_unique() != len(ids) or budgets.null_count():
+        return False
+    nan = budgets.dtype.is_float() and budgets.is_nan().any()
+    return bool((budgets >= 0).all() and not nan)
+
+
+def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
+    """Everyone who has a budget, each once, with their smallest.
+
+    Args:
+        rows: whose row it is; people may be there several times.
+        budgets: one for each row; those that are none are passed over.
+    """
+    found: dict[Any, tuple[int, Any]] = {}
+    for place, (who, budget) in enumerate(zip(rows.ids.to_list(), budgets.to_list(), strict=True)):
+        if _is_budget(budget) and (who not in found or budget < found[who][1]):
+            found[who] = found[who][0] if who in found else place, budget
+    places = [place for place, _ in found.values()]
+    kept = replace(rows, ids=rows.ids.gather(places))
+    return Enrolled(kept, np.array([budget for _, budget in found.values()], dtype=object))
+
+
+def _is_budget(item: Any) -> bool:
+    """Whether it is a number from 0 to infinity."""
+    try:
+        return is_number(item) and bool(item >= 0)
+    except ArithmeticError:  # a decimal that is NaN is not compared
+        return False
+
+
+def _kind_of(epsilon: Any) -> Any:
+    return np.float64 if isinstance(epsilon, float) else object
+
+
+def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Refuse what is no budget.
+
+    Raises:
+        BudgetError: an entry is negative, NaN or no number.
+    """
+    numbers = array.dtype.kind in "fiu" or all(map(is_number, array.tolist()))
+    if not numbers or not all(each >= 0 for each in _ends(array)):
+        raise BudgetError(
+            "epsilon is negative, NaN or not a number for somebody. A budget is a number from 0 to "
+            "infinity; 0 leaves a person out, inf makes their value public."
+        )
+    return array
+
+
+def _ends(array: npt.NDArray[Any]) -> list[Any]:
+    """The least of some numbers, and NaN if it is among them."""
+    if array.dtype.kind == "O":
+        return [each if each == each else float("nan") for each in array.tolist()]
+    return [array.min()] if array.size else []
+
+
+def _refuse_nobody(who: People) -> None:
+    if who.rows is not None and (who.rows < 0).any():
+        raise DataError(NOBODY)
+
+
+def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
+    """Open a table for its people: they are its values, too, and written so that bytes compare."""
+    epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
+    person = wanted.person
+    if not isinstance(person, str):
+        raise ArgumentError("person must be the name of a column of data, since data is given.")
+    table = columns.opened(wanted.data, person, epsilon, lenient=lenient)
+    if lenient:
+        table = guarded(lambda: columns.with_whole(table, table.values), *table.failure)
+    text = checked(table.types, table.values, person)
+
+    def written() -> Columns:
+        kind: Any = "text" if text else "integers"
+        held = {**dict.fromkeys(table.named.values()), table.values: kind}
+        frame = as_declared(table.frame, held)
+        who = table.values
+        frame, spelling = bytewise(
+            frame, who if text else None, who, table.types, {"values": person, "person": person}
+        )
+        return replace(table, frame=frame, spelling=spelling)
+
+    return guarded(written, *table.failure)
+
+
+def _distinct(table: Columns, wanted: list[str]) -> pl.DataFrame:
+    """Distinct rows of some columns, found by the engine."""
+
+    def run() -> pl.DataFrame:
+        query: nw.LazyFrame[Any] = table.frame.select(*wanted).unique()
+        found: pl.DataFrame = collected(query, table.passed).to_polars()
+        return found
+
+    return guarded(run, *table.failure)

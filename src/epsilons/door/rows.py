@@ -1,0 +1,781 @@
+"""The rows of the user: opened once, checked, and then counted as often as a release asks."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from epsilons.budgets.levels import Ladder
+from epsilons.door.count import line as line_numpy
+from epsilons.door.count.asks import (
+    Ask,
+    Counted,
+    Faults,
+    Names,
+    Rules,
+    check_people,
+    check_size,
+    checked,
+    levels_of,
+    on_rungs,
+)
+from epsilons.door.count.line import (
+    Folded,
+    Line,
+    LineGroups,
+    Lines,
+    Window,
+    checked_line,
+    coarse,
+    line_on_rungs,
+)
+from epsilons.door.count.tallies import GRID, HALF, Tally, sound, squares
+from epsilons.door.count.units import LARGEST_TABLE, SHARES, cut, number_cells
+from epsilons.door.engines.running import UNUSABLE, guarded
+from epsilons.door.given import arrays, column, columns
+from epsilons.door.given.arrays import FAMILY, Arrays, CellArrays, check_declared
+from epsilons.door.given.categories import Categories, Grouping, LabelKind, refuse_midpoint
+from epsilons.door.given.columns import Columns, Mark
+from epsilons.door.given.frames import AskedRows, asked
+from epsilons.door.given.frames import asked as named
+from epsilons.errors import ArgumentError, DataError, EpsilonsError
+from epsilons.loading import later
+from epsilons.parameters import choice
+from epsilons.types import Floats, Integers
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import numpy.typing as npt
+    import polars as pl
+
+    from epsilons.door.engines import count_engine, fold_engine, line_engine
+else:
+    count_engine = later("epsilons.door.engines.count_engine")
+    fold_engine = later("epsilons.door.engines.fold_engine")
+    line_engine = later("epsilons.door.engines.line_engine")
+
+__all__ = [
+    "ONLY_SHARES",
+    "SMALL",
+    "WIDEST",
+    "Absent",
+    "AbsentRows",
+    "Held",
+    "Rows",
+    "count_asks",
+    "of_arrays",
+    "of_values",
+    "open",
+    "scan",
+]
+
+
+# The one entry of counting: questions in, what was counted out, by one of three backends.
+#
+# Arrays are counted by NumPy; tables by their engine, in expressions that all engines understand
+# alike, or in texts of SQL where an engine is faster at these.
+#
+# Several questions of the same data are counted in one scan, where that is faster than one each: if
+# their rows are those of the same table, a row is a person, and the labels of all of them together
+# are few, or are labels that one of them has anyhow: every combination of labels is a group, and
+# each group costs. Others are counted one by one.
+
+MOST_CELLS: Final = 128
+"""Combinations of labels that questions may have together beyond those that one of them has."""
+
+
+def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
+    """Count one question.
+
+    Args:
+        held: where rows are.
+        ask: what is counted.
+        rules: how.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    if not isinstance(held, Columns):
+        return arrays.count(held, ask, rules)
+    wanted = count_engine.wanted(ask, rules, held)
+    if held.person is not None:
+        return fold_engine.count(wanted, held)
+    return count_engine.count([wanted], held)[0]
+
+
+def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
+    """Count what can be counted together, and let rows keep it.
+
+    Nothing is checked, and nothing is refused, before rows are asked for it.
+
+    Args:
+        asked: rows, each opened for one question, and what is asked of them.
+
+    Raises:
+        FileError: the file cannot be read to its end.
+        DataError: the engine failed.
+    """
+    for bundle in _bundles([pair for pair in asked if _may_share(pair[0])]):
+        if len(bundle) > 1:
+            for (rows, ask), found in zip(bundle, _together(bundle), strict=True):
+                rows.keep(ask, found)
+
+
+def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
+    """Open their table anew, with all columns, and count in one query."""
+    first = bundle[0][0].rules
+    pairs = list(dict.fromkeys(pair for rows, _ in bundle for pair in rows.rules.columns))
+    (values, kind), *others = pairs
+    further = {f"column {i}": column for i, (column, _) in enumerate(others)}
+    given = named(values, first.epsilon, first.source, None, further)
+    marks = [
+        Mark(name, column, own)
+        for (name, column), (_, own) in zip(given.marks.items(), others, strict=True)
+    ]
+    table = columns.read(given.values, given.epsilon, given.data, None, kind, first.ladder, marks)
+    own = Mark("values", table.values, kind, table.spelling)
+    held = dict(zip(pairs, [own, *table.marks], strict=True))
+
+    def wanted(ask: Ask, rules: Rules) -> count_engine.Wanted:
+        labels = tuple((held[column, each.kind], each) for column, each in rules.labelled)
+        values = labels[0][0] if rules.categories is not None else held[rules.values, "numbers"]
+        beside = None if rules.beside is None else held[rules.beside, "numbers"]
+        where = None if rules.where is None else held[rules.where, "booleans"]
+        return count_engine.Wanted(ask, rules, values, labels, beside, where)
+
+    return count_engine.count([wanted(ask, rows.rules) for rows, ask in bundle], table)
+
+
+def _may_share(rows: Rows) -> bool:
+    """Whether rows are a table with an engine, and each row a person."""
+    held = rows.held
+    return isinstance(held, Columns) and held.person is None and rows.rules.source is not None
+
+
+def _same_table(first: Rules, second: Rules) -> bool:
+    same = first.source is second.source
+    same = same or (isinstance(first.source, str) and first.source == second.source)
+    return (
+        same
+        and first.ladder is second.ladder
+        and type(first.epsilon) is type(second.epsilon)
+        and bool(first.epsilon == second.epsilon)
+    )
+
+
+def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
+    """Put questions together that one query may answer, those of most labels first."""
+    made: list[tuple[list[tuple[Rows, Ask]], dict[Any, int]]] = []
+    ordered = sorted(asked, key=lambda pair: -_combinations(_labels(pair[0].rules)))
+    for rows, ask in ordered:
+        own = _labels(rows.rules)
+        for bundle, labels in made:
+            joint = {**labels, **own}
+            cheap = len(joint) == len(labels) or _combinations(joint) <= MOST_CELLS
+            if cheap and _same_table(rows.rules, bundle[0][0].rules):
+                bundle.append((rows, ask))
+                labels.update(own)
+                break
+        else:
+            made.append(([(rows, ask)], own))
+    return [bundle for bundle, _ in made]
+
+
+def _labels(rules: Rules) -> dict[Any, int]:
+    """The columns of labels of a question, and how many there are in each."""
+    return {
+        (column, declared.kind, declared.breaks.tobytes()): len(declared.labels)
+        for column, declared in rules.labelled
+    }
+
+
+def _combinations(labels: dict[Any, int]) -> int:
+    product = 1
+    for size in labels.values():
+        product *= size
+    return product
+
+
+# The rows of the user: opened by `rows.py`, and then counted as often as a release asks.
+
+G = TypeVar("G", Counted, LineGroups)
+
+Held: TypeAlias = Arrays | CellArrays | Columns
+"""Where rows are: in arrays that NumPy counts, or with an engine."""
+
+ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
+
+_NO_NUMBERS: Final = "These rows are of categories."
+
+
+class Rows:
+    """The rows of the user, opened and checked once: each question is one pass over them.
+
+    Args:
+        held: where they are.
+        rules: how they are counted.
+    """
+
+    def __init__(self, held: Held, rules: Rules) -> None:
+        self._held = held
+        self._rules = rules
+        self._kept: dict[Ask, Counted] = {}
+        self._moved = False
+
+    @property
+    def held(self) -> Held:
+        """Where they are."""
+        return self._held
+
+    @property
+    def rules(self) -> Rules:
+        """How they are counted."""
+        return self._rules
+
+    @property
+    def moved(self) -> bool:
+        """Whether somebody's budget counted as another one, where budgets are public."""
+        return self._moved
+
+    def noted(self, counted: G) -> G:
+        """What was counted, once it is noted whether budgets were moved."""
+        self._moved = self._moved or counted.moved
+        return counted
+
+    def keep(self, ask: Ask, counted: Counted) -> None:
+        """Keep what was counted for a question together with others: it is not counted again."""
+        self._kept[ask] = counted
+
+    def count(self, ask: Ask) -> Tally:
+        """Divide everyone's unit among cells, and add up by budget level, in one pass.
+
+        Of numbers a person counts once, with the mean of their rows on the grid.
+
+        Args:
+            ask: what everyone's unit is divided among.
+
+        Returns:
+            One row of cells for each budget level. Budgets that agree in 9 significant bits are one
+            level, whose budget is the smallest of them; with a ladder, levels are its rungs.
+
+        Raises:
+            TypeError: the rows were not opened for such a question.
+            BudgetError: a budget is negative, NaN or null, or all are 0.
+            DataError: there are fewer than two people, or too many; a row has no person; a value is
+                in no category, the group of a row is not declared, or nobody knows if it is asked;
+                somebody is in two public groups (`MissingValueError`: a value is missing;
+                `ConflictingBudgetsError`: somebody has two budgets). These may depend on private
+                data and are for the curator only.
+            FileError: the file cannot be read to its end.
+        """
+        rules, ladder = self._rules, self._rules.ladder
+        self._check(ask)
+        counted = self._kept.get(ask)
+        if counted is None:
+            counted = count_asks(self._held, ask, rules)
+        if ladder is None:
+            return sound(checked(self.noted(counted), rules, ask, self.names))
+        found = on_rungs(counted, rules, ask, ladder.levels, self.names)
+        return sound(found, whole=ask.what != "cells")
+
+    def _check(self, ask: Ask) -> None:
+        """Refuse a question that these rows were not opened for."""
+        rules = self._rules
+        if (ask.what == "cells") != (rules.categories is not None):
+            raise TypeError("Rows are of numbers, or of the categories that were declared.")
+        if ask.apart and rules.ladder is not None:
+            raise TypeError("people are counted by group where budgets are public")
+        marked = rules.groups is not None or "where" in rules.names.marks
+        if marked and ask.what in ("squares", "pairs"):
+            raise TypeError(ONLY_SHARES)
+
+    def line(self, window: Window | None = None) -> Line:
+        """Count people by budget level and bucket of the float64 line, in one pass.
+
+        A person counts once, halfway between the smallest and the largest of their values: no
+        order of rows can change that, as it can change a sum of floats.
+
+        Args:
+            window: cells to zoom in on; None for the whole line.
+
+        Raises:
+            BudgetError: a budget is negative, NaN or null, or everyone's is 0.
+            DataError: there are too few people, a value is missing, somebody has two budgets.
+            FileError: the file cannot be read to its end.
+        """
+        self._check_whole()
+        match self._held:
+            case Arrays():
+                groups = line_numpy.count(self._people, window)
+            case Columns():
+                groups = line_engine.count(self._held, window)
+            case CellArrays():
+                raise TypeError(_NO_NUMBERS)
+        rules = self._rules
+        if rules.ladder is None:
+            return checked_line(self.noted(groups), window, rules.names, rules.missing).sound()
+        return line_on_rungs(groups, window, rules.ladder).sound()
+
+    def lines(self) -> Lines:
+        """The line, and windows of it, where weights by bucket are all that is wanted."""
+        self._check_whole()
+        return Lines(self, self._held)
+
+    def _check_whole(self) -> None:
+        """Refuse a question that would not know of groups, and of who is asked."""
+        if self._rules.some:
+            raise TypeError(ONLY_SHARES)
+
+    @cached_property
+    def _people(self) -> Folded:
+        if not isinstance(self._held, Arrays):
+            raise TypeError(_NO_NUMBERS)
+        return line_numpy.fold(self._held)
+
+    @property
+    def names(self) -> Names:
+        """What messages call the parameters: of a CSV file there is more to say."""
+        called = self._held.called if isinstance(self._held, Columns) else None
+        return called or self._rules.names
+
+
+# Arrays and series of a user, handed to Polars.
+
+
+def of_arrays(rows: arrays.Arrays) -> Columns:
+    """Hand arrays to Polars, without a copy."""
+    import narwhals as nw
+    import polars as pl
+
+    table = _of_series(pl.Series("values", rows.values), rows.epsilon, rows.person)
+    if rows.beside is None:
+        return table
+    frame = table.frame.with_columns(nw.new_series("beside", rows.beside, backend="polars"))
+    second = (Mark("y", "beside", "numbers"),)
+    return replace(table, frame=frame, types=frame.collect_schema(), marks=second)
+
+
+def of_values(
+    values: object,
+    epsilon: object,
+    person: object,
+    kind: LabelKind,
+    names: Names,
+    ladder: Ladder | None = None,
+) -> Columns | None:
+    """Hand arrays of values of any kind to Polars, without a copy where that can be.
+
+    Returns:
+        None where the type of values declares nothing, or Polars does not take them: then their
+        entries are looked at one by one, in `arrays.py`.
+
+    Raises:
+        ArgumentError: something is not one column, or the lengths differ.
+        ColumnError: something is not of the type that it must be.
+        BudgetError: `epsilon` is one number that cannot be a budget.
+        DataError: a row has no person.
+    """
+    import polars as pl
+
+    series: pl.Series | None = None
+    held, _ = column.declared(values)
+    if held is None or (kind != "bins" and isinstance(values, np.ma.MaskedArray)):
+        return None
+    if kind == "bins":
+        private = ladder is not None
+        numbers = arrays.floats(values, names.values, lenient=private, kind="bins", private=private)
+        series = pl.Series("values", numbers)
+    else:
+        if ladder is None or held == "nested":
+            check_declared(values, kind, names.values)
+        if held != FAMILY[kind]:
+            return None
+
+        def convert() -> pl.Series:
+            typed: Any = values
+            if isinstance(typed, np.ndarray) and held == "text":  # twice as fast from a list
+                return pl.Series("values", typed.tolist(), dtype=pl.String)
+            return pl.Series("values", typed)
+
+        with contextlib.suppress(EpsilonsError):
+            series = guarded(convert, DataError, UNUSABLE)
+        if series is None or column.family(series.dtype) != held:
+            return None
+    budgets, who = arrays.budgets_and_people(epsilon, person, names, len(series), ladder)
+    return _of_series(series, budgets, who)
+
+
+def _of_series(
+    values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
+) -> Columns:
+    """Make a table of checked columns."""
+    import narwhals as nw
+    import polars as pl
+
+    series = [values.alias("values")]
+    if not isinstance(epsilon, float):
+        series.append(pl.Series("epsilon", epsilon))
+    if person is not None:
+        series.append(pl.Series("person", person))
+    frame: nw.LazyFrame[Any] = nw.from_native(pl.LazyFrame(series))
+    return Columns(
+        frame,
+        "values",
+        epsilon if isinstance(epsilon, float) else "epsilon",
+        None if person is None else "person",
+        types=frame.collect_schema(),
+        size=len(values),
+    )
+
+
+# People who have budgets and no values: what is counted where a question is only rehearsed.
+
+WIDEST: Final = 0.5
+"""The largest standard deviation that values can have, in parts of their range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Absent:
+    """People whose budgets are all that is known of them: `open` takes them in place of budgets.
+
+    Attributes:
+        levels: their budgets.
+        counts: how many people have each.
+        spread: how far everyone's value is from the middle of the range, in parts of the range:
+            half of the people are above it, half below. None for what is usual for a question.
+        first: which part of all people is in the first group; None if all groups are as large.
+        middle: where the mean of each group is, in parts of the range.
+    """
+
+    levels: Floats
+    counts: Integers
+    spread: float | None = field(default=None, kw_only=True)
+    first: float | None = field(default=None, kw_only=True)
+    middle: float = field(default=0.5, kw_only=True)
+
+
+class AbsentRows(Rows):
+    """Rows of people who are not there: whatever is asked, the people of each level are counted.
+
+    Categories are as large as one another, and groups as large as `Absent` says.
+
+    Args:
+        people: who would be there.
+        rules: how they would be counted.
+    """
+
+    def __init__(self, people: Absent, rules: Rules) -> None:
+        super().__init__(cast(Any, None), rules)  # nobody holds them
+        self._absent = people
+
+    @cached_property
+    def _standing(self) -> Floats:
+        """Budgets as they count."""
+        ladder = self._rules.ladder
+        return self._absent.levels if ladder is None else ladder.of(self._absent.levels)
+
+    @cached_property
+    def _by_level(self) -> tuple[Floats, Integers]:
+        """The levels, and the people of each."""
+        levels, place = levels_of(self._standing, self._standing.size)
+        people = np.zeros(levels.size, dtype=np.int64)
+        np.add.at(people, place, self._absent.counts)
+        if not self._rules.private:
+            check_people(levels, people, Faults(), self.names, GRID)
+            return levels, people
+        check_size(people, self.names, GRID)
+        return levels[levels > 0.0], people[levels > 0.0]
+
+    def count(self, ask: Ask) -> Tally:
+        """The people of each level, who divide their units alike: see `Rows.count`.
+
+        Raises:
+            ArgumentError: there are too many levels and cells for a table of them.
+            EpsilonsError: as `Rows.count`.
+        """
+        self._check(ask)
+        rules, (levels, people) = self._rules, self._by_level
+        labels, unit = rules.labels(ask), rules.unit_of(ask)
+        if ask.what == "cells":
+            self._check_table("categories", len(labels))
+            cells = _evenly(unit * people, len(labels))
+        elif ask.what == "numbers" and rules.some:
+            cells = self._grouped(len(labels))
+        else:
+            cells = number_cells(ask.what, people, self._numbers(ask, people), rules)
+        apart = self._among(len(labels), people) if ask.apart else None
+        return Tally(levels, people, cells, unit, labels, apart)
+
+    def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
+        """The sums of numbers: half of the people are above the middle of the range, half below.
+
+        Where budgets are private, a number is at the end of its range: the noise of a ratio counts
+        most there. Two columns have nothing to do with one another.
+        """
+        off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
+        low, high = HALF - off, HALF + off
+        found = {"x": HALF * people, "absent": np.zeros_like(people)}
+        if ask.what == "numbers":
+            return {"x": GRID * people} if self._rules.private else found
+        if ask.what == "squares":
+            return {**found, "v": squares(np.array([low]))[0] * people}
+        four = cut(np.array([low, low, high, high]), np.array([low, high, low, high]))
+        return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
+
+    def _grouped(self, groups: int) -> Integers:
+        """Two cells of each group, and last those who are outside: nobody."""
+        self._check_table("groups", 2 * groups)
+        _, people = self._by_level
+        points = self._among(groups, GRID * people)
+        above = np.floor(self._absent.middle * points).astype(np.int64)
+        cells = np.zeros((len(people), 2 * groups + self._rules.outside), dtype=np.int64)
+        cells[:, 0 : 2 * groups : 2] = above
+        cells[:, 1 : 2 * groups : 2] = points - above
+        return cells
+
+    def _check_table(self, name: str, cells: int) -> None:
+        """Refuse a table that no data could be counted in."""
+        levels = len(self._by_level[0])
+        if levels * cells > LARGEST_TABLE:
+            raise ArgumentError(
+                f"{name}: {cells:,} cells for each of {levels:,} budget levels are too many. "
+                f"Declare fewer {name}, or offer fewer budgets."
+            )
+
+    def _among(self, groups: int, whole: Integers) -> Integers:
+        """What the people of each level have, divided among groups."""
+        if self._absent.first is None or groups == 1:
+            return _evenly(whole, groups)
+        own = np.floor(self._absent.first * whole).astype(np.int64)
+        return np.column_stack([own, _evenly(whole - own, groups - 1)])
+
+    def line(self, window: Window | None = None) -> Line:
+        """The people of each level, all of them at 0: see `Rows.line`."""
+        levels, ladder = self._standing, self._rules.ladder
+        none = np.zeros(len(levels), dtype=np.int64)
+        groups = LineGroups(
+            keys=coarse(levels),
+            budgets=levels,
+            cells=none.astype(np.float64) if window is None else none,
+            people=self._absent.counts,
+            faults=Faults(),
+        )
+        if ladder is None:
+            return checked_line(groups, window, self.names, "error")
+        return line_on_rungs(groups, window, ladder)
+
+
+def _evenly(whole: Integers, parts: int) -> Integers:
+    """Whole numbers, each divided into so many parts, with what is over as far apart as can be."""
+    each, over = np.divmod(whole, parts)
+    return np.asarray(each[:, None] + np.diff(np.arange(parts + 1) * over[:, None] // parts))
+
+
+# The one door for rows: arguments, schema and entries of arrays are checked here, once.
+
+POLICIES: Final = ("error", "midpoint", "exclude")
+"""What may be done with missing values."""
+
+SMALL = 10**5
+"""Rows of arrays up to which NumPy is faster than starting an engine."""
+
+
+def open(
+    values: Any,
+    *,
+    epsilon: Any,
+    data: Any = None,
+    person: Any = None,
+    missing: str = "error",
+    categories: Categories | None = None,
+    ladder: Ladder | None = None,
+    groups: Grouping | None = None,
+    where: Any = None,
+    y: Any = None,
+) -> Rows:
+    """Check the arguments, the schema and the entries of arrays, and be ready to count.
+
+    Args:
+        values: one value for each row, or the name of a column of `data`: a number, or, with
+            categories, of their kind. Of numbers, null, NaN and infinities are missing.
+        epsilon: one budget for each row, one number for everyone, or the name of a column; or
+            `Absent`, people without values: then no value is looked at.
+        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
+        person: who each row belongs to, or the name of a column; None if a row is a person.
+        missing: "error" refuses missing values, "midpoint" puts them in the middle of the range,
+            "exclude" leaves such rows out, and those of no declared group; a category has neither.
+        categories: what `declare` made of categories or edges; None for numbers.
+        ladder: a public ladder of budgets, if budgets and the number of people are private. Then
+            no data is refused: a missing number is in the middle, a value that is in no category is
+            in no cell, of two budgets the smaller counts, and whoever has none is left out.
+        groups: those that numbers are told apart by; None for one that holds everybody.
+        where: for each row whether it is asked, or the name of a column of booleans; None if all
+            are.
+        y: a second number for each row, or the name of a column, for pairs; None if one
+            column is counted.
+
+    Raises:
+        ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
+            not of its type; `BudgetError`: one number cannot be the budget of everyone).
+        DataError: an entry of arrays cannot be used.
+        FileError: `data` is a path, and the file cannot be read.
+    """
+    choice("missing", missing, POLICIES)
+    marked = groups is not None or where is not None
+    some = marked or (missing == "exclude" and y is None)
+    if (some and categories is not None) or (marked and y is not None):
+        raise TypeError(ONLY_SHARES)
+    if categories is not None:
+        _check_cells(categories, missing, ladder)
+    if groups is not None and ladder is not None:
+        _check_table("groups", 2 * groups.size, ladder)
+    marks = {} if groups is None else groups.columns
+    marks = marks if where is None else {**marks, "where": where}
+    marks = marks if y is None else {**marks, "y": y}
+    unit = 1 if person is None else SHARES
+    if isinstance(epsilon, Absent):
+        names = Names.of_arrays(marks)
+        return AbsentRows(epsilon, Rules(names, missing, unit, categories, ladder, groups, some))
+    kinds: dict[str, LabelKind] = {"values": "numbers" if categories is None else categories.kind}
+    kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers"}
+    if groups is not None:
+        declared = (each.kind for each in groups.declared)
+        kinds |= dict(zip(groups.columns, declared, strict=True))
+    private = ladder is not None
+    given = asked(values, epsilon, data, person, marks, kinds=kinds, private=private)
+    rules = Rules(
+        given.names,
+        missing,
+        unit,
+        categories,
+        ladder,
+        groups,
+        some,
+        # What was taken out of a frame, as arrays, is no table to ask again.
+        source=None if given.data is None else data,
+        values=values,
+        epsilon=epsilon,
+        where=where,
+        beside=y,
+    )
+    if some:
+        return _recast(_with_marks(given, rules), rules)
+    if categories is not None:
+        return _recast(_of_categories(given, categories, ladder), rules)
+    if given.data is not None:
+        return Rows(_read(given, ladder=ladder), rules)
+    own = (given.values, given.epsilon, given.person)
+    second = given.marks.get("y")
+    numbers = arrays.read(*own, given.names, ladder, lenient=missing != "error", y=second)
+    small = numbers.values.size <= SMALL
+    return Rows(numbers if small else of_arrays(numbers), rules)
+
+
+def _recast(held: Held, rules: Rules) -> Rows:
+    """Rows, with labels written as numbers are where columns of numbers are read as text."""
+    if not isinstance(held, Columns) or not held.recast:
+        return Rows(held, rules)
+    categories, groups = rules.categories, rules.groups
+    if categories is not None and "values" in held.recast:
+        categories = categories.recast
+    if groups is not None:
+        pairs = zip(groups.columns, groups.declared, strict=True)
+        declared = (each.recast if name in held.recast else each for name, each in pairs)
+        groups = replace(groups, declared=tuple(declared))
+    return Rows(held, replace(rules, categories=categories, groups=groups))
+
+
+def _check_cells(categories: Categories, missing: str, ladder: Ladder | None) -> None:
+    """Refuse what does not fit categories, before any data are touched.
+
+    Raises:
+        ArgumentError: something does not.
+    """
+    refuse_midpoint(missing)
+    if ladder is not None:
+        _check_table("categories", len(categories.labels), ladder)
+
+
+def _check_table(name: str, cells: int, ladder: Ladder) -> None:
+    """Refuse more cells than any table of these levels has room for, before data are touched.
+
+    Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
+    passes here is refused later, whoever is there.
+
+    Raises:
+        ArgumentError: there are more.
+    """
+    if (len(ladder.levels) + 2) * cells > LARGEST_TABLE:
+        raise ArgumentError(
+            f"{name}: {cells:,} cells for each of {len(ladder.levels):,} public budget levels are "
+            f"too many. Declare fewer {name}, or a few levels."
+        )
+
+
+def _read(given: AskedRows, kind: LabelKind = "numbers", ladder: Ladder | None = None) -> Columns:
+    """Check the columns of a frame or a file."""
+    own = (given.values, given.epsilon, given.data, given.person)
+    marks = [columns.Mark(name, column, "numbers") for name, column in given.marks.items()]
+    return columns.read(*own, kind, ladder, marks)
+
+
+def _with_marks(given: AskedRows, rules: Rules) -> Arrays | Columns:
+    """Check numbers, their groups, and which of them are asked."""
+    groups, ladder = rules.groups, rules.ladder
+    if given.data is not None:
+        kinds = [] if groups is None else [each.kind for each in groups.declared]
+        marks = [
+            columns.Mark(name, column, kind)
+            for (name, column), kind in zip(given.marks.items(), [*kinds, "booleans"], strict=False)
+        ]
+        own = (given.values, given.epsilon, given.data, given.person)
+        return columns.read(*own, ladder=ladder, marks=marks)
+    lenient = ladder is not None or rules.missing == "exclude"
+    numbers = arrays.read(
+        given.values,
+        given.epsilon,
+        given.person,
+        given.names,
+        ladder,
+        lenient=lenient or rules.missing == "midpoint",
+    )
+    by = {name: column for name, column in given.marks.items() if name != "where"}
+    group = asked_ = None
+    if groups is not None:
+        group = arrays.groups_of(
+            groups, by, given.names, lenient=lenient, private=ladder is not None
+        )
+    if "where" in given.marks:
+        asked_ = arrays.asked_of(
+            given.marks["where"], given.names, lenient=lenient, private=ladder is not None
+        )
+    for name, mark in (("by", group), ("where", asked_)):
+        if mark is not None and mark.size != numbers.values.size:
+            raise ArgumentError(
+                f"{given.names.values} and {name} have different lengths: give each one entry per "
+                "row."
+            )
+    return replace(numbers, group=group, asked=asked_)
+
+
+def _of_categories(
+    given: AskedRows, declared: Categories, ladder: Ladder | None
+) -> CellArrays | Columns:
+    """Check values of categories: as a table for an engine, or as arrays where NumPy counts them.
+
+    NumPy counts small data, and columns whose entries have to be looked at one by one.
+    """
+    if given.data is not None:
+        return _read(given, declared.kind, ladder)
+    own = (given.values, given.epsilon, given.person)
+    if arrays.length(given.values, given.names.values) > SMALL:
+        table = of_values(*own, declared.kind, given.names, ladder)
+        if table is not None:
+            return table
+    return arrays.read_labels(*own, declared, given.names, ladder)

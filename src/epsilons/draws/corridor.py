@@ -1,0 +1,422 @@
+"""The one way from a question to a release.
+
+Rows are opened and checked, every question is led to its first draw, and only then is anything
+drawn: errors come before noise because there is no other way. Nothing else in the central model
+calls `draw`. Everyone's loss is known before each draw, and what was drawn and charged is
+what the mechanism of a release declares.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import math
+from collections.abc import Callable, Collection, Generator, Sequence
+from dataclasses import fields, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from epsilons import door, made, words
+from epsilons.budgets.levels import LARGEST, float_up
+from epsilons.draws.accounts import Account, Charge, Settled, sum_of
+from epsilons.draws.mechanisms import Composed, added_up, together
+from epsilons.draws.noise import Source, resolve
+from epsilons.errors import ArgumentError, PrivacyError
+from epsilons.loading import later
+from epsilons.questions import Mean, Question
+from epsilons.questions.division import Division, evenly
+from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
+from epsilons.results.release import ByLevel, Release, Releases
+
+if TYPE_CHECKING:
+    from epsilons.questions import several
+else:
+    several = later("epsilons.questions.several")
+
+__all__ = ["released", "through"]
+
+
+def through(
+    questions: Sequence[Question],
+    call: Call,
+    source: Source | None = None,
+    account: Account | None = None,
+    division: Division | None = None,
+) -> Releases:
+    """Lead questions through the house.
+
+    Args:
+        questions: checked.
+        call: whom they are asked, and on which terms.
+        source: where the randomness comes from; None is the system's entropy.
+        account: where it is written down; None if nobody keeps one.
+        division: how everyone's budget is divided among the questions; evenly if None.
+
+    Raises:
+        ArgumentError: the source is none, or targets of the division cannot be met.
+    """
+    entropy = resolve(source)
+    division = evenly(len(questions)) if division is None else division
+    if account is None:
+        ways = _led(questions, call, entropy, division)
+        return _together(ways, [way.release() for way in ways])
+    before = account.open(*_hashes(questions, call, division.told))
+    if before is not None:
+        return _called(before, questions)
+    try:
+        sheet = account.sheet(call.data, call.person)
+        call = replace(call, data=sheet.data, epsilon=sheet.epsilon)
+        return _settled(_led(questions, call, entropy, division), account)
+    except BaseException:
+        account.let_go()
+        raise
+
+
+class _Counted(Protocol):
+    """People who were counted."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether somebody's budget counted as another one, where budgets are public."""
+
+
+def released(
+    question: Question, steps: Steps, call: Call, source: Source, people: _Counted
+) -> Release:
+    """Draw for steps that are not the question's own: those of a method of `papers`.
+
+    Args:
+        question: what is asked: its words are those of the release.
+        steps: they may toss coins of the same source between draws.
+        call: whom it is asked, and on which terms.
+        source: where the randomness comes from.
+        people: who was counted.
+    """
+    return _Way({0: question}, steps, call, source, [people]).release()[0]
+
+
+def _led(
+    questions: Sequence[Question], call: Call, source: Source, division: Division
+) -> list[_Way]:
+    """Questions at their first draw: nothing is drawn yet."""
+    for question in questions:
+        question.check_terms(call)
+    shares = division.among(questions, call, lambda: questions[0].people(call))
+    return _ways(questions, [replace(call, share=share) for share in shares], source)
+
+
+def _settled(ways: list[_Way], account: Account) -> Releases:
+    """Charge, draw and keep what was drawn."""
+
+    def draw() -> Settled:
+        releases = _together(ways, [way.release() for way in ways])
+        return Settled(releases, sum_of(way.charge for way in ways))
+
+    known = [way.known_charge for way in ways]
+    exact = [charge for charge in known if charge is not None]
+    return account.settle(sum_of(exact) if len(exact) == len(known) else None, draw).releases
+
+
+def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
+    """A way for each question, and one for means that are better drawn together."""
+    gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
+    several_of = {place for places in gathered if len(places) > 1 for place in places}
+    opened = _opened(questions, calls, several_of)
+    ways: list[_Way] = []
+    for places in gathered:
+        asked = [questions[place] for place in places]
+        if len(asked) > 1:
+            shared = several.shared([calls[place] for place in places])
+            rows = [opened[place] for place in places]
+            means = several.together(cast(list[Mean], asked), rows, shared)
+            if means is not None:
+                named = dict(zip(places, asked, strict=True))
+                ways.append(_Way(named, means.steps(), shared, source, rows))
+                continue
+        for place, question in zip(places, asked, strict=True):
+            steps = question.steps(opened[place], calls[place])
+            ways.append(_Way({place: question}, steps, calls[place], source, [opened[place]]))
+    return ways
+
+
+def _opened(
+    questions: Sequence[Question], calls: Sequence[Call], gathered: Collection[int]
+) -> list[door.Rows]:
+    """Open the rows of all questions, and count what these ask of them first in one scan.
+
+    Args:
+        questions: in their order.
+        calls: of each.
+        gathered: the places of means that may be drawn together.
+    """
+    opened = [question.open(call) for question, call in zip(questions, calls, strict=True)]
+    if len(questions) > 1:
+        asked = []
+        for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
+            together = place in gathered
+            ask = several.asks(cast(Mean, question)) if together else question.asks(call)
+            if ask is not None:
+                asked.append((opened[place], ask))
+        door.scan(asked)
+    return opened
+
+
+class _Way:
+    """Questions on their way: led to their first draw when it is made, to their end by `release`.
+
+    Args:
+        questions: what is asked, one question or several that are drawn as one, by their places.
+        steps: the generator that answers them.
+        call: of whom they are asked, and for which part of their budgets.
+        source: where the randomness comes from.
+        rows: the people who are asked.
+    """
+
+    def __init__(
+        self,
+        questions: dict[int, Question],
+        steps: Steps | Generator[Draw, Any, tuple[Answer, ...]],
+        call: Call,
+        source: Source,
+        rows: Sequence[_Counted],
+    ) -> None:
+        self._questions = questions
+        self.call = call
+        self._source = source
+        self._rows = rows
+        self._steps = steps
+        self._statistic = next(iter(questions.values())).statistic
+        self._draws: list[Draw] = []
+        first = self._next(None)
+        if not isinstance(first, Draw):
+            raise PrivacyError(f"{self._statistic} gave an answer that was not drawn.")
+        self._first = first
+
+    def _next(self, sent: Any) -> Draw | Answer | tuple[Answer, ...]:
+        """Send what was drawn, and get the next draw, or the answers."""
+        try:
+            return self._steps.send(sent)
+        except StopIteration as end:
+            answer: Answer | tuple[Answer, ...] = end.value
+            return answer
+
+    def release(self) -> dict[int, Release]:
+        """Draw until there are answers: a release for each question, by its place."""
+        step: Draw | Answer | tuple[Answer, ...] = self._first
+        while isinstance(step, Draw):
+            if self._draws and not self._draws[-1].more:
+                raise PrivacyError("A draw follows one that was said to be the last.")
+            self._draws.append(step)
+            step = self._next(step.mechanism.draw(self._source, total=step.total))
+        answers = (step,) if isinstance(step, Answer) else step
+        asked = zip(self._questions.items(), answers, strict=True)
+        return {place: self._made(question, answer) for (place, question), answer in asked}
+
+    @property
+    def known_charge(self) -> Charge | None:
+        """What people lose, before anything is drawn; None if that depends on what is drawn."""
+        if self._first.more:
+            return None
+        return self._charge([self._first])
+
+    @property
+    def charge(self) -> Charge:
+        """What all draws took."""
+        return self._charge(self._draws)
+
+    def _charge(self, draws: list[Draw]) -> Charge:
+        charges = [Charge(*draw.charged) for draw in draws]
+        total = sum_of(charges)
+        return Charge(self.call.budgets(total.levels), total.losses)
+
+    def _made(self, question: Question, answer: Answer) -> Release:
+        neighbours = self.call.neighbours
+        said = question.sentences(answer, neighbours)
+        return Release(
+            statistic=question.statistic,
+            estimate=answer.estimate,
+            n=answer.n,
+            n_is_noisy=answer.n_is_noisy,
+            method=answer.method,
+            neighbours=neighbours,
+            about=question.about,
+            related=question.related,
+            loss=question.loss,
+            confidence=question.confidence,
+            risk=answer.risk,
+            exact=answer.exact,
+            spent=answer.spent,
+            expected=answer.expected,
+            protects=said.protects + answer.beside,
+            assumes=said.assumes,
+            treats=" ".join(filter(None, (said.treats, self._range))),
+            missing=question.policy(neighbours),
+            private=self._source.private,
+            mechanism=self._mechanism(answer),
+            title=question.title,
+            unit=question.unit,
+            name=self.call.name_of(question.subject),
+            date=made.today(),
+            version=made.VERSION,
+        )
+
+    @property
+    def _range(self) -> str:
+        """The public range of ε in words, where it counts; where budgets are private, by levels."""
+        ladder = self.call.ladder
+        if ladder is not None:
+            return words.HIGHEST if ladder.top == LARGEST else ""
+        return words.RANGE if any(rows.moved for rows in self._rows) else ""
+
+    def _mechanism(self, answer: Answer) -> Any:
+        """What was drawn from: one mechanism, or all of them in their order, with their charges.
+
+        Raises:
+            PrivacyError: the answer speaks of another mechanism than was drawn from.
+        """
+        if len(self._draws) == 1 and answer.mechanism is None:
+            return self._draws[0].mechanism
+        levels = self._draws[-1].charged[0]
+        charges = tuple(Charge(*draw.charged).on(levels) for draw in self._draws)
+        if answer.mechanism is None:
+            return Composed(levels, tuple(draw.on(levels) for draw in self._draws), charges)
+        if tuple(answer.mechanism.losses) != added_up(charges):
+            raise PrivacyError(f"{self._statistic} was charged for another mechanism.")
+        return answer.mechanism
+
+
+def _called(before: Releases, questions: Sequence[Question]) -> Releases:
+    """What was released before, under the titles and units that are given now: no draw knows them.
+
+    Whoever mends a title must not pay for the same numbers again.
+    """
+    each = [
+        one
+        if (one.title, one.unit) == (asked.title, asked.unit)
+        else replace(one, title=asked.title, unit=asked.unit)
+        for one, asked in zip(before.each, questions, strict=True)
+    ]
+    same = all(one is other for one, other in zip(each, before.each, strict=True))
+    return before if same else replace(before, each=tuple(each))
+
+
+def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
+    """Several releases as one: what they spend, and what they were drawn from, each way once."""
+    by_place = {place: release for each in made for place, release in each.items()}
+    releases = tuple(by_place[place] for place in sorted(by_place))
+    drawn = [next(iter(each.values())) for each in made]
+    first = drawn[0]
+    if len(drawn) == 1:
+        return Releases(releases, first.spent, first.mechanism)
+    # Parts of a budget are rounded down one by one: nobody's is below what any of them says.
+    each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
+    levels = np.max(each, axis=0)
+    whole = together(levels, [one.mechanism for one in drawn])
+    amounts = [one.for_each(one.mechanism.levels).tolist() for one in drawn]
+    spent = np.array([_sum_up(of_level) for of_level in zip(*amounts, strict=True)])
+    people = first.spent.people if isinstance(first.spent, ByLevel) else None
+    return Releases(releases, ByLevel(levels, np.minimum(spent, levels), people), whole)
+
+
+def _sum_up(amounts: Sequence[float]) -> float:
+    """A sum of floats, rounded up: nobody spends more than is said."""
+    if math.inf in amounts:
+        return math.inf
+    return float_up(sum(map(Fraction, amounts), Fraction()))
+
+
+def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> tuple[str, ...]:
+    """Hash all that is asked, and no data: a column counts by its name, an array not at all.
+
+    Titles and units name the numbers and do not decide them: they do not count. An even split is
+    not named.
+
+    Returns:
+        The hash, and where 0.2.0 made another one of the same arguments, that one: it took labels
+        that are not text for data, and arrays of labels by what Python prints of them.
+    """
+    current = _digest(questions, call, divided, _column, _plain)
+    former = _digest(questions, call, divided, _text_or_data, repr)
+    return (current,) if former == current else (current, former)
+
+
+def _digest(
+    questions: Sequence[Question],
+    call: Call,
+    divided: Any,
+    column: Callable[[Any], Any],
+    plain: Callable[[Any], Any],
+) -> str:
+    """A hash of arguments, with columns and what JSON does not know written by two functions."""
+
+    def arguments(question: Question) -> dict[str, Any]:
+        columns = {name: column(given) for name, given in question.columns.items()}
+        asked = {name: getattr(question, name) for name in _asked_for(question)} | columns
+        return {question.RENAMED.get(name, name): given for name, given in asked.items()}
+
+    asked = [[question.KIND, arguments(question)] for question in questions]
+    terms = call.declared
+    guess = None if terms is None or terms.guess is None else terms.guess.tolist()
+    declared = terms and [terms.ladder.levels.tolist(), terms.cap, guess]
+    everything = [asked, call.neighbours, column(call.person), declared]
+    everything += [] if divided is None else [divided]
+    text = json.dumps(everything, sort_keys=True, default=plain)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _text_or_data(given: Any) -> Any:
+    """A column as 0.2.0 hashed it."""
+    return given if given is None or isinstance(given, str) else "data"
+
+
+def _column(given: Any) -> Any:
+    """A column by its label, with the label's type: 1, 1.0 and "1" are three columns.
+
+    A column called "data" is not an array.
+    """
+    if (isinstance(given, str) and given != "data") or not isinstance(given, door.LABELS):
+        return _text_or_data(given)
+    if isinstance(given, tuple):
+        return {"labels": [_column(each) for each in given]}
+    label = _plain(given) if isinstance(given, np.generic) else given
+    return {"label": [type(label).__name__, str(label)]}
+
+
+def _plain(given: Any) -> Any:
+    """An argument that JSON does not know, written completely and without anything of Python's.
+
+    Raises:
+        ArgumentError: it has no such form, so no retry could be recognized by it.
+    """
+    if isinstance(given, np.generic):
+        return given.item()
+    if isinstance(given, (np.ndarray, range)):
+        return list(given)
+    if isinstance(given, (Fraction, Decimal, datetime.date, datetime.time)):
+        return repr(given)
+    raise ArgumentError(
+        f"An argument of type {type(given).__name__} cannot be written in a ledger: give text, "
+        "numbers, dates, or lists of them."
+    )
+
+
+def _asked_for(question: Question) -> list[str]:
+    """The arguments that decide what is drawn, besides columns.
+
+    Those that were not there before are left out where they say nothing: what was asked before has
+    the hash that it had.
+    """
+
+    def says(name: str, default: Any) -> bool:
+        given = getattr(question, name)
+        silent = given is default or (isinstance(given, str) and given == default)
+        return not (silent and name in question.LATER)
+
+    known = {"title", "unit", *question.columns}
+    own = {f.name: f.default for f in fields(question) if f.init and f.name not in known}
+    words = [name for name in WORDS if name not in own]
+    return [*words, *(name for name, default in own.items() if says(name, default))]

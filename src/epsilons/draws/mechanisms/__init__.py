@@ -1,0 +1,105 @@
+"""Every frozen object that is drawn from: its kind, its levels, its losses and its draw.
+
+They hold no data. The total of the data comes in when they are drawn, and is not kept.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.draws.mechanisms.add_remove import CellSums, LevelCounts, TwoSums
+    from epsilons.draws.mechanisms.composed import Composed, added_up, together
+    from epsilons.draws.mechanisms.histogram import (
+        CellTable,
+        ClosedHistogram,
+        Histogram,
+        build_histogram,
+    )
+    from epsilons.draws.mechanisms.selection import (
+        Candidates,
+        CellsOf,
+        Selection,
+        TheLine,
+        radii,
+        spread_of,
+    )
+    from epsilons.draws.mechanisms.several import Parallel, SeveralSums, build_several
+    from epsilons.draws.mechanisms.sums import (
+        Additive,
+        SumAndSquares,
+        build,
+        build_moments,
+        with_squares,
+    )
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "add_remove": (
+                "CellSums",
+                "LevelCounts",
+                "TwoSums",
+            ),
+            "composed": (
+                "Composed",
+                "added_up",
+                "together",
+            ),
+            "histogram": (
+                "CellTable",
+                "ClosedHistogram",
+                "Histogram",
+                "build_histogram",
+            ),
+            "selection": (
+                "Candidates",
+                "CellsOf",
+                "Selection",
+                "TheLine",
+                "radii",
+                "spread_of",
+            ),
+            "several": (
+                "Parallel",
+                "SeveralSums",
+                "build_several",
+            ),
+            "sums": (
+                "Additive",
+                "SumAndSquares",
+                "build",
+                "build_moments",
+                "with_squares",
+            ),
+        },
+    )
+
+__all__ = [
+    "Additive",
+    "Candidates",
+    "CellSums",
+    "CellTable",
+    "CellsOf",
+    "ClosedHistogram",
+    "Composed",
+    "Histogram",
+    "LevelCounts",
+    "Parallel",
+    "Selection",
+    "SeveralSums",
+    "SumAndSquares",
+    "TheLine",
+    "TwoSums",
+    "added_up",
+    "build",
+    "build_histogram",
+    "build_moments",
+    "build_several",
+    "radii",
+    "spread_of",
+    "together",
+    "with_squares",
+]

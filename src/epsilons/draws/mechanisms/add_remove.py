@@ -1,0 +1,428 @@
+"""The frozen mechanisms under add/remove: two sums, cells, and counts of people by rungs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.budgets.levels import Ladder
+from epsilons.door import Tally
+from epsilons.door.count.line import Lined
+from epsilons.draws.mechanisms.sums import (
+    COARSE_BITS,
+    MANY,
+    around,
+    lattice,
+    noisy_cells,
+    points,
+    weighted,
+)
+from epsilons.draws.noise import DiscreteLaplace, PairLaw, Source
+from epsilons.frozen import storable
+from epsilons.risk import Weighing, ratio
+from epsilons.types import Floats, Integers, freeze
+
+__all__ = ["multiples", "weights_up_to"]
+
+
+# Weights and losses of the rungs of a ladder, of which there may be thousands.
+
+
+def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[int]:
+    """min(e, cap)·unit rounded down, exactly, of each e that is left.
+
+    Rounding down keeps the order, so that the cap is rounded by itself. Whole numbers are divided
+    as they are: a fine ladder has thousands of rungs, and no quotient needs to be reduced.
+    """
+    over, under = unit.numerator, unit.denominator
+    most = math.floor(Fraction(cap) * unit)
+    return [min(each.numerator * over // (each.denominator * under), most) for each in left]
+
+
+def multiples(unit: Fraction, weights: Integers) -> tuple[Fraction, ...]:
+    """unit·k for each weight k; once for all people of one weight."""
+    found = {k: unit * k for k in set(weights.tolist())}
+    return tuple(found[k] for k in weights.tolist())
+
+
+# The frozen mechanism of a mean under add/remove: two integer sums with noise for the pair.
+
+
+@storable("mechanisms.TwoSums")
+@dataclass(frozen=True, eq=False)
+class TwoSums:
+    """Two combinations of a weighted sum and a weighted count, plus noise for both.
+
+    A person on a rung of the ladder has a whole weight k, a function of the rung alone, and an
+    integer g in [0, grid]. With steps lattice points to a unit of weight, t = floor(steps·Σ k·g /
+    grid) and T = steps·Σ k. The mechanism is the pair (a·t + b·T, c·t + d·T) plus noise, and
+    everything else is computed from what it draws. It holds no data.
+
+    Guarantee:
+        Adding or removing a person of weight k moves T by exactly k·steps, and t in the same
+        direction by d, 0 ≤ d ≤ k·steps. Over all these moves the law of the noise changes by at
+        most e^{loss(k)}, a rational exponent that `epsilons.verify.exact` computes and compares
+        with the rung. Nothing is rounded after the sums.
+
+    Reference:
+        Paper *add-remove*, Algorithms 1-3, on integers and for personal weights. Proof:
+        docs/proofs/add-remove.md.
+
+    Attributes:
+        levels: the rungs of the public ladder.
+        weights: the whole weight k of a person on each rung.
+        scheme: which combinations get noise.
+        law: the law of the pair of noises.
+        grid: the divisor of the sum.
+        bounds: the range of the values.
+    """
+
+    kind = "two sums"
+    levels: Floats
+    weights: Integers
+    scheme: ratio.Scheme
+    law: PairLaw
+    grid: int
+    bounds: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.weights)
+
+    @property
+    def matrix(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """((a, b), (c, d))."""
+        return self.scheme.matrix
+
+    @property
+    def steps(self) -> int:
+        """Lattice points to a unit of weight."""
+        return self.law.steps
+
+    @cached_property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person on each rung loses at most."""
+        (a, b), (c, d) = self.matrix
+        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1: the farther end, in ℓ1.
+        unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
+        return multiples(unit, self.weights)
+
+    def total(self, tally: Tally) -> tuple[int, int]:
+        """The lattice points of the data, before noise."""
+        rung = np.searchsorted(self.levels, tally.levels)
+        weights = self.weights[rung].tolist()
+        weighted = sum(k * s for k, s in zip(weights, tally.sums.tolist(), strict=True))
+        people = sum(k * n for k, n in zip(weights, tally.counts.tolist(), strict=True))
+        t, all_of_it = int(self.steps * weighted // self.grid), self.steps * int(people)
+        (a, b), (c, d) = self.matrix
+        return a * t + b * all_of_it, c * t + d * all_of_it
+
+    @overload
+    def draw(
+        self, source: Source, size: None = None, total: tuple[int, int] = (0, 0)
+    ) -> tuple[int, int]: ...
+    @overload
+    def draw(
+        self, source: Source, size: int, total: tuple[int, int] = (0, 0)
+    ) -> npt.NDArray[Any]: ...
+    def draw(
+        self, source: Source, size: int | None = None, total: tuple[int, int] = (0, 0)
+    ) -> tuple[int, int] | npt.NDArray[Any]:
+        """Draw pairs of lattice points.
+
+        Args:
+            source: where the randomness comes from.
+            size: how many; None for one.
+            total: the lattice points of the data; with (0, 0) the noise alone is drawn.
+
+        Returns:
+            A pair of Python integers, or an array of pairs: int64 where everything fits.
+        """
+        if size is None:
+            first, second = self.law.draw(source)
+            return first + total[0], second + total[1]
+        return around(points(total), self.law.draw(source, size))
+
+    def sums(self, drawn: tuple[int, int]) -> tuple[Fraction, Fraction]:
+        """The noisy weighted sum and count, in units of weight."""
+        (a, b), (c, d) = self.matrix
+        p, q = drawn
+        whole = (a * d - b * c) * self.steps
+        return Fraction(d * p - b * q, whole), Fraction(a * q - c * p, whole)
+
+    def estimate(self, drawn: tuple[int, int]) -> float:
+        """The mean that a pair stands for: within the bounds, their middle if the count is lost."""
+        lo, hi = self.bounds
+        t, count = self.sums(drawn)
+        share = Fraction(1, 2) if count <= 0 else min(max(t / count, Fraction(0)), Fraction(1))
+        return min(max(lo + (hi - lo) * float(share), lo), hi)
+
+    def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
+        """`estimate`, for many at once."""
+        lo, hi = self.bounds
+        (a, b), (c, d) = self.matrix
+        p, q = drawn[:, 0], drawn[:, 1]
+        t = np.asarray(d * p - b * q, dtype=np.float64)
+        count = np.asarray(a * q - c * p, dtype=np.float64)
+        share = np.clip(t / np.where(count > 0.0, count, 1.0), 0.0, 1.0)
+        return np.asarray(lo + (hi - lo) * np.where(count > 0.0, share, 0.5))
+
+    def weighing(self, counts: Integers) -> Weighing:
+        """The leading term of the estimator if so many people stand on each rung.
+
+        Its scale is that of Laplace noise of the same variance.
+        """
+        total = float(self.weights.astype(np.float64) @ counts)
+        variance = ratio.noise_variance(self.law, self.scheme)
+        if total <= 0.0:
+            return Weighing(np.full(len(counts), 1.0 / max(int(counts.sum()), 1)), counts, math.inf)
+        return Weighing(self.weights / total, counts, math.sqrt(variance / 2.0) / total)
+
+
+# The frozen mechanism of frequencies under add/remove: weighted counts, whose total is private.
+
+
+@storable("mechanisms.CellSums")
+@dataclass(frozen=True, eq=False)
+class CellSums:
+    """Weighted integer counts by cell, each plus integer noise of its own.
+
+    A person on a rung of the ladder has a whole weight k, a function of the rung alone, and adds
+    k·reach to one cell, or shares of it to several. It holds no data.
+
+    Guarantee:
+        Adding or removing a person moves the counts by at most k·reach in ℓ1. The noises are
+        independent and each changes by at most e^{1/scale} from one integer to the next, so the
+        loss is at most k·reach/scale, a rational number, which `epsilons.verify.exact` compares
+        with the rung. Nothing is rounded after the counts.
+
+    Reference:
+        Algorithm 3 of paper *add-remove* for any number of cells (a mean has two: x and 1 − x), on
+        integers and for personal weights. Proof: docs/proofs/add-remove.md.
+
+    Attributes:
+        levels: the rungs of the public ladder.
+        weights: the whole weight k of a person on each rung.
+        reach: what a person of weight 1 adds in all.
+        law: the law of the noise of each cell.
+        cells: how many categories there are.
+        grid: 1: nothing is divided before the noise.
+        moves: 1: a person comes or goes.
+        keep: None: everyone is surely used.
+    """
+
+    kind = "open cells"
+    levels: Floats
+    weights: Integers
+    reach: int
+    law: DiscreteLaplace
+    cells: int
+    grid: int = 1
+    moves: int = 1
+    keep: tuple[Fraction, ...] | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.weights)
+
+    def total(self, tally: Tally) -> npt.NDArray[Any]:
+        """The weighted count of each cell, before noise."""
+        weights = self.weights[np.searchsorted(self.levels, tally.levels)]
+        if len(weights) == 0:
+            return np.zeros(self.cells, dtype=np.int64)
+        return weighted(weights, tally.cells)
+
+    def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
+        """Draw the noisy counts of all cells.
+
+        Args:
+            source: where the randomness comes from.
+            size: how many times; None for once.
+            total: the weighted counts of the data; with 0 the noise alone is drawn.
+
+        Returns:
+            Integers by cell, or by draw and cell: int64 where everything fits.
+        """
+        return noisy_cells(self.law, source, self.cells, size, total)
+
+    def counts(self, drawn: npt.NDArray[Any]) -> Floats:
+        """Noisy counts in units of weight."""
+        return np.asarray(drawn, dtype=np.float64) / self.reach
+
+    @cached_property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person on each rung loses at most."""
+        rate = self.reach / self.law.scale
+        return multiples(rate, self.weights)
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise in units of weight."""
+        return float(self.law.scale / self.reach)
+
+    def weighing(self, counts: Integers) -> Weighing:
+        """The leading term of the estimator if so many people stand on each rung.
+
+        The noise of the total, which all cells share, is forecast for even shares.
+        """
+        total = float(self.weights.astype(np.float64) @ counts)
+        if total <= 0.0:
+            return Weighing(np.full(len(counts), 1.0 / max(int(counts.sum()), 1)), counts, math.inf)
+        scale = self.scale * math.sqrt(1.0 - 1.0 / self.cells) / total
+        return Weighing(self.weights / total, counts, scale)
+
+
+def build_cell_sums(
+    ladder: Ladder, left: tuple[Fraction, ...], cap: float, *, cells: int, unit: int
+) -> CellSums:
+    """The mechanism in which everyone spends what they have left, up to a cap.
+
+    Weights are e·2^s rounded down and the scale of the noise is unit·2^s, so that a person's loss
+    is k·unit/scale = k/2^s ≤ e.
+    """
+    most = 36 if cells <= MANY else COARSE_BITS
+    shift = lattice(np.array([cap]), most=most, reserved=unit.bit_length())
+    scale = Fraction(2) ** shift
+    weights = weights_up_to(left, cap, scale)
+    law = DiscreteLaplace(unit * scale)
+    return CellSums(ladder.levels, np.array(weights, dtype=np.int64), unit, law, cells)
+
+
+# How many people stand on which rungs: a private count that pays for a good cap.
+
+SHARE: Final = Fraction(1, 8)
+"""The part of everyone's rung that counting spends."""
+
+_LOWEST: Final = -6
+"""The octave below which nobody is counted, if nothing is declared: ε = 1/64."""
+
+_ENOUGH: Final = 1.0
+"""A rung above which counting spends no more: its noise is below ten people."""
+
+_NOTICED: Final = 3.0
+"""A noisy count that is not above so many times its scale is taken for nobody."""
+
+_MOST: Final = 2**40
+"""No more people are expected anywhere."""
+
+_DOUBTS: Final = ((0.0, 0.9), (3.0, 0.09), (6.0, 0.009), (10.0, 0.001))
+"""How many scales the noise may have added to the people of a cell, and about how often."""
+
+_BITS: Final = 40
+
+
+@storable("mechanisms.LevelCounts")
+@dataclass(frozen=True, eq=False)
+class LevelCounts:
+    """The number of people in each cell of the ladder, plus noise that fits their budgets.
+
+    Guarantee:
+        A person on a rung is counted in the cell of the rung and nowhere else. The noise of a cell
+        changes by at most e^{rate} from one integer to the next, and the rate of a cell is at most
+        an eighth of its lowest rung (and of 1). So adding or removing a person costs them at most
+        an eighth of their rung, and nothing if their rung is in no cell.
+
+    Attributes:
+        levels: the rungs of the public ladder.
+        cell_of: the cell of each rung; −1 for rungs that are not counted.
+        rates: the rate of the noise of each cell.
+    """
+
+    kind = "counts"
+    levels: Floats
+    cell_of: Integers
+    rates: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, ladder: Ladder, cap: float | None = None) -> LevelCounts:
+        """A cell for each declared rung, or one for each octave of a fine ladder.
+
+        Args:
+            ladder: the public ladder.
+            cap: the most that anyone spends in all: counting spends an eighth of it at most.
+        """
+        if ladder.fine:
+            octave = np.frexp(ladder.levels)[1] - 1
+            cell_of = np.where(octave >= _LOWEST, octave - _LOWEST, -1).astype(np.int64)
+            lowest = [2.0 ** (_LOWEST + cell) for cell in range(int(cell_of.max()) + 1)]
+        else:
+            cell_of = np.arange(len(ladder.levels))
+            lowest = ladder.levels.tolist()
+        most = _ENOUGH if cap is None else min(_ENOUGH, cap)
+        rates = (rounded_down(SHARE * Fraction(min(level, most))) for level in lowest)
+        return cls(ladder.levels, cell_of, tuple(rates))
+
+    def placed(self, levels: Floats, place: Integers) -> LevelCounts:
+        """The same counts, said of finer levels, each of which lies in one of these."""
+        return LevelCounts(levels.copy(), self.cell_of[place], self.rates)
+
+    @cached_property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person on each rung loses at most by being counted."""
+        rates = (*self.rates, Fraction(0))
+        return tuple(rates[cell] for cell in self.cell_of.tolist())
+
+    def total(self, tally: Tally | Lined) -> Integers:
+        """The true counts of the cells: the people of each level."""
+        cells = self.cell_of[np.searchsorted(self.levels, tally.levels)]
+        counted = np.zeros(len(self.rates), dtype=np.int64)
+        np.add.at(counted, cells[cells >= 0], tally.counts[cells >= 0])
+        return counted
+
+    @property
+    def laws(self) -> tuple[DiscreteLaplace, ...]:
+        """The law of the noise of each cell."""
+        return tuple(DiscreteLaplace(1 / rate) for rate in self.rates)
+
+    def draw(self, source: Source, total: Integers) -> tuple[int, ...]:
+        """Draw the noisy counts."""
+        pairs = zip(self.laws, total.tolist(), strict=True)
+        return tuple(law.draw(source) + count for law, count in pairs)
+
+    def guess(self, drawn: tuple[int, ...]) -> Integers:
+        """How many people to expect on each rung: a cell's people on its middle rung."""
+        people = np.zeros(len(self.levels), dtype=np.int64)
+        for cell, (count, rate) in enumerate(zip(drawn, self.rates, strict=True)):
+            if count * rate > _NOTICED:
+                rungs = np.flatnonzero(self.cell_of == cell)
+                people[rungs[len(rungs) // 2]] = min(count, _MOST)
+        return people
+
+    def doubts(self, drawn: tuple[int, ...]) -> tuple[tuple[float, Integers], ...]:
+        """How few people there may be on each rung, each case with a part of all chances.
+
+        Where much hangs on people who pay for all others, they must be there. A count of many empty
+        cells is the largest of many noises, and the people of a cell may be on its lower rungs: so
+        a cell has the people of its count less some scales of its noise, evenly on its rungs.
+
+        Args:
+            drawn: the noisy counts.
+        """
+        sizes = np.bincount(self.cell_of[self.cell_of >= 0], minlength=len(self.rates))
+        people = np.clip(np.array(drawn, dtype=np.float64), 0.0, _MOST)
+        scales = np.array([1.0 / float(rate) for rate in self.rates])
+        cases = []
+        for less, chance in _DOUBTS:
+            fewer = np.maximum(people - less * scales, 0.0) / np.maximum(sizes, 1)
+            each = np.where(self.cell_of >= 0, fewer[self.cell_of], 0.0)
+            cases.append((chance, np.floor(each).astype(np.int64)))
+        return tuple(cases)
+
+    def heads(self, drawn: tuple[int, ...]) -> Integers:
+        """The counts as they came, where each rung has its own, and nobody in place of fewer.
+
+        Who is taken for nobody costs a bias as large as they are many, if budgets tell of values.
+        """
+        return np.clip(np.array(drawn, dtype=np.int64), 0, _MOST)
+
+
+def rounded_down(number: Fraction) -> Fraction:
+    """Round down to about 40 significant bits: noise of such rates is fast to draw."""
+    places = _BITS - (number.numerator.bit_length() - number.denominator.bit_length())
+    unit = Fraction(2) ** places
+    return Fraction((number * unit).__floor__()) / unit

@@ -1,0 +1,357 @@
+"""A weighted quantile among public candidates: an exponential mechanism that is drawn exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from epsilons.door.count import line
+from epsilons.draws.noise import Source, below, exp_minus
+from epsilons.draws.noise.exact import continues_below, enclose
+from epsilons.frozen import storable
+from epsilons.types import Floats, Integers, freeze
+
+__all__ = ["Candidates", "CellsOf", "Listed", "Selection", "TheLine", "radii", "spread_of"]
+
+
+# Public candidates in a public order, with a public prior: integers that no data have touched.
+#
+# A prior costs nobody any privacy. On the whole line it says that numbers near 1 are likelier than
+# numbers near 10³⁰⁰: an octave 2^e has a share proportional to 1/(|e| + 8)², so that everyday
+# numbers are found with few people and no number is out of reach.
+
+_UNIT = 2**30
+_NEAR = 8
+
+
+class Candidates(Protocol):
+    """Candidates first, ..., last, each with a whole number as its prior weight."""
+
+    @property
+    def first(self) -> int:
+        """The first candidate."""
+
+    @property
+    def last(self) -> int:
+        """The last candidate."""
+
+    def before(self, index: Integers) -> Integers:
+        """The prior weight of all candidates before each index, which may also be last + 1."""
+
+    def at(self, weight: int) -> int:
+        """The candidate that owns this unit of prior weight, counted from 0."""
+
+
+def octave_prior(exponents: Integers) -> Integers:
+    """The prior weight of a cell in the octave of each exponent: at least 1."""
+    return np.asarray(_UNIT // (np.abs(exponents) + _NEAR) ** 2, dtype=np.int64)
+
+
+def _octaves() -> Integers:
+    """The prior weight of the first o octaves of one sign."""
+    exponents = np.arange(line.LOWEST, 1025, dtype=np.int64)
+    return np.concatenate([[0], np.cumsum(octave_prior(exponents) * line.CELLS)])
+
+
+_OCTAVES = _octaves()
+_CELL = np.diff(_OCTAVES) // line.CELLS
+_HALF = int(_OCTAVES[-1])
+_ZERO = _UNIT // _NEAR**2 * line.CELLS
+"""The bucket of 0 weighs as much as the octave of 1."""
+
+
+@storable("mechanisms.TheLine")
+@dataclass(frozen=True)
+class TheLine:
+    """Every bucket of the float64 line, by its index in `tally.line`."""
+
+    @property
+    def first(self) -> int:
+        """The bucket of the most negative floats."""
+        return -line.TOP
+
+    @property
+    def last(self) -> int:
+        """The bucket of the largest floats."""
+        return line.TOP
+
+    def before(self, index: Integers) -> Integers:
+        """The prior weight of all buckets before each."""
+        positive = _HALF + _ZERO + _up_to(index - 1)
+        return np.where(index > 0, positive, _HALF - _up_to(-index))
+
+    def at(self, weight: int) -> int:
+        """The bucket that owns this unit of prior weight."""
+        if weight < _HALF:
+            return -_find(_HALF - 1 - weight)
+        if weight < _HALF + _ZERO:
+            return 0
+        return _find(weight - _HALF - _ZERO)
+
+
+def _up_to(size: Integers) -> Integers:
+    """The prior weight of the buckets 1, ..., size of one sign."""
+    octave, cells = np.divmod(np.maximum(size, 0), line.CELLS)
+    inner = np.minimum(octave, len(_CELL) - 1)
+    return np.asarray(_OCTAVES[octave] + np.where(cells > 0, _CELL[inner] * cells, 0))
+
+
+def _find(weight: int) -> int:
+    octave = int(np.searchsorted(_OCTAVES, weight, side="right")) - 1
+    return octave * line.CELLS + (weight - int(_OCTAVES[octave])) // int(_CELL[octave]) + 1
+
+
+@storable("mechanisms.CellsOf")
+@dataclass(frozen=True)
+class CellsOf:
+    """The cells of a window, all alike."""
+
+    count: int
+
+    @property
+    def first(self) -> int:
+        """The first cell."""
+        return 0
+
+    @property
+    def last(self) -> int:
+        """The last cell."""
+        return self.count - 1
+
+    def before(self, index: Integers) -> Integers:
+        """How many cells are before each."""
+        return np.asarray(index, dtype=np.int64)
+
+    def at(self, weight: int) -> int:
+        """The cell of this number."""
+        return weight
+
+
+@storable("mechanisms.Listed")
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A short list of candidates.
+
+    Attributes:
+        weights: the prior weight of each, at least 1.
+    """
+
+    weights: Integers
+
+    @property
+    def first(self) -> int:
+        """The first candidate."""
+        return 0
+
+    @property
+    def last(self) -> int:
+        """The last candidate."""
+        return len(self.weights) - 1
+
+    def before(self, index: Integers) -> Integers:
+        """The prior weight of all candidates before each."""
+        return np.asarray(self._ends[index])
+
+    def at(self, weight: int) -> int:
+        """The candidate that owns this unit of prior weight."""
+        return int(np.searchsorted(self._ends, weight, side="right")) - 1
+
+    @cached_property
+    def _ends(self) -> Integers:
+        return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.weights)])
+
+
+_STEPS = np.array([1.0, 19 / 16, 45 / 32, 27 / 16])
+"""About 2^{0, ¼, ½, ¾}: four radii from a power of two to the next."""
+
+
+def radii(least: float, most: float) -> tuple[Floats, Listed]:
+    """The radii from `least` to `most`, ascending, with the prior of their octaves.
+
+    Args:
+        least: the smallest that tells anything, itself the first of the radii.
+        most: the largest.
+    """
+    exponents = np.arange(line.LOWEST - 64, 1023, dtype=np.int64)
+    sizes = np.ldexp(_STEPS[None, :], exponents[:, None]).ravel()
+    weights = np.repeat(octave_prior(exponents), len(_STEPS))
+    chosen = (sizes > least) & (sizes <= most)
+    first = int(octave_prior(np.array([np.frexp(least)[1]]))[0])
+    return (
+        np.concatenate([[least], sizes[chosen]]),
+        Listed(np.concatenate([[first], weights[chosen]])),
+    )
+
+
+_BITS = 64
+_FAR = 45
+"""e^{−t} is below 2^−64 from here on: beyond it one unit is the envelope."""
+
+_ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
+"""Whole numbers that are at least 2^64·e^{−t}, for t = 0, ..., and for all that is farther."""
+
+_LARGEST = 2**62
+"""Divisors up to this fit 64 bits, and so do all distances."""
+
+
+def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
+    """How far apart two distances can move when a person of weight 1 changes.
+
+    Args:
+        neighbours: "replace" or "add-remove".
+        odds: of a quantile.
+    """
+    left, right = odds
+    return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
+
+
+@storable("mechanisms.Selection")
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """One candidate, likelier the nearer it is to a weighted quantile of the people.
+
+    Everyone is in one candidate (or before the first, or after the last), with an integer weight.
+    With odds (l, r) the quantile is l/(l + r), for (1, 1) the median. The distance of a candidate
+    is how far it is from having l parts of the weight to its left for r parts to its right:
+    u = max(0, r·before − l·(in or after), l·after − r·(before or in)). Then P(candidate) ∝
+    prior·e^{−u/scale}. It holds no data: the weights of the candidates come in when it is drawn.
+
+    Guarantee:
+        A person of weight k who moves changes either of the two by at most (l + r)·k, and by at
+        most max(l, r)·k if they come or go. So no distance grows by more than half of k·spread,
+        none falls by more, and every log-ratio of probabilities, the common divisor included, is at
+        most k·spread/scale. Proof: docs/proofs/gaussian.md.
+
+    Reference:
+        McSherry and Talwar 2007; paper *gaussian*, Algorithm 2, with weights in place of sampling,
+        a prior, and no rank to be moved inwards.
+
+    Attributes:
+        levels: the budgets ε.
+        weights: the integer weight k of a person of each level.
+        scale: the divisor of a distance, a whole number.
+        neighbours: "replace" or "add-remove".
+        candidates: what is chosen from.
+        seeks: what is sought, in words.
+        odds: how much of the weight should lie to the left, and how much to the right.
+    """
+
+    kind = "selection"
+    levels: Floats
+    weights: Integers
+    scale: int
+    neighbours: str
+    candidates: Candidates
+    seeks: str
+    odds: tuple[int, int] = (1, 1)
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.weights)
+
+    @property
+    def spread(self) -> int:
+        """How far apart two distances can move when a person of weight 1 changes."""
+        return spread_of(self.neighbours, self.odds)
+
+    def placed(self, levels: Floats, place: Integers) -> Selection:
+        """The same selection, said of finer levels, each of which lies in one of its own."""
+        return replace(self, levels=levels.copy(), weights=self.weights[place])
+
+    @cached_property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a person of each level spends: k·spread/scale."""
+        return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())
+
+    def exponent(self, candidate: int, cells: Integers, masses: Integers) -> Fraction:
+        """u/scale: −ln P(candidate) + ln(prior), up to one constant for all candidates.
+
+        Args:
+            candidate: one of the candidates.
+            cells: the candidates that somebody is in, ascending; others may be left out.
+            masses: the weight of the people in each.
+        """
+        starts, far = distances(self.candidates, cells, masses, self.odds)
+        unit = int(self.candidates.before(np.array([candidate]))[0])
+        run = int(np.searchsorted(starts, unit, side="right")) - 1
+        return Fraction(int(far[run]), self.scale)
+
+    def draw(self, source: Source, total: tuple[Integers, Integers]) -> int:
+        """Draw a candidate.
+
+        Args:
+            source: where the randomness comes from.
+            total: the candidates that somebody is in, ascending (others may be left out), and the
+                weight of the people in each.
+
+        Guarantee:
+            P ∝ prior·e^{−u/scale}, exactly: a whole number above 2^64·e^{−t}, t = floor(u/scale),
+            is the envelope, and what it is too large by is rejected by exact coins.
+        """
+        starts, far = distances(self.candidates, *total, self.odds)
+        prior = np.diff(starts)
+        far = np.where(prior > 0, far, far.max())
+        far = far - far.min()  # the same law: it is the differences that count
+        if self.scale > _LARGEST:  # no weights add up to as much: the same quotient and rest
+            steps, rest = np.zeros_like(far), far
+        else:
+            steps, rest = np.divmod(far, self.scale)
+        group = np.minimum(steps, _FAR)
+        grouped = np.zeros(_FAR + 1, dtype=np.int64)
+        np.add.at(grouped, group, prior)
+        sums = grouped.tolist()
+        bounds = [weight * top for weight, top in zip(sums, _ENVELOPE, strict=True)]
+        whole = sum(bounds)
+        while True:
+            point = below(source, whole)
+            t = 0
+            while point >= bounds[t]:
+                point -= bounds[t]
+                t += 1
+            lead, unit = divmod(point, sums[t])
+            members = np.flatnonzero(group == t)
+            ends = np.cumsum(prior[members])
+            place = int(np.searchsorted(ends, unit, side="right"))
+            run = int(members[place])
+            offset = unit - int(ends[place] - prior[run])
+            if continues_below(source, lead, _BITS, int(steps[run]), 1) and exp_minus(
+                source, int(rest[run]), self.scale
+            ):
+                return self.candidates.at(int(starts[run]) + offset)
+
+
+def distances(
+    candidates: Candidates, cells: Integers, masses: Integers, odds: tuple[int, int] = (1, 1)
+) -> tuple[Integers, Integers]:
+    """The distances, for runs of candidates that share one.
+
+    Args:
+        candidates: what is chosen from.
+        cells: the candidates that somebody is in, ascending and distinct.
+        masses: the weight of the people in each.
+        odds: of the quantile.
+
+    Returns:
+        Where each run begins in the order of prior weight, with the end of the last one; and the
+        distance of each run. Runs are: before the first cell, that cell, between it and the next.
+    """
+    first, end = candidates.first, candidates.last + 1
+    edges = np.empty(2 * cells.size + 2, dtype=np.int64)
+    edges[0], edges[-1] = first, end
+    edges[1:-1:2], edges[2:-1:2] = cells, cells + 1
+    np.clip(edges, first, end, out=edges)
+    upto = np.zeros(2 * cells.size + 1, dtype=np.int64)
+    below_run = np.zeros(2 * cells.size + 1, dtype=np.int64)
+    if cells.size:
+        summed = np.cumsum(masses)
+        upto[1::2], upto[2::2] = summed, summed
+        below_run[1::2], below_run[2::2] = summed - masses, summed
+    total = int(masses.sum())
+    left, right = odds
+    before = right * below_run - left * (total - below_run)
+    after = left * (total - upto) - right * upto
+    far = np.maximum(np.maximum(before, after), 0)
+    return candidates.before(edges), far

@@ -1,0 +1,507 @@
+"""The frozen mechanisms of a mean: a weighted integer sum, alone or with the sum of squares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.budgets.allocation import Allocation
+from epsilons.door import Tally
+from epsilons.draws.noise import DiscreteLaplace, Law, PointMass, Source, below_many
+from epsilons.frozen import storable
+from epsilons.risk import Weighing, stair_noise
+from epsilons.types import Floats, Integers, freeze
+
+# The frozen objects that are verified, and that alone are drawn from.
+
+WEIGHT_BITS = 45
+"""The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
+and noise for ordinary budgets still fits 64-bit integers."""
+
+_FAST_BITS, _FEWEST_BITS = 53, 36
+"""Noise of a scale up to 2^53 is drawn fast in bulk; weights then have 36 bits at the least."""
+
+_KEEP_BITS = 53
+
+_SAFE = 2**62
+_HALF = 31
+"""Integers beyond 64 bits are added up in two halves, of which the lower has so many bits."""
+
+MANY = 10**4
+"""Cells beyond which noise of each by itself is as good as one that sums to zero, but for 25 parts
+in 100,000 of its variance, and much faster to draw."""
+
+COARSE_BITS = 16
+"""The bits that the largest weight has at the least where there are many cells."""
+
+
+@storable("mechanisms.Additive")
+@dataclass(frozen=True, eq=False)
+class Additive:
+    """A weighted integer sum plus integer noise.
+
+    A person's value is an integer g in [0, grid]. The mechanism is the lattice point
+    floor(Σ k·g / grid) + noise, and everything else is computed from what it draws. It holds no
+    data: the sum comes in when it is drawn.
+
+    Guarantee:
+        A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
+        points. Laplace noise changes by at most a factor e^{1/scale} from one lattice point to the
+        next, and staircase noise by at most e^{rate} over `steps` of them. So their loss is at most
+        m/scale, or ceil(m/steps)·rate, a rational number, which `epsilons.verify.exact` compares
+        with ε. Nothing is rounded after the sum.
+
+    Reference:
+        Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
+        docs/proofs/additive.md.
+
+    Attributes:
+        levels: the budgets ε.
+        counts: how many people have each.
+        weights: the integer weight k of a person of each level.
+        reach: how far one person's g can move.
+        grid: the divisor of the sum.
+        law: the law of the noise.
+        divisor: D, in lattice points: what a mean is divided by.
+        bounds: the range of the values, to which lattice points are mapped back.
+        keep: None: everyone is surely used, except in `papers`.
+        moves: 1: a person changes one sum.
+    """
+
+    kind = "sum"
+    levels: Floats
+    counts: Integers
+    weights: Integers
+    reach: int
+    grid: int
+    law: Law
+    divisor: Fraction
+    bounds: tuple[float, float]
+    keep: tuple[Fraction, ...] | None = None
+    moves: int = 1
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.counts, self.weights)
+
+    def total(self, tally: Tally) -> int:
+        """The lattice point of the data, before noise."""
+        return self.point(tally.sums)
+
+    def point(self, sums: Integers) -> int:
+        """The lattice point of sums by level, floor(Σ k·sum / grid)."""
+        weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
+        return int(weighted // self.grid)
+
+    @overload
+    def draw(self, source: Source, size: None = None, total: int = 0) -> int: ...
+    @overload
+    def draw(self, source: Source, size: int, total: int = 0) -> npt.NDArray[Any]: ...
+    def draw(
+        self, source: Source, size: int | None = None, total: int = 0
+    ) -> int | npt.NDArray[Any]:
+        """Draw lattice points.
+
+        Args:
+            source: where the randomness comes from.
+            size: how many; None for one.
+            total: the lattice point of the data; with 0 the noise alone is drawn.
+
+        Returns:
+            One Python integer, or an array: of int64 where everything fits, else of integers.
+        """
+        if size is None:
+            return self.law.draw(source) + total
+        noise = self.law.draw(source, size)
+        if noise.dtype == object or abs(total) >= 2**62:
+            return noise.astype(object) + total
+        return noise + total  # both are below 2⁶² in absolute value
+
+    def estimate(self, drawn: int) -> float:
+        """The mean, in data units, that a lattice point stands for; perhaps outside the bounds."""
+        lo, hi = self.bounds
+        return (lo + hi) / 2.0 + (hi - lo) * ratio(drawn - self._middle, self.divisor)
+
+    def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
+        """`estimate`, for many at once."""
+        lo, hi = self.bounds
+        # Integers first where they are of any size; int64 may not hold the middle, a float does.
+        middle = int(self._middle) if drawn.dtype == object else float(self._middle)
+        offsets = np.asarray(drawn - middle, dtype=np.float64)
+        return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
+
+    @property
+    def losses(self) -> tuple[Fraction | float, ...]:
+        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        far = self.reach * self.moves
+        return tuple(self.law.loss(-(-k * far // self.grid)) for k in self.weights.tolist())
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the Laplace noise, in lattice points.
+
+        For staircase noise it is steps/rate: of the Laplace noise that would cost the same.
+        """
+        return self.law.pieces.scale
+
+    @cached_property
+    def weighing(self) -> Weighing:
+        """The estimator on a unit range, with the integer weights that are really used."""
+        weights = self.weights / float(self.divisor)
+        stairs = stair_noise(self.law, ratio(Fraction(self.law.pieces.steps), self.divisor))
+        if stairs is not None:
+            return Weighing(weights, self.counts, stairs.scale, stairs=stairs)
+        return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
+
+    @cached_property
+    def slack(self) -> float:
+        """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
+        return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
+
+    @cached_property
+    def _middle(self) -> Fraction:
+        """The lattice point that the middle of the range stands for."""
+        return Fraction(self.all_weights, 2)
+
+    @cached_property
+    def all_weights(self) -> int:
+        """Σ k over all people."""
+        people = zip(self.weights.tolist(), self.counts.tolist(), strict=True)
+        return sum(k * n for k, n in people)
+
+
+def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
+    """The mechanism of an allocation.
+
+    Weights are e·2^s rounded down and the scale of the noise is 2^s: a person's loss is k/2^s ≤ e ≤
+    ε, whatever s is and whatever was rounded. With staircase noise weights are whole units, e/rate
+    times the lattice points of a unit: a person's loss is e.
+    """
+    spent, counts = allocation.spent, allocation.counts
+    if allocation.stairs is not None:
+        return _stepped(allocation, allocation.stairs.law, grid=grid, bounds=bounds)
+    if math.isinf(spent[-1]):
+        weights = np.where(np.isinf(spent), 2**WEIGHT_BITS, 0).astype(np.int64)
+        people = int(counts[weights > 0].sum())
+        divisor = Fraction(people << WEIGHT_BITS) / Fraction(allocation.total)
+        return Additive(
+            allocation.levels, counts, weights, grid, grid, PointMass(), divisor, bounds
+        )
+    shift = lattice(spent, most=WEIGHT_BITS, reserved=0)
+    scale = Fraction(2) ** shift
+    weights = weights_of(spent, shift)
+    divisor = Fraction(sum(k * n for k, n in zip(weights.tolist(), counts.tolist(), strict=True)))
+    divisor /= Fraction(allocation.total)
+    law = DiscreteLaplace(scale)
+    return Additive(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
+
+
+def _stepped(
+    allocation: Allocation, law: Law, *, grid: int, bounds: tuple[float, float]
+) -> Additive:
+    spent, level = np.unique(allocation.spent, return_inverse=True)
+    unit_loss, steps = Fraction(law.pieces.rate), law.pieces.steps
+    units = [math.floor(Fraction(each) / unit_loss) for each in spent.tolist()]
+    weights = np.array([unit * steps for unit in units], dtype=np.int64)[level]
+    people = zip(weights.tolist(), allocation.counts.tolist(), strict=True)
+    divisor = Fraction(sum(k * n for k, n in people))
+    return Additive(allocation.levels, allocation.counts, weights, grid, grid, law, divisor, bounds)
+
+
+def lattice(spent: Floats, *, most: int, reserved: int) -> int:
+    """The s of weights e·2^s: the largest gets `most` bits, or what keeps the noise fast to draw.
+
+    Args:
+        spent: the effective budgets, ascending.
+        most: the bits that the largest weight may have.
+        reserved: the bits by which the scale of the noise is larger than 2^s.
+    """
+    largest = float(spent[-1])
+    if math.isinf(largest):
+        return 0
+    exponent = math.frexp(largest)[1]
+    return max(min(most - exponent, _FAST_BITS - reserved), min(most, _FEWEST_BITS) - exponent)
+
+
+def weights_of(spent: Floats, shift: int) -> Integers:
+    """e·2^shift rounded down: exact, for multiplying by a power of two is."""
+    return np.floor(np.ldexp(spent, shift)).astype(np.int64)
+
+
+def kept(keep: Floats) -> tuple[Fraction, ...]:
+    """Probabilities as multiples of 2^−53, rounded down."""
+    unit = 2**_KEEP_BITS
+    return tuple(Fraction(int(p * unit), unit) for p in keep.tolist())
+
+
+def sampled_losses(
+    levels: Floats, losses: tuple[Fraction | float, ...], keep: tuple[Fraction, ...] | None
+) -> tuple[Fraction | float, ...]:
+    """What people lose at most who are kept by coins: what coins were made for, if that is less.
+
+    Args:
+        levels: the budgets, for which the coins were made.
+        losses: of those who are surely kept.
+        keep: the probabilities; None if all surely are.
+    """
+    if keep is None:
+        return losses
+    each = zip(levels.tolist(), losses, keep, strict=True)
+    return tuple(
+        Fraction(0) if p == 0 else loss if p == 1 else min(loss, Fraction(level))
+        for level, loss, p in each
+    )
+
+
+def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt.NDArray[np.bool_]:
+    """Toss everyone's coin, exactly with the probability of their level."""
+    unit = 2**_KEEP_BITS
+    limits = np.array([int(p * unit) for p in keep], dtype=np.int64)
+    return below_many(source, unit, len(level_of)) < limits[level_of]
+
+
+def weighed(
+    weights: Floats, counts: Integers, scale: float, keep: tuple[Fraction, ...] | None
+) -> Weighing:
+    """The estimator of integer weights as risk reads it: expected ones, where coins are tossed."""
+    if keep is None:
+        return Weighing(weights, counts, scale)
+    chances = np.array([float(p) for p in keep])
+    return Weighing(weights * chances, counts, scale, chances)
+
+
+def ratio(numerator: Fraction, denominator: Fraction) -> float:
+    """numerator/denominator as a float, ±∞ where no float is large enough."""
+    quotient = numerator / denominator
+    try:
+        return float(quotient)
+    except OverflowError:
+        return math.inf if quotient > 0 else -math.inf
+
+
+def noisy_cells(
+    law: Law, source: Source, cells: int, size: int | None, total: Any
+) -> npt.NDArray[Any]:
+    """Integers by cell, each with noise of its own; by draw and cell, if a size is given."""
+    rows = 1 if size is None else size
+    noise = law.draw(source, rows * cells).reshape(rows, cells)
+    drawn = around(total, noise)
+    return np.asarray(drawn[0] if size is None else drawn)
+
+
+def weighted(weights: Integers, sums: Integers) -> npt.NDArray[Any]:
+    """Σ weight·sum over levels, for each cell: exactly, in 64-bit integers where they fit.
+
+    Args:
+        weights: of a person of each level, from 0.
+        sums: by level and cell, from 0.
+
+    Returns:
+        int64, or Python integers where some of them may be larger.
+    """
+    heaviest = int(weights.max())
+    whole = sum(sums.sum(axis=1).tolist())  # the people of one level fit 64 bits
+    if heaviest * max(whole, 1) < _SAFE:
+        return np.asarray(weights @ sums)
+    high, low = sums >> _HALF, sums & (2**_HALF - 1)
+    largest = int(high.max(initial=0)) + 1
+    if heaviest * len(weights) * max(largest, 2**_HALF) < _SAFE:  # both halves fit
+        parts = (weights @ high).astype(object), (weights @ low).astype(object)
+        return np.asarray(parts[0] * 2**_HALF + parts[1])
+    return np.asarray(weights.astype(object) @ sums.astype(object))
+
+
+def points(total: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Lattice points as an array: of int64 where noise beside them fits, too."""
+    return np.array(total, dtype=object if max(map(abs, total)) >= 2**62 else np.int64)
+
+
+def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The total of the data with noise, in Python integers if either is."""
+    given = np.asarray(total)
+    if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
+        noise, given = noise.astype(object), given.astype(object)
+    return np.asarray(noise + given)
+
+
+# The frozen mechanism of a mean with its spread: two integer sums, at the price of the first.
+
+
+@storable("mechanisms.SumAndSquares")
+@dataclass(frozen=True, eq=False)
+class SumAndSquares:
+    """A weighted sum of integers, and of their squares around the middle, each with its own noise.
+
+    A person's value is an integer g in [0, grid], and their square is v =
+    floor((g − grid/2)² / grid). The mechanism is the pair of lattice points floor(Σ k·g / grid) and
+    floor(Σ k·v / grid), plus two noises of the law that the first would have alone. It holds no
+    data: the sums come in when it is drawn.
+
+    Guarantee:
+        A person who is replaced moves g and v together by at most `reach` = grid: who moves far
+        moves between places whose squares are alike. So with weight k they move the two lattice
+        points together by at most m = ceil(k·reach/grid) + 1, the one for two roundings, and not
+        at all if k is 0. Their loss is at most m/scale, a rational number, which
+        `epsilons.verify.exact` compares with ε. Nothing is rounded after the sums.
+
+    Reference:
+        Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
+        docs/proofs/moment.md.
+
+    Attributes:
+        levels: the budgets ε.
+        counts: how many people have each.
+        weights: the integer weight k of a person of each level.
+        reach: how far one person's g and v can move together.
+        grid: the divisor of both sums.
+        law: the law of each noise.
+        divisor: D, in lattice points: what a mean is divided by.
+        bounds: the range of the values, to which lattice points are mapped back.
+        keep: None: everyone is surely used.
+    """
+
+    kind = "sum and squares"
+    keep = None
+    levels: Floats
+    counts: Integers
+    weights: Integers
+    reach: int
+    grid: int
+    law: Law
+    divisor: Fraction
+    bounds: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        freeze(self.levels, self.counts, self.weights)
+
+    def total(self, tally: Tally) -> tuple[int, int]:
+        """The lattice points of the data, Σ g and Σ v of people, before noise."""
+        return self.alone.point(tally.sums), self.alone.point(tally.squares)
+
+    @overload
+    def draw(
+        self, source: Source, size: None = None, total: tuple[int, int] = (0, 0)
+    ) -> tuple[int, int]: ...
+    @overload
+    def draw(
+        self, source: Source, size: int, total: tuple[int, int] = (0, 0)
+    ) -> npt.NDArray[Any]: ...
+    def draw(
+        self, source: Source, size: int | None = None, total: tuple[int, int] = (0, 0)
+    ) -> tuple[int, int] | npt.NDArray[Any]:
+        """Draw pairs of lattice points.
+
+        Args:
+            source: where the randomness comes from.
+            size: how many; None for one.
+            total: the lattice points of the data; with (0, 0) the noise alone is drawn.
+
+        Returns:
+            A pair of Python integers, or an array of pairs: int64 where everything fits.
+        """
+        if size is None:
+            return self.law.draw(source) + total[0], self.law.draw(source) + total[1]
+        return noisy_cells(self.law, source, 2, size, points(total))
+
+    def estimate(self, drawn: tuple[int, int]) -> float:
+        """The mean, in data units, that a pair stands for; perhaps outside the bounds."""
+        return self.alone.estimate(drawn[0])
+
+    def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
+        """`estimate`, for many at once."""
+        return self.alone.estimates(drawn[:, 0])
+
+    def moments(self, drawn: tuple[int, int]) -> tuple[float, float]:
+        """How far from the middle, and how far squared, weighted people are on a unit range.
+
+        Returns:
+            Σ w·(x − ½) and Σ w·(x − ½)² with their noises, of weights w = k/Σk.
+        """
+        middle = Fraction(self.all_weights, 2)
+        whole = Fraction(self.all_weights)
+        return ratio(drawn[0] - middle, whole), ratio(Fraction(drawn[1]), whole)
+
+    @property
+    def losses(self) -> tuple[Fraction | float, ...]:
+        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        return tuple(
+            self.law.loss(-(-k * self.reach // self.grid) + 1) if k else Fraction(0)
+            for k in self.weights.tolist()
+        )
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of each noise, in lattice points."""
+        return self.alone.scale
+
+    @property
+    def weighing(self) -> Weighing:
+        """The estimator of the mean on a unit range, with the weights that are really used."""
+        return self.alone.weighing
+
+    @property
+    def slack(self) -> float:
+        """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
+        return self.alone.slack
+
+    @property
+    def all_weights(self) -> int:
+        """Σ k over all people."""
+        return self.alone.all_weights
+
+    @cached_property
+    def alone(self) -> Additive:
+        """The first sum by itself, which knows what a mean is."""
+        return Additive(
+            self.levels,
+            self.counts,
+            self.weights,
+            self.reach,
+            self.grid,
+            self.law,
+            self.divisor,
+            self.bounds,
+        )
+
+
+def build_moments(
+    allocation: Allocation, *, grid: int, bounds: tuple[float, float]
+) -> SumAndSquares | Additive:
+    """The mechanism of an allocation: with squares, where they cost nothing.
+
+    Weights are e·2^s rounded down, less one, for the second rounding: a person's loss is (k + 1)
+    /2^s ≤ e ≤ ε. A staircase, of which two sums could each cross a stair, is for the mean alone.
+    """
+    alone = build(allocation, grid=grid, bounds=bounds)
+    if allocation.stairs is not None:
+        return alone
+    return with_squares(alone, Fraction(allocation.total))
+
+
+def with_squares(alone: Additive, total: Fraction = Fraction(1)) -> SumAndSquares:
+    """The mechanism of a mean, with the squares beside it: weights are one less.
+
+    Args:
+        alone: the sum by itself, with Laplace noise or none.
+        total: what its weights add up to.
+    """
+    weights, divisor = alone.weights, alone.divisor
+    if alone.law.loss(1) != np.inf:  # whoever is public loses nothing to a rounding
+        weights = np.maximum(weights - 1, 0)
+        people = zip(weights.tolist(), alone.counts.tolist(), strict=True)
+        divisor = Fraction(sum(k * n for k, n in people)) / total
+    return SumAndSquares(
+        alone.levels,
+        alone.counts,
+        weights,
+        alone.grid,
+        alone.grid,
+        alone.law,
+        divisor,
+        alone.bounds,
+    )

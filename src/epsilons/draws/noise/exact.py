@@ -1,0 +1,685 @@
+"""Exact draws on integers: uniform numbers, coins of e^{-p/q}, counts, and parts of a sum.
+
+No float decides anything here: every comparison is one of whole numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.draws.noise.source import Source, natural
+from epsilons.errors import ArgumentError
+
+# Uniform integers below any bound, and uniform orders, by rejection: one, or many at once.
+
+LARGEST = 1 << 62
+"""The largest bound of the vector form: results and their sums of two stay within int64."""
+
+
+def below(source: Source, m: int) -> int:
+    """Draw an integer below `m`.
+
+    Args:
+        source: where the bits come from.
+        m: the bound, of any size.
+
+    Returns:
+        An integer in 0, ..., m - 1.
+
+    Raises:
+        ArgumentError: `m` is not an integer of at least 1.
+
+    Guarantee: uniform on 0, ..., m - 1, exactly.
+    """
+    if type(m) is not int or m < 1:
+        m = natural("m", m, 1)
+    k = (m - 1).bit_length()
+    while (draw := source.bits(k)) >= m:
+        pass
+    return draw
+
+
+def below_many(source: Source, m: int, size: int) -> NDArray[np.int64]:
+    """Draw `size` integers below `m`.
+
+    Args:
+        source: where the bits come from.
+        m: the bound, at most 2**62.
+        size: how many.
+
+    Returns:
+        Integers in 0, ..., m - 1.
+
+    Raises:
+        ArgumentError: `m` is not an integer from 1 to 2**62, or `size` is not one of at least 0.
+
+    Guarantee: independent and uniform on 0, ..., m - 1, exactly.
+    """
+    m, size = natural("m", m, 1), natural("size", size)
+    if m > LARGEST:
+        raise ArgumentError("m must be at most 2**62 for many draws at once; use below().")
+    if m == 1:
+        return np.zeros(size, dtype=np.int64)
+    surplus = (1 << 64) % m
+    if surplus == 0:  # a power of two: the low bits of a word are uniform as they are
+        return (source.words(size) & np.uint64(m - 1)).view(np.int64)
+    # Words below the largest multiple of m are uniform on whole cycles of m; others are redrawn.
+    cycles = np.uint64((1 << 64) - surplus)
+    words = source.words(size)
+    while not (good := words < cycles).all():
+        words = words[good]
+        words = np.concatenate([words, source.words(size - len(words))])
+    # NumPy divides by a scalar with vector instructions, but has none for the remainder.
+    step = np.uint64(m)
+    return (words - (words // step) * step).view(np.int64)
+
+
+def below_each(source: Source, m: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw one integer below each of many bounds.
+
+    Args:
+        source: where the bits come from.
+        m: the bounds: a one-dimensional int64 array, from 1 to 2**62.
+
+    Returns:
+        For each bound an integer in 0, ..., m - 1, in the order of `m`.
+
+    Raises:
+        ArgumentError: `m` is not of that kind.
+
+    Guarantee: independent, each uniform on 0, ..., m - 1, exactly.
+    """
+    if not isinstance(m, np.ndarray) or m.dtype != np.int64 or m.ndim != 1:
+        raise ArgumentError("m must be a one-dimensional array of int64.")
+    if len(m) and not 1 <= m.min() <= m.max() <= LARGEST:
+        raise ArgumentError("m must be from 1 to 2**62 for many draws at once; use below().")
+    bounds = m.view(np.uint64)
+    # 2**64 mod m, for unsigned numbers wrap. Words above the last whole cycle of m are redrawn.
+    last = ~((np.uint64(0) - bounds) % bounds)
+    words = source.words(len(m)).copy()
+    while len(again := np.flatnonzero(words > last)):
+        words[again] = source.words(len(again))
+    return (words % bounds).view(np.int64)
+
+
+def permutation(source: Source, size: int) -> NDArray[np.int64]:
+    """Draw an order of 0, ..., size - 1.
+
+    Args:
+        source: where the bits come from.
+        size: how many.
+
+    Returns:
+        Each of 0, ..., size - 1 once.
+
+    Raises:
+        ArgumentError: `size` is not an integer of at least 0.
+
+    Guarantee: uniform on all orders, exactly.
+    """
+    size = natural("size", size)
+    while True:
+        words = source.words(size)
+        order = np.argsort(words)
+        # Equal words would stay in some order of their own: draw again, and all orders are alike.
+        if not (np.diff(words[order]) == 0).any():
+            return order.astype(np.int64, copy=False)
+
+
+def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
+    """Draw many orders of 0, ..., size - 1.
+
+    Args:
+        source: where the bits come from.
+        rows: how many orders.
+        size: of how many each.
+
+    Returns:
+        An order in each row.
+
+    Raises:
+        ArgumentError: `rows` or `size` is not an integer of at least 0.
+
+    Guarantee: independent, each uniform on all orders, exactly.
+    """
+    rows, size = natural("rows", rows), natural("size", size)
+    words = source.words(rows * size).reshape(rows, size)
+    order: NDArray[np.int64] = np.argsort(words, axis=1).astype(np.int64, copy=False)
+    lined = np.take_along_axis(words, order, axis=1)
+    for row in np.flatnonzero((lined[:, 1:] == lined[:, :-1]).any(axis=1)).tolist():
+        order[row] = permutation(source, size)
+    return order
+
+
+# Exact comparison of a uniform number with e^{-p/q}, in Python integers only.
+#
+# A uniform number is a stream of bits, of which as many are drawn as the comparison needs. It is
+# compared with two integers that enclose e^{-p/q} to that many bits.
+
+
+def enclose(p: int, q: int, bits: int) -> tuple[int, int]:
+    """Enclose e^{-p/q} between two multiples of 2**-bits.
+
+    Args:
+        p: the numerator, at least 0.
+        q: the denominator, at least 1.
+        bits: the precision, at least 1.
+
+    Returns:
+        Integers (lo, hi), at most 3 apart.
+
+    Guarantee: lo <= e^{-p/q} * 2**bits <= hi. For x = p/q in [0, 1] the terms x^j/j! are computed
+    as t_j = floor(t_{j-1} p / (q j)), which is short of the true term by at most 2 (1 for the
+    floor, and for j >= 2 at most half of the 2 before it). They fall and alternate in sign, so
+    what follows the last one is at most the first that is left out, which is at most 2 when its
+    t_j is 0. So a sum of n terms is off by at most 2n + 2 units of the working precision, whose
+    guard bits exceed it. Beyond x = 1 the whole part is a power of the enclosure of e^{-1}.
+    """
+    whole, rest = divmod(p, q)
+    work = bits + bits.bit_length() + whole.bit_length() + 8
+    lo, hi = _series(rest, q, work)
+    if whole:
+        low, high = _series(1, 1, work)
+        lo = (lo * low**whole) >> (work * whole)
+        hi = -((-hi * high**whole) >> (work * whole))
+    guard = work - bits
+    return max(lo >> guard, 0), -(-hi >> guard)
+
+
+def _series(p: int, q: int, bits: int) -> tuple[int, int]:
+    """Enclose e^{-p/q} for 0 <= p <= q: see `enclose`."""
+    total, term, j = 0, 1 << bits, 0
+    while term:
+        total += -term if j & 1 else term
+        j += 1
+        term = term * p // (q * j)
+    error = 2 * j + 2 if p else 0
+    return total - error, min(total + error, 1 << bits)
+
+
+def continues_below(source: Source, lead: int, bits: int, p: int, q: int) -> bool:
+    """Decide whether a uniform number, of which the first bits are known, is below e^{-p/q}.
+
+    Args:
+        source: where the further bits come from.
+        lead: the bits already drawn, as an integer.
+        bits: how many these are, at least 1.
+        p: the numerator, at least 0.
+        q: the denominator, at least 1.
+
+    Returns:
+        Whether U < e^{-p/q}.
+
+    Guarantee: the answer is that of one real number U, uniform on those that begin with `lead`.
+    It is reached with probability one, for e^{-p/q} is irrational unless p = 0.
+    """
+    if p == 0:
+        return True
+    while True:
+        lo, hi = enclose(p, q, bits)
+        if lead + 1 <= lo:
+            return True
+        if lead >= hi:
+            return False
+        lead = lead << 64 | source.bits(64)
+        bits += 64
+
+
+# How often a coin of e^{-1} falls heads before it falls tails: many at once, by inversion.
+
+REACH = 44
+"""As far as the table goes: e^{-44} is the last power that a 64-bit word can still tell from 0."""
+
+
+def _threshold(j: int) -> int:
+    """Return floor(2**64 e^{-j})."""
+    lo, hi = enclose(j, 1, 128)
+    if lo >> 64 != hi >> 64:
+        raise AssertionError("128 bits settle every entry of the table, as the tests check")
+    return lo >> 64
+
+
+TABLE: NDArray[np.uint64] = np.array([_threshold(j) for j in range(REACH, 0, -1)], dtype=np.uint64)
+"""floor(2**64 e^{-j}) for j = REACH, ..., 1: rising, and no two alike."""
+TABLE.flags.writeable = False
+
+
+def steps_many(source: Source, size: int) -> NDArray[np.int64]:
+    """Draw `size` counts V with P(V >= j) = e^{-j}.
+
+    Args:
+        source: where the bits come from.
+        size: how many.
+
+    Returns:
+        Counts of at least 0.
+
+    Guarantee: independent, P(V = j) = (1 - e^{-1}) e^{-j} exactly. V is the number of j with
+    U < e^{-j} for one uniform U. The first 64 bits of U decide it unless they equal an entry of
+    the table, when further bits are drawn. A V that reaches the end of the table begins again
+    there, which the law allows: it has no memory.
+    """
+    words = source.words(size)
+    at_most = np.searchsorted(TABLE, words, side="right")  # how many thresholds are <= the word
+    steps: NDArray[np.int64] = REACH - at_most
+    ties = np.flatnonzero(TABLE[at_most - 1] == words)  # index -1 is e^{-1}'s: no word below all
+    for i in ties.tolist():
+        j = int(steps[i]) + 1  # the word equals the threshold of e^{-j}
+        steps[i] += continues_below(source, int(words[i]), 64, j, 1)
+    far = np.flatnonzero(steps == REACH)
+    if len(far):
+        steps[far] += steps_many(source, len(far))
+    return steps
+
+
+# Coins that fall heads with probability e^{-p/q}, exactly.
+
+CHUNK = 1 << 14
+"""Elements that are worked on together: few enough for their arrays to stay in the cache."""
+
+BAND = 2.0**-26
+"""Nearer than this to e^{-p/q}, a uniform number is compared exactly.
+
+The filter computes d = E(p/q) - w in float64 and decides by its sign. It is right whenever
+|d| > BAND, because d differs from e^{-p/q} - U by less than BAND / 4. With u = 2**-53 and every
+operation correctly rounded (addition, multiplication, division and conversion, as IEEE 754 has
+them; a fused multiply-add only takes roundings away):
+
+- x = p/q has two conversions and one division, each with a relative error of at most u, and
+  p <= q gives x <= 1 even as rounded: 4u. y = x - 1/2 adds u/2. The slope of e^{-x} is at most 1
+  in size, so together they move the result by at most 5u.
+- E is the Taylor polynomial of e^{-1/2} e^{-y} of degree 8, |y| <= 1/2. What is left out is at most
+  e^{-1/2} (1/2)^9 / 9! * 20/19 < 2**-28.1.
+- Its coefficients are correctly rounded from enclosures, a relative error of 2u at most, and
+  Horner's rule in degree 8 has a relative error of at most 17u, both relative to
+  e^{-1/2} e^{|y|} <= 1: 19u.
+- w is a 64-bit word times 2**-64: its conversion moves it by at most u, and U begins with that
+  word, so it is less than 2**-64 above. The subtraction adds at most u.
+
+Altogether less than 2**-28.1 + 27u < 2**-28. The band is four times that.
+"""
+
+DEGREE = 8
+
+
+def _coefficients() -> tuple[float, ...]:
+    """Return (-1)^k e^{-1/2} / k!, the highest power first."""
+    lo, _ = enclose(1, 2, 128)
+    # The quotient of two Python integers is correctly rounded; 128 bits leave no more than that.
+    return tuple((-1) ** k * (lo / ((1 << 128) * math.factorial(k))) for k in range(DEGREE, -1, -1))
+
+
+COEFFICIENTS = _coefficients()
+
+
+def exp_minus(source: Source, p: int, q: int) -> bool:
+    """Toss one coin.
+
+    Args:
+        source: where the bits come from.
+        p: the numerator, at least 0, of any size.
+        q: the denominator, at least 1, of any size.
+
+    Returns:
+        True for heads.
+
+    Raises:
+        ArgumentError: `p` or `q` is not such an integer.
+
+    Guarantee: Bernoulli(e^{-p/q}), exactly.
+
+    Reference: Canonne, Kamath and Steinke (2020), The Discrete Gaussian for Differential Privacy,
+    Algorithm 1, which asks for uniform integers alone.
+    """
+    p, q = natural("p", p), natural("q", q, 1)
+    while p > q:
+        if not _exp_minus_unit(source, 1, 1):
+            return False
+        p -= q
+    return _exp_minus_unit(source, p, q)
+
+
+def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
+    """Toss a coin of e^{-p/q}, 0 <= p <= q: the first k that fails with p/(qk) is odd."""
+    k = 1
+    bound = q
+    while below(source, bound) < p:
+        k += 1
+        bound += q
+    return k & 1 == 1
+
+
+def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
+    """Toss one coin for each numerator.
+
+    Args:
+        source: where the bits come from.
+        p: the numerators: a one-dimensional int64 array, at least 0.
+        q: the denominator that they share, from 1 to 2**62.
+
+    Returns:
+        True for heads, in the order of `p`.
+
+    Raises:
+        ArgumentError: `p` or `q` is not of that kind.
+
+    Guarantee: independent, Bernoulli(e^{-p/q}) for each p, exactly. A uniform number decides by
+    a float filter outside a proven `BAND`, and by exact integers inside it.
+    """
+    q = natural("q", q, 1)
+    if q > LARGEST:
+        raise ArgumentError("q must be at most 2**62 for many coins at once; use exp_minus().")
+    if not isinstance(p, np.ndarray) or p.dtype != np.int64 or p.ndim != 1:
+        raise ArgumentError("p must be a one-dimensional array of int64.")
+    if len(p) and p.min() < 0:
+        raise ArgumentError("p must be at least 0.")
+    heads = np.empty(len(p), dtype=np.bool_)
+    for start in range(0, len(p), CHUNK):
+        part = slice(start, start + CHUNK)
+        heads[part] = _chunk(source, p[part], q)
+    return heads
+
+
+def _chunk(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
+    """Toss one chunk: whole parts of p/q by counting, what is left by the filter."""
+    if p.max() > q:
+        whole = p // q
+        # P(V >= whole) = e^{-whole}, and the two coins are independent.
+        return (steps_many(source, len(p)) >= whole) & _chunk(source, p - whole * q, q)
+    words = source.words(len(p))
+    gap = polynomial(p / q)
+    gap -= words * 2.0**-64
+    heads: NDArray[np.bool_] = gap > 0.0
+    near = np.abs(gap, out=gap) <= BAND
+    if near.any():
+        for i in np.flatnonzero(near).tolist():
+            heads[i] = continues_below(source, int(words[i]), 64, int(p[i]), q)
+    return heads
+
+
+def polynomial(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return e^{-x} for x in [0, 1] within 2**-28: see `BAND`.
+
+    Args:
+        x: numbers in [0, 1].
+
+    Guarantee: additions and multiplications alone, for no standard binds a library's `exp`.
+    """
+    y = x - 0.5
+    value = y * COEFFICIENTS[0]
+    for coefficient in COEFFICIENTS[1:-1]:
+        value += coefficient
+        value *= y
+    value += COEFFICIENTS[-1]
+    return value
+
+
+# Geometric counts of ratio e^{-s/t}: how large the noise is, before it has a sign.
+
+WIDEST: Final = 1 << 53
+"""The largest numerator of a scale whose counts are drawn as int64."""
+
+LIMIT: Final = 1 << 62
+"""No int64 reaches this: a larger magnitude is computed on Python integers."""
+
+
+def count(source: Source, t: int, s: int) -> int:
+    """Draw one count of scale t/s.
+
+    Args:
+        source: where the bits come from.
+        t: the numerator of the scale, at least 1, of any size.
+        s: the denominator, at least 1, of any size.
+
+    Returns:
+        A count of at least 0.
+
+    Guarantee: P(Y = y) = (1 - a) a^y with a = e^{-s/t}, exactly.
+
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2: U below t, kept with probability
+    e^{-U/t}, and V of ratio e^{-1} make X = U + tV of ratio e^{-1/t}; and X // s is of ratio
+    e^{-s/t}.
+    """
+    u = below(source, t)
+    while not exp_minus(source, u, t):
+        u = below(source, t)
+    v = 0
+    while exp_minus(source, 1, 1):
+        v += 1
+    return (u + t * v) // s
+
+
+def count_candidates(source: Source, t: int, s: int, candidates: int) -> NDArray[Any]:
+    """Draw counts of scale t/s from some candidates, of which up to 37 % are not kept.
+
+    Args:
+        source: where the bits come from.
+        t: the numerator of the scale, from 1 to `WIDEST`.
+        s: the denominator, at least 1, of any size.
+        candidates: how many to try.
+
+    Returns:
+        Counts: int64, or Python integers if any U + tV would reach 2**62.
+
+    Guarantee: independent, with the law of `count`, exactly, and independent of how many there
+    are. A large count is kept as drawn, never drawn again, for that would change the law.
+    """
+    u = below_many(source, t, candidates)
+    if t > 1:  # else U is 0, and always kept
+        u = u[exp_minus_many(source, u, t)]
+    v = steps_many(source, len(u))
+    if len(v) and int(v.max()) > (LIMIT - t) // t:
+        large: NDArray[Any] = (u.astype(object) + t * v.astype(object)) // s
+        return large
+    # No x reaches LIMIT here, so a larger divisor gives zeros as LIMIT does.
+    x = u + t * v
+    return x if s == 1 else x // min(s, LIMIT)
+
+
+def batch(missing: int) -> int:
+    """Return how many candidates to try when so many results are still missing.
+
+    Args:
+        missing: how many results are still to be drawn.
+
+    Guarantee: a matter of speed alone: results are independent, and the first so many are taken.
+    """
+    return min(CHUNK, 2 * missing + 16)
+
+
+# Whether noise leaves its first stair: one coin, exactly, at any rate.
+#
+# To draw a stair and to reject it if the first is narrow would take forever at a large rate: both
+# the first stair and those beyond are then unlikely. So the coin's probability is enclosed instead.
+
+WORD = 64
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """A coin of odds (once t + twice t^2) : stay, with t = 1 / (e^rate - 1).
+
+    Args:
+        rate: above zero.
+        stay: the weight of tails, at least 1.
+        once: the weight of t in heads, at least 1.
+        twice: the weight of t^2 in heads, at least 0.
+    """
+
+    rate: Fraction
+    stay: int
+    once: int
+    twice: int = 0
+
+    def enclose(self, bits: int) -> tuple[int, int]:
+        """Enclose the probability P of heads between two multiples of 2**-bits.
+
+        Args:
+            bits: the precision, at least 1.
+
+        Returns:
+            Integers (lo, hi).
+
+        Guarantee: lo <= P * 2**bits <= hi with lo < 2**bits and hi > 0, and they come as near
+        relative to 2**bits as one likes. P rises with b = e^{-rate}, so it is enclosed by its
+        values at the ends of an enclosure of b, which are ratios of integers.
+        """
+        p, q = self.rate.numerator, self.rate.denominator
+        # Guard bits are for speed alone: P may be steeper than b by these weights, or by 1 / rate.
+        weights = self.stay.bit_length() + self.once.bit_length() + self.twice.bit_length()
+        work = bits + weights + 2 * q.bit_length() + 8
+        # e^{-p/q} < 2**-work, of which `enclose` would compute all digits
+        lo, hi = enclose(p, q, work) if p < q * work else (0, 1)
+        above, below = self._share(lo, work)
+        least = (above << bits) // below
+        above, below = self._share(hi, work)
+        return least, -((-above << bits) // below)
+
+    def _share(self, n: int, work: int) -> tuple[int, int]:
+        """Return P as a ratio of integers for b = n / 2**work."""
+        rest = (1 << work) - n
+        if rest == 0:  # the enclosure of b ends with 1, where t is infinite
+            return 1, 1
+        heads = (self.once * rest + self.twice * n) * n
+        return heads, self.stay * rest * rest + heads
+
+    @cached_property
+    def _first(self) -> tuple[int, int]:
+        """The enclosure to one word, which decides nearly always."""
+        return self.enclose(WORD)
+
+    def one(self, source: Source) -> bool:
+        """Toss the coin.
+
+        Args:
+            source: where the bits come from.
+
+        Guarantee: True with probability P, exactly.
+        """
+        return self._decide(source, source.bits(WORD))
+
+    def many(self, source: Source, size: int) -> NDArray[np.bool_]:
+        """Toss the coin `size` times.
+
+        Args:
+            source: where the bits come from.
+            size: how many.
+
+        Guarantee: independent, True with probability P, exactly.
+        """
+        lo, hi = self._first
+        words = source.words(size)
+        heads: NDArray[np.bool_] = words < np.uint64(lo)
+        # `hi` itself may be 2**64, which no word can be compared with
+        near = ~heads & (words <= np.uint64(hi - 1))
+        if near.any():
+            for i in np.flatnonzero(near).tolist():
+                heads[i] = self._decide(source, int(words[i]))
+        return heads
+
+    def _decide(self, source: Source, lead: int) -> bool:
+        """Return whether U < P for a uniform number U that begins with the word `lead`."""
+        bits = WORD
+        lo, hi = self._first
+        while lo <= lead < hi:
+            lead = lead << WORD | source.bits(WORD)
+            bits += WORD
+            lo, hi = self.enclose(bits)
+        return lead < lo
+
+
+def rise(counts: NDArray[Any], steps: int, rest: NDArray[Any]) -> NDArray[Any]:
+    """Return counts * steps + rest, on Python integers if any of them would reach 2**62.
+
+    Args:
+        counts: whole numbers of any sign.
+        steps: at least 1, at most `magnitude.WIDEST`.
+        rest: whole numbers, within 4 * steps of 0 unless they are Python integers, too.
+
+    Guarantee: nothing wraps.
+    """
+    if counts.dtype != object and len(counts):
+        largest = max(int(counts.max()), -int(counts.min())) + 4
+        if largest > LIMIT // steps:
+            counts = counts.astype(object)
+    # Python integers on one side make the other side and the result Python integers too.
+    raised: NDArray[Any] = counts * steps + rest
+    return raised
+
+
+# Uniform ways to write a number as a sum of whole parts: one, or many at once.
+
+
+def subset(source: Source, size: int, count: int) -> list[int]:
+    """Draw some of 0, ..., size - 1.
+
+    Args:
+        source: where the bits come from.
+        size: of how many, of any size.
+        count: how many, at most `size`.
+
+    Returns:
+        Different integers, ascending.
+
+    Guarantee: uniform on all subsets of so many, exactly.
+
+    Reference: Bentley and Floyd (1987), Programming pearls: a sample of brilliance.
+    """
+    chosen: set[int] = set()
+    for top in range(size - count, size):
+        pick = below(source, top + 1)
+        chosen.add(top if pick in chosen else pick)
+    return sorted(chosen)
+
+
+def composition(source: Source, total: int, parts: int) -> list[int]:
+    """Draw `parts` integers of at least 1 that sum to `total`.
+
+    Args:
+        source: where the bits come from.
+        total: of any size, at least `parts`.
+        parts: at least 1.
+
+    Guarantee: uniform on all such lists, exactly: each is one set of places to cut at.
+    """
+    cuts = [0, *(cut + 1 for cut in subset(source, total - 1, parts - 1)), total]
+    return [after - before for before, after in itertools.pairwise(cuts)]
+
+
+def compositions(
+    source: Source, total: NDArray[np.int64], parts: NDArray[np.int64], width: int
+) -> NDArray[np.int64]:
+    """Draw many compositions.
+
+    Args:
+        source: where the bits come from.
+        total: of each, at most 2**62.
+        parts: of each, from 1 to its total.
+        width: at least the most parts.
+
+    Returns:
+        A row for each: its parts, and then zeros.
+
+    Guarantee: independent, each with the law of `composition`, exactly. A row whose places to cut
+    at are not all different is drawn again by `composition`, which depends on nothing before.
+    """
+    ends = total[:, np.newaxis]
+    inside = np.arange(width - 1) < parts[:, np.newaxis] - 1
+    cuts = np.repeat(ends, width - 1, axis=1)
+    cuts[inside] = 1 + below_each(source, cuts[inside] - 1)
+    cuts.sort(axis=1)
+    twice = (cuts[:, 1:] == cuts[:, :-1]) & (cuts[:, 1:] < ends)
+    found: NDArray[np.int64] = np.diff(cuts, axis=1, prepend=0, append=ends)
+    for row in np.flatnonzero(twice.any(axis=1)).tolist():
+        count = int(parts[row])
+        found[row, :count] = composition(source, int(total[row]), count)
+        found[row, count:] = 0
+    return found

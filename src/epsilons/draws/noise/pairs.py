@@ -1,0 +1,525 @@
+"""Laws of two numbers: two Laplace laws, the staircase on pairs, and the hourglass."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.draws.noise.exact import CHUNK, WIDEST, Ascent, batch, below, below_many, rise
+from epsilons.draws.noise.laws import AnyLaw, DiscreteLaplace, Geometric, Pieces, as_float
+from epsilons.draws.noise.source import Source, integer, natural, positive_rational, resolve
+from epsilons.draws.noise.staircase import (
+    Staircase,
+    Stairs,
+    best_inner,
+    best_inner_2d,
+    fallen,
+    log_one_plus,
+    odds,
+    power_sum,
+    powers_below,
+    precisely,
+)
+from epsilons.frozen import storable
+
+# What every law of noise for two numbers can tell and do.
+
+
+class PairLaw(AnyLaw):
+    """A distribution on pairs of integers: its probabilities, and draws from exactly these.
+
+    Both coordinates have mean 0 and one variance.
+    """
+
+    rate: Fraction
+    steps: int
+
+    @abstractmethod
+    def exponent(self, x: int, y: int) -> Fraction | float:
+        """Return log pmf(0, 0) - log pmf(x, y): exact, or infinite where it cannot occur."""
+
+    @abstractmethod
+    def log_pmf(self, x: int, y: int) -> float:
+        """Return the natural logarithm of the probability of `(x, y)`."""
+
+    @property
+    @abstractmethod
+    def covariance(self) -> float:
+        """The covariance of the two coordinates."""
+
+    @overload
+    def draw(self, source: Source | None, size: None = None) -> tuple[int, int]: ...
+
+    @overload
+    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
+
+    def draw(
+        self, source: Source | None, size: int | None = None
+    ) -> tuple[int, int] | NDArray[Any]:
+        """Draw from the law.
+
+        Args:
+            source: where the bits come from; None is the system's entropy.
+            size: how many; None for a single pair.
+
+        Returns:
+            A pair of Python integers, or an array of shape (size, 2): int64, and of Python integers
+            (dtype object) if `steps` or the denominator of the rate is above 2**53 or a draw would
+            reach 2**62. Then nothing wraps, and the draws are slower.
+
+        Raises:
+            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
+
+        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
+        """
+        source = resolve(source)
+        if size is None:
+            return self._one(source)
+        size = natural("size", size)
+        if max(self.steps, self.rate.denominator) > WIDEST:
+            draws = np.empty((size, 2), dtype=object)
+            for i in range(size):
+                draws[i] = self._one(source)
+            return draws
+        parts: list[NDArray[Any]] = [np.empty((0, 2), dtype=np.int64)]
+        for start in range(0, size, CHUNK):
+            x, y = self._chunk(source, min(CHUNK, size - start))
+            parts.append(np.stack((x, y), axis=1))
+        # One part of Python integers makes the whole array one: nothing is cast down.
+        return np.concatenate(parts)
+
+    @abstractmethod
+    def _one(self, source: Source) -> tuple[int, int]:
+        """Draw one pair of Python integers."""
+
+    @abstractmethod
+    def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw both coordinates of some pairs, `steps` and the rate being small enough."""
+
+
+# Two discrete Laplace laws side by side: the noise of a pair of sums.
+
+
+@storable("noise.Laplaces")
+@dataclass(frozen=True, init=False)
+class Laplaces(PairLaw):
+    """Independent discrete Laplace laws of one scale.
+
+    Guarantee: P(x, y) is proportional to e^{-(|x| + |y|) / scale} on all pairs of integers; draws
+    are exact. A shift by (s, t) changes log P by at most (|s| + |t|) / scale.
+
+    Args:
+        scale: an integer or `Fraction` above zero.
+
+    Raises:
+        ArgumentError: the scale is not such a number.
+    """
+
+    scale: Fraction
+    rate: Fraction
+    steps: int
+
+    def __init__(self, scale: Fraction | int) -> None:
+        object.__setattr__(self, "scale", positive_rational("scale", scale))
+        object.__setattr__(self, "rate", 1 / self.scale)
+        object.__setattr__(self, "steps", 1)
+
+    @property
+    def _each(self) -> DiscreteLaplace:
+        return DiscreteLaplace(self.scale)
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each distance |x| + |y| to the next."""
+        return Pieces("rings", self.rate)
+
+    def exponent(self, x: int, y: int) -> Fraction:
+        """Return log pmf(0, 0) - log pmf(x, y) = (|x| + |y|) / scale, exactly.
+
+        Args:
+            x: an integer.
+            y: an integer.
+
+        Raises:
+            ArgumentError: `x` or `y` is not an integer.
+        """
+        return (abs(integer("x", x)) + abs(integer("y", y))) / self.scale
+
+    def log_pmf(self, x: int, y: int) -> float:
+        """Return the natural logarithm of the probability of `(x, y)`."""
+        return self._each.log_pmf(x) + self._each.log_pmf(y)
+
+    @property
+    def variance(self) -> float:
+        """The variance of either coordinate."""
+        return self._each.variance
+
+    @property
+    def covariance(self) -> float:
+        """The covariance of the coordinates: 0, for they are independent."""
+        return 0.0
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one coordinate.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        return self._each.tail(x)
+
+    def _one(self, source: Source) -> tuple[int, int]:
+        return self._each.draw(source), self._each.draw(source)
+
+    def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self._each.draw(source, size), self._each.draw(source, size)
+
+
+# The staircase law on pairs of integers: constant on rings of the distance |x| + |y|.
+
+
+@storable("noise.Staircase2D")
+@dataclass(frozen=True, init=False)
+class Staircase2D(Stairs, PairLaw):
+    """The staircase law for two numbers that move by at most one unit together.
+
+    Guarantee: P(x, y) is proportional to e^{-rate level(|x| + |y|)} on all pairs of integers, with
+    level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by (s, t),
+    |s| + |t| <= steps, changes no level by more than 1, so it changes log P by at most `rate`.
+
+    The draws use that 4s pairs have the distance s >= 1: (s - a, a) for a = 0, ..., s - 1, and
+    their quarter turns. Beyond the first ring s = inner + r + h steps, 0 <= r < steps. Those with
+    a < inner + r weigh e^{-rate h} for every h >= 0: so h is geometric, and (r, a) uniform. The
+    others have a = inner + r + i steps + r' with i < h: so h = 1 + i + i', where i and i' are
+    geometric and independent, and r and r' uniform. Nothing of this is rejected.
+
+    Args:
+        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
+        steps: how many lattice points make one unit, at least 1.
+        inner: the width of the first ring, from 1 to `steps`; `best` chooses it.
+
+    Raises:
+        ArgumentError: a parameter is not such a number.
+
+    Reference: Geng, Kairouz, Oh and Viswanath (2015), The Staircase Mechanism in Differential
+    Privacy; here on a lattice, where it can be drawn exactly.
+    """
+
+    @classmethod
+    def best(cls, rate: Fraction | int, steps: int) -> Staircase2D:
+        """Return the staircase of least variance.
+
+        Args:
+            rate: an integer or `Fraction` above zero.
+            steps: how many lattice points make one unit, at least 1.
+
+        Raises:
+            ArgumentError: a parameter is not such a number.
+        """
+        return cls(rate, steps, best_inner_2d(rate, steps))
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by the rate from each ring of |x| + |y| to the next."""
+        return Pieces("rings", self.rate, self.steps, self.inner)
+
+    def exponent(self, x: int, y: int) -> Fraction:
+        """Return log pmf(0, 0) - log pmf(x, y) = rate * level(|x| + |y|), exactly.
+
+        Args:
+            x: an integer.
+            y: an integer.
+
+        Raises:
+            ArgumentError: `x` or `y` is not an integer.
+        """
+        return self.rate * self._level(abs(integer("x", x)) + abs(integer("y", y)))
+
+    def log_pmf(self, x: int, y: int) -> float:
+        """Return the natural logarithm of the probability of `(x, y)`.
+
+        Args:
+            x: an integer.
+            y: an integer.
+
+        Raises:
+            ArgumentError: `x` or `y` is not an integer.
+        """
+        return -self._log_normaliser - as_float(self.exponent(x, y))
+
+    @cached_property
+    def _log_normaliser(self) -> float:
+        """1 for the pair of zeros, and 4s for each distance s."""
+        with precisely(self.rate):
+            return log_one_plus(4 * power_sum(1, odds(self.rate), self.steps, self.inner))
+
+    @property
+    def variance(self) -> float:
+        """The variance of either coordinate: at distance s the x^2 sum to (4s^3 + 2s) / 3."""
+        with precisely(self.rate):
+            t, n, g = odds(self.rate), self.steps, self.inner
+            first = power_sum(1, t, n, g)
+            return float((4 * power_sum(3, t, n, g) + 2 * first) / (3 + 12 * first))
+
+    @property
+    def covariance(self) -> float:
+        """The covariance of the coordinates: 0, for (x, y) and (x, -y) are equally likely."""
+        return 0.0
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one coordinate.
+
+        At a distance s = x + u, u >= 1, there are 2u - 1 such pairs: r^2 on the r distances that
+        are left of a ring, and n (2r + (2k - 1) n) on the k-th ring after it.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        level, r = self._next(natural("x", x))
+        with precisely(self.rate):
+            t, n = odds(self.rate), self.steps
+            pairs = r * r + n * t * (2 * r + n + 2 * n * t)
+            every = 1 + 4 * power_sum(1, t, n, self.inner)
+            return float(pairs / every * fallen(self.rate, level))
+
+    @cached_property
+    def _ascent(self) -> Ascent:
+        """Whether the distance is beyond the first ring."""
+        g, n = self.inner, self.steps
+        return Ascent(self.rate, 1 + 2 * g * (g - 1), 2 * n * (2 * g + n - 1), 4 * n * n)
+
+    @cached_property
+    def _beyond(self) -> Ascent:
+        """Whether, beyond the first ring, a is at least inner + r."""
+        return Ascent(self.rate, 2 * self.inner + self.steps - 1, 2 * self.steps)
+
+    @cached_property
+    def _heights(self) -> Geometric:
+        """How many rings lie between."""
+        return Geometric(1 / self.rate)
+
+    def _one(self, source: Source) -> tuple[int, int]:
+        n, g = self.steps, self.inner
+        if not self._ascent.one(source):
+            while True:
+                u, v = below(source, 2 * g - 1), below(source, 2 * g - 1)
+                if (u - v) % 2 == 0:  # see `_disc`
+                    return (u + v) // 2 - (g - 1), (u - v) // 2
+        height = self._heights.draw(source)
+        if self._beyond.one(source):
+            ring = g + below(source, n)
+            a = ring + height * n + below(source, n)
+            s = ring + (1 + height + self._heights.draw(source)) * n
+        else:
+            u, a = below(source, n), below(source, 2 * g + n - 1)
+            if a >= g + u:  # see `_low`
+                u, a = n - 1 - u, a - (g + u)
+            s = g + u + height * n
+        quarter = source.bits(2)
+        x, y = (s - a, a) if quarter & 1 else (-a, s - a)
+        return (x, y) if quarter & 2 else (-x, -y)
+
+    def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        ascends = self._ascent.many(source, size)
+        far = np.flatnonzero(ascends)
+        beyond = self._beyond.many(source, len(far))
+        pieces = [
+            (np.flatnonzero(~ascends), self._disc(source, size - len(far))),
+            (far[~beyond], self._turned(source, *self._low(source, int((~beyond).sum())))),
+            (far[beyond], self._turned(source, *self._high(source, int(beyond.sum())))),
+        ]
+        plain = all(part.dtype != object for _, pair in pieces for part in pair)
+        x: NDArray[Any] = np.empty(size, dtype=np.int64 if plain else object)
+        y: NDArray[Any] = np.empty_like(x)
+        for where, pair in pieces:
+            x[where], y[where] = pair
+        return x, y
+
+    def _disc(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw pairs of the first ring, which are equally likely.
+
+        x + y = u and x - y = v, of one parity and each within inner - 1 of 0, are all of them.
+        """
+        width = 2 * self.inner - 1
+        parts = [np.empty((2, 0), dtype=np.int64)]
+        missing = size
+        while missing > 0:
+            tries = batch(missing)
+            u, v = below_many(source, width, tries), below_many(source, width, tries)
+            kept = np.stack((u, v))[:, (u ^ v) & 1 == 0][:, :missing]
+            parts.append(kept)
+            missing -= kept.shape[1]
+        u, v = np.concatenate(parts, axis=1)
+        return (u + v) // 2 - (self.inner - 1), (u - v) // 2
+
+    def _low(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw s and a < inner + r: of all (u, v), two give each (r, a)."""
+        n, g = self.steps, self.inner
+        u, v = below_many(source, n, size), below_many(source, 2 * g + n - 1, size)
+        folded = v >= g + u
+        a = np.where(folded, v - (g + u), v)
+        r = np.where(folded, n - 1 - u, u)
+        return rise(self._heights.draw(source, size), n, r + g), a
+
+    def _high(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Draw s and a >= inner + r."""
+        n = self.steps
+        ring = below_many(source, n, size) + self.inner
+        i, more = self._heights.draw(source, size), self._heights.draw(source, size)
+        a = rise(i, n, ring + below_many(source, n, size))
+        return rise(1 + i + more, n, ring), a
+
+    def _turned(
+        self, source: Source, s: NDArray[Any], a: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Turn (s - a, a) by one of the four quarter turns."""
+        quarters = below_many(source, 4, len(s))
+        odd, kept = quarters & 1 == 1, quarters & 2 == 2
+        x, y = np.where(odd, s - a, -a), np.where(odd, a, s - a)
+        return np.where(kept, x, -x), np.where(kept, y, -y)
+
+
+# The hourglass law on pairs: two staircases for the budget of one, if their sum is whole.
+
+
+@storable("noise.Hourglass")
+@dataclass(frozen=True, init=False)
+class Hourglass(Stairs, PairLaw):
+    """The hourglass law on pairs (x, y) of integers whose sum is a multiple of `steps`.
+
+    Guarantee: with x + y = k steps and j = level(|x|), P(x, y) is proportional to e^{-rate h},
+    where h = j + |k - j| for x >= 0 and h = j + |k + j| for x < 0; draws are exact. A shift by
+    (s, steps - s), 0 <= s <= steps, or by its negative changes no h by more than 1, so it changes
+    log P by at most `rate`. Both x and y have the law `Staircase(rate, steps, inner)`.
+
+    Args:
+        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
+        steps: how many lattice points make one unit, at least 1.
+        inner: the width of the first stair, from 1 to `steps`; `best` chooses it.
+
+    Raises:
+        ArgumentError: a parameter is not such a number.
+
+    Reference: Kulesza, Suresh and Wang (2024), Mean Estimation in the Add-Remove Model of
+    Differential Privacy, Section 4.1: equation (7), and Lemma 4.3 for the draws; here on a lattice.
+    """
+
+    @classmethod
+    def best(cls, rate: Fraction | int, steps: int) -> Hourglass:
+        """Return the hourglass of least variance.
+
+        Args:
+            rate: an integer or `Fraction` above zero.
+            steps: how many lattice points make one unit, at least 1.
+
+        Raises:
+            ArgumentError: a parameter is not such a number.
+        """
+        return cls(rate, steps, best_inner(rate, steps))
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by the rate with every unit away from its waist, or along it."""
+        return Pieces("hourglass", self.rate, self.steps, self.inner)
+
+    def exponent(self, x: int, y: int) -> Fraction | float:
+        """Return log pmf(0, 0) - log pmf(x, y) = rate * h, exactly; infinite off the support.
+
+        Args:
+            x: an integer.
+            y: an integer.
+
+        Raises:
+            ArgumentError: `x` or `y` is not an integer.
+        """
+        x, y = integer("x", x), integer("y", y)
+        k, off = divmod(x + y, self.steps)
+        if off:
+            return math.inf
+        j = self._level(abs(x))
+        return self.rate * (j + abs(k - j if x >= 0 else k + j))
+
+    def log_pmf(self, x: int, y: int) -> float:
+        """Return the natural logarithm of the probability of `(x, y)`.
+
+        Args:
+            x: an integer.
+            y: an integer.
+
+        Raises:
+            ArgumentError: `x` or `y` is not an integer.
+        """
+        return -self._log_normaliser - as_float(self.exponent(x, y))
+
+    @cached_property
+    def _log_normaliser(self) -> float:
+        """That of the staircase times (1 + b) / (1 - b) = 1 + 2t."""
+        with precisely(self.rate):
+            t = odds(self.rate)
+            excess = 2 * (self.inner - 1) + 2 * self.steps * t
+            return log_one_plus(excess + 2 * t + 2 * t * excess)
+
+    @property
+    def variance(self) -> float:
+        """The variance of either coordinate, that of the staircase."""
+        return self._across.variance
+
+    @property
+    def covariance(self) -> float:
+        """The covariance of the coordinates, in closed form; it may have either sign.
+
+        Given x, the mean of k is j with the sign of x. So E[xy] = steps E[|x| j] - E[x^2], and
+        the sum of a level(a) b^level(a) over all a >= 0 is what `mixed` says.
+        """
+        with precisely(self.rate):
+            t, n, g = odds(self.rate), self.steps, self.inner
+            first = powers_below(1, g + n) - powers_below(1, g)
+            mixed = (first + 2 * n * n * t) * t * (1 + t)
+            product = n * mixed - power_sum(2, t, n, g)
+            return float(2 * product / (2 * g - 1 + 2 * n * t))
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one coordinate, that of the staircase.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        return self._across.tail(x)
+
+    @cached_property
+    def _across(self) -> Staircase:
+        """The law of x."""
+        return Staircase(self.rate, self.steps, self.inner)
+
+    @cached_property
+    def _along(self) -> DiscreteLaplace:
+        """The law of k about its mean, whatever x is."""
+        return DiscreteLaplace(1 / self.rate)
+
+    def _one(self, source: Source) -> tuple[int, int]:
+        x = self._across.draw(source)
+        j = self._level(abs(x))
+        k = (j if x >= 0 else -j) + self._along.draw(source)
+        return x, k * self.steps - x
+
+    def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        x = self._across.draw(source, size)
+        j = self._level(np.abs(x))
+        # The mean of y given x, within one unit of 0, so that it cannot wrap where x did not.
+        middle = np.where(x >= 0, j, -j) * self.steps - x
+        return x, rise(self._along.draw(source, size), self.steps, middle)

@@ -1,0 +1,600 @@
+"""Laws of several numbers: a table whose noise sums to zero, and the cube of several sums."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from epsilons.draws.noise.exact import (
+    LIMIT,
+    below,
+    below_each,
+    composition,
+    compositions,
+    permutation,
+    permutations,
+)
+from epsilons.draws.noise.laws import AnyLaw, Geometric, Pieces, as_float
+from epsilons.draws.noise.source import Source, integer, natural, positive_rational, resolve
+from epsilons.errors import ArgumentError
+from epsilons.frozen import storable
+
+# What every law of noise for several numbers can tell and do: tries are kept, or drawn again.
+
+TOGETHER: Final = 1 << 16
+"""Numbers that are worked on together."""
+
+
+class Tries(NamedTuple):
+    """What a law tries to make vectors of.
+
+    Attributes:
+        entries: of a vector.
+        law: of the variables that are added up.
+        width: how many of them are.
+        fits: the largest sum for which int64 is used.
+    """
+
+    entries: int
+    law: Geometric
+    width: int
+    fits: float
+
+
+class VectorLaw(AnyLaw):
+    """A distribution on vectors of integers, and draws from exactly these probabilities.
+
+    A sum of geometric variables is tried as the size of a vector, coins keep it or not, and a
+    vector of that size is drawn.
+    """
+
+    @property
+    @abstractmethod
+    def acceptance(self) -> float:
+        """The share of tries that a draw keeps."""
+
+    @overload
+    def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
+
+    @overload
+    def draw(self, source: Source | None, size: int) -> NDArray[Any]: ...
+
+    def draw(
+        self, source: Source | None, size: int | None = None
+    ) -> tuple[int, ...] | NDArray[Any]:
+        """Draw from the law.
+
+        Args:
+            source: where the bits come from; None is the system's entropy.
+            size: how many; None for a single vector.
+
+        Returns:
+            A tuple of Python integers, or an array with a row for each vector: int64, and of Python
+            integers (dtype object) where the class says that they are needed. Then nothing wraps,
+            and the draws are slower.
+
+        Raises:
+            ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
+
+        Guarantee: independent draws, each with exactly the probabilities of `log_pmf`.
+        """
+        source = resolve(source)
+        if size is None:
+            one: list[int] = self._many(source, 1)[0].tolist()
+            return tuple(one)
+        return self._many(source, natural("size", size))
+
+    def _many(self, source: Source, size: int) -> NDArray[Any]:
+        entries, law, width, fits = self._tries
+        parts: list[NDArray[Any]] = [np.empty((0, entries), dtype=np.int64)]
+        most = max(TOGETHER // max(entries, width), 1)
+        missing = size
+        while missing > 0:
+            # How many are tried is a matter of speed: each is kept or not for itself.
+            tries = min(int(missing / self.acceptance) + 1, most)
+            sizes = law.draw(source, tries * width).reshape(tries, width)
+            # A float sum of so few numbers is right to a millionth: what is below the limit fits.
+            if sizes.dtype == object or sizes.sum(axis=1, dtype=np.float64).max() > fits:
+                part = self._slowly(source, [sum(map(int, row)) for row in sizes.tolist()])
+            else:
+                part = self._kept(source, sizes.sum(axis=1))
+            parts.append(part[:missing])
+            missing -= len(parts[-1])
+        # One part of Python integers makes the whole array one: nothing is cast down.
+        return np.concatenate(parts)
+
+    @property
+    @abstractmethod
+    def _tries(self) -> Tries:
+        """What is tried."""
+
+    @abstractmethod
+    def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the vectors of those tries that are kept, `r` being their sizes."""
+
+    @abstractmethod
+    def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
+        """Return the same, on Python integers of any size."""
+
+
+# The law of a closed table: noise in every cell that sums to zero.
+
+FEW: Final = 6
+"""So many cells can be drawn at any scale: at least one try in C(10, 5) = 252 is kept."""
+
+TRIES: Final = 7
+"""More cells are drawn if there are at most so many times the scale of them: then at least e^{-7},
+one try in 1,097, is kept."""
+
+HALF: Final = LIMIT / 2
+"""What positive cells may sum to where int64 is used."""
+
+
+@storable("noise.Closed")
+@dataclass(frozen=True, init=False)
+class Closed(VectorLaw):
+    """Tables of integers that sum to zero, each the less likely the larger its entries are.
+
+    Guarantee: P(z) is proportional to e^{-(|z_1| + ... + |z_k|) / scale} on all integer vectors of
+    k = `cells` entries with the sum 0, and no other occurs; draws are exact. A shift by d with
+    d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale. So `loss` is of what
+    some cells lose and others gain, together: if that is odd, the sum cannot have stayed 0, and the
+    loss is infinite.
+
+    What all positive cells sum to is tried as a sum of k - 1 geometric variables, and how many
+    cells are positive as a share of a random subset; coins of whole numbers keep a try with the
+    ratio of its true probability and that one. Tables are of Python integers if the numerator of
+    scale/2 is above 2**53 or a draw could reach 2**62.
+
+    Args:
+        scale: an integer or `Fraction` above zero.
+        cells: how many entries, at least 2.
+
+    Raises:
+        ArgumentError: the scale or the number of cells is not such a number; or there are more than
+            `FEW` cells, and more than `TRIES` times the scale: hardly any try would be kept.
+
+    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
+    norm whose unit ball is all that one person can change. Proof: docs/proofs/closed.md.
+    """
+
+    scale: Fraction
+    cells: int
+
+    def __init__(self, scale: Fraction | int, cells: int) -> None:
+        object.__setattr__(self, "scale", positive_rational("scale", scale))
+        object.__setattr__(self, "cells", natural("cells", cells, 2))
+        if self.cells > FEW and self.cells - 1 > TRIES * self.scale:
+            raise ArgumentError(
+                f"cells={self.cells} are too many for noise of so small a scale: at most {FEW}, or "
+                f"{TRIES} times the scale and one."
+            )
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each distance |z_1| + ... + |z_k| to the next."""
+        return Pieces("closed", 1 / self.scale)
+
+    def exponent(self, z: Sequence[int]) -> Fraction | float:
+        """Return log pmf(0) - log pmf(z) = (|z_1| + ... + |z_k|) / scale; infinite off the plane.
+
+        Args:
+            z: an integer for each cell.
+
+        Raises:
+            ArgumentError: `z` is something else.
+        """
+        numbers = [integer("z", each) for each in z]
+        if len(numbers) != self.cells:
+            raise ArgumentError(f"z must have {self.cells} numbers, one for each cell.")
+        return sum(map(abs, numbers)) / self.scale if sum(numbers) == 0 else math.inf
+
+    def log_pmf(self, z: Sequence[int]) -> float:
+        """Return the natural logarithm of the probability of `z`.
+
+        Args:
+            z: an integer for each cell.
+
+        Raises:
+            ArgumentError: `z` is something else.
+        """
+        return (self.cells - 1) * self._log_p - self._log_ratios - as_float(self.exponent(z))
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of a cell: (k - 1)/(k + 1) (x P_k(x)/P_{k-1}(x) - 1), x = coth(1/scale).
+
+        P_k is the polynomial of Legendre; for large scales that is (k - 1)(2k - 1)/(k(k + 1))
+        times scale^2.
+        """
+        p, k = self._p, self.cells
+        if p == 0.0:
+            return math.inf
+        q2, v = 2.0 * self._q, float(self._excess[-1])
+        # x = 1 + 2q/p and P_k/P_{k-1} = 1 + v/p: the ones cancel, and nothing else does.
+        return (k - 1) / (k + 1) * ((q2 + v) * p + q2 * v) / p / p
+
+    @property
+    def covariance(self) -> float:
+        """The covariance of two cells: what makes the variance of their sum over all cells 0."""
+        return -self.variance / (self.cells - 1)
+
+    @cached_property
+    def acceptance(self) -> float:
+        """The share of tries that a draw keeps: at least e^{-(cells - 1)/scale}."""
+        n = np.arange(1.0, self.cells)
+        return math.exp(self._log_ratios - float(np.log(2.0 * (2.0 * n - 1.0) / n).sum()))
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one cell: exact, but for rounding of floats.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        m, h = self.cells - 1, 2 / self.scale
+        fall = as_float((natural("x", x) + 1) * h)
+        if fall > 6.0 * m + 2000.0:
+            return 0.0  # less than e^{-1000}
+        step = as_float(h)
+        per = self._p / step if step > 0.0 else 1.0
+        n = np.arange(m)
+        # log C(2m - 1 - n, m), and log(C(m + x, n) p^n) in terms that are not large.
+        ways = np.concatenate([[0.0], np.cumsum(np.log((m + n[1:]) / n[1:]))])[::-1]
+        beside = (as_float((m + x) * h) * per - n[:-1] * self._p) / n[1:]
+        logs = ways + np.concatenate([[0.0], np.cumsum(np.log(beside))]) - (m - 1 - n) * step
+        top = float(logs.max())
+        return math.exp(top + math.log(np.exp(logs - top).sum()) - self._log_ratios - fall)
+
+    @property
+    def _tries(self) -> Tries:
+        return Tries(self.cells, Geometric(self.scale / 2), self.cells - 1, HALF)
+
+    def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the tables of those tries that are kept, `r` being what positive cells sum to."""
+        k, d = self.cells, self.cells - 1
+        j = (permutations(source, len(r), 2 * d)[:, :d] < k).sum(axis=1)
+        zeros = [i for i in np.flatnonzero(r == 0).tolist() if self._stays_empty(source)]
+        tried = np.flatnonzero(r >= j)
+        a = np.arange(1, k - 1)
+        tossed = a < j[tried, np.newaxis]
+        coins = (r[tried, np.newaxis] + k - 1 - j[tried, np.newaxis] + a)[tossed]
+        heads = np.ones(tossed.shape, dtype=np.bool_)
+        heads[tossed] = below_each(source, coins) < (r[tried, np.newaxis] - a)[tossed]
+        good = tried[heads.all(axis=1)]
+        r, j = r[good], j[good]
+        tables = np.zeros((len(good), k), dtype=np.int64)
+        up = compositions(source, r, j, k)
+        down = compositions(source, r + k - j, k - j, k)
+        place = np.arange(k) - j[:, np.newaxis]
+        entries = np.where(place < 0, up, 1 - np.take_along_axis(down, np.maximum(place, 0), 1))
+        np.put_along_axis(tables, permutations(source, len(good), k), entries, axis=1)
+        # In the order of the tries: how long it takes to keep one says nothing, nor does its place.
+        order = np.argsort(np.concatenate([good, np.array(zeros, dtype=np.int64)]), kind="stable")
+        return np.concatenate([tables, np.zeros((len(zeros), k), dtype=np.int64)])[order]
+
+    def _stays_empty(self, source: Source) -> bool:
+        """Toss the coin of a try in which nothing is positive: C(2k - 2, k - 1) ways are one."""
+        return below(source, math.comb(2 * self.cells - 2, self.cells - 1)) == 0
+
+    def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
+        """Return the same, on Python integers of any size."""
+        found = [table for r in sizes if (table := self._tried(source, r)) is not None]
+        tables = np.empty((len(found), self.cells), dtype=object)
+        for row, table in enumerate(found):
+            tables[row] = table
+        return tables
+
+    def _tried(self, source: Source, r: int) -> list[int] | None:
+        """Return one table whose positive cells sum to `r`; None if the try is not kept."""
+        k, d = self.cells, self.cells - 1
+        if r == 0:
+            return [0] * k if self._stays_empty(source) else None
+        j = int((permutation(source, 2 * d)[:d] < k).sum())
+        if r < j or any(below(source, r + k - j - 1 + a) >= r - a for a in range(1, j)):
+            return None
+        entries = composition(source, r, j)
+        entries += [1 - part for part in composition(source, r + k - j, k - j)]
+        table = [0] * k
+        for place, entry in zip(permutation(source, k).tolist(), entries, strict=True):
+            table[place] = entry
+        return table
+
+    @cached_property
+    def _q(self) -> float:
+        """The ratio e^{-2/scale} by which tables fall when one point moves to another cell."""
+        return math.exp(-as_float(2 / self.scale))
+
+    @cached_property
+    def _p(self) -> float:
+        """1 - e^{-2/scale} to full precision; 0 if that is below all floats."""
+        return -math.expm1(-as_float(2 / self.scale))
+
+    @cached_property
+    def _log_p(self) -> float:
+        if self._p > 1e-290:
+            return math.log(self._p)
+        return math.log(2 * self.scale.denominator) - math.log(self.scale.numerator)
+
+    @cached_property
+    def _excess(self) -> NDArray[np.float64]:
+        """What P_n/P_{n-1} exceeds 1 by, times p, for n = 1, ..., cells: Legendre's recursion."""
+        p, q2 = self._p, 2.0 * self._q
+        found = np.empty(self.cells)
+        excess = found[0] = q2
+        for n in range(1, self.cells):
+            kept = p * excess / (p + excess) if excess > 0.0 else 0.0
+            excess = found[n] = ((2 * n + 1) * q2 + n * kept) / (n + 1)
+        return found
+
+    @cached_property
+    def _log_ratios(self) -> float:
+        """log(p^{k-1} Z), Z = P_{k-1}(coth(1/scale)) being what all e^{-|z|/scale} sum to."""
+        return float(np.log(self._p + self._excess[:-1]).sum())
+
+
+# The law of the cube: noise of several sums, as likely as its largest entry is small.
+
+FEW_SUMS: Final = 5
+"""So many numbers can be drawn at any scale: at least one try in 2^5·5! = 3,840 is kept."""
+
+CUBE_TRIES: Final = 14
+"""More are drawn if there are at most so many times the scale of them: then at least e^{-7}, one
+try in 1,097, is kept."""
+
+QUARTER: Final = LIMIT / 4
+"""Half the side of the largest cube for which int64 is used."""
+
+
+@storable("noise.Cube")
+@dataclass(frozen=True, init=False)
+class Cube(VectorLaw):
+    """Vectors of integers, each the less likely the larger its largest entry is.
+
+    Guarantee: P(z) is proportional to e^{-max(|z_1|, ..., |z_d|) / scale} on all integer vectors of
+    d = `dimension` entries; draws are exact. A shift by at most m in every entry changes log P by
+    at most m / scale: so `loss` is of how far any entry moves.
+
+    Half the side of a cube is tried as a sum of d + 1 geometric variables, coins of whole numbers
+    keep a try with the ratio of its true probability and that one, and every entry is uniform
+    within the cube. Vectors are of Python integers if the numerator of the scale is above 2**53 or
+    a draw could reach 2**60.
+
+    Args:
+        scale: an integer or `Fraction` above zero.
+        dimension: how many entries, at least 1. One entry has the discrete Laplace law.
+
+    Raises:
+        ArgumentError: the scale or the dimension is not such a number; or there are more than
+            `FEW_SUMS` entries, and more than `CUBE_TRIES` times the scale: hardly any try would be
+            kept.
+
+    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
+    norm whose unit ball is all that one person can change. Proof: docs/proofs/cube.md.
+    """
+
+    scale: Fraction
+    dimension: int
+
+    def __init__(self, scale: Fraction | int, dimension: int) -> None:
+        object.__setattr__(self, "scale", positive_rational("scale", scale))
+        object.__setattr__(self, "dimension", natural("dimension", dimension, 1))
+        if not can_be_drawn(self.scale, self.dimension):
+            raise ArgumentError(
+                f"dimension={self.dimension} is too large for noise of so small a scale: at most "
+                f"{FEW_SUMS}, or {CUBE_TRIES} times the scale."
+            )
+
+    @property
+    def pieces(self) -> Pieces:
+        """The law falls by 1/scale from each cube around 0 to the next."""
+        return Pieces("cube", 1 / self.scale)
+
+    def exponent(self, z: Sequence[int]) -> Fraction:
+        """Return log pmf(0) - log pmf(z) = max(|z_1|, ..., |z_d|) / scale, exactly.
+
+        Args:
+            z: an integer for each entry.
+
+        Raises:
+            ArgumentError: `z` is something else.
+        """
+        numbers = [integer("z", each) for each in z]
+        if len(numbers) != self.dimension:
+            raise ArgumentError(f"z must have {self.dimension} numbers.")
+        return max(map(abs, numbers)) / self.scale
+
+    def log_pmf(self, z: Sequence[int]) -> float:
+        """Return the natural logarithm of the probability of `z`.
+
+        Args:
+            z: an integer for each entry.
+
+        Raises:
+            ArgumentError: `z` is something else.
+        """
+        whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
+        return self.dimension * self._log_p - whole - as_float(self.exponent(z))
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of an entry; for large scales (d + 1)(d + 2)/3 times scale^2."""
+        if self._p == 0.0:
+            return math.inf
+        # A third of the mean of R(R + 1), whose sum 2a/(1 - a)^3 is taken through d factors 2R + 1.
+        above = _powers(self._a, [0.0, 2.0], 3, self.dimension)[-1]
+        return above / math.exp(self._log_kept) / 3.0 / self._p / self._p
+
+    @property
+    def acceptance(self) -> float:
+        """The share of tries that a draw keeps: at least e^{-dimension/(2 scale)}."""
+        return math.exp(self._log_kept)
+
+    def tail(self, x: int) -> float:
+        """Return the probability of more than `x` in one entry: exact, but for rounding of floats.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        # The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R, by powers of 2x.
+        logs = self._ones
+        j = np.arange(len(logs))
+        ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
+        return self._expanded(natural("x", x), self.dimension - 1, ways - ways[0] + logs)
+
+    def largest_tail(self, x: int) -> float:
+        """Return the probability that some entry is more than `x` away from 0: exact, as `tail`.
+
+        Args:
+            x: an integer of at least 0.
+
+        Raises:
+            ArgumentError: `x` is not such a number.
+        """
+        # The sum over r = x + t of ((2r + 1)^d - (2r - 1)^d) a^r, by powers of 2x: the first has
+        # no such difference.
+        j = np.arange(1.0, self.dimension + 1)
+        ways = np.cumsum(np.log((self.dimension + 1.0 - j) / j))
+        return self._expanded(
+            natural("x", x), self.dimension, np.concatenate([[-math.inf], ways + self._shells])
+        )
+
+    @property
+    def _tries(self) -> Tries:
+        return Tries(self.dimension, Geometric(self.scale), self.dimension + 1, QUARTER)
+
+    def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the vectors of those tries that are kept, `r` being half the sides of cubes."""
+        side = 2 * r[:, np.newaxis] + 1
+        coins = side + 2 * np.arange(1, self.dimension + 1) - 1
+        heads = below_each(source, coins.ravel()).reshape(coins.shape) < side
+        good = r[heads.all(axis=1)]
+        sides = np.repeat(2 * good + 1, self.dimension)
+        drawn = below_each(source, sides).reshape(len(good), self.dimension)
+        return np.asarray(drawn - good[:, np.newaxis])
+
+    def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
+        """Return the same, on Python integers of any size."""
+        d = self.dimension
+        kept = [
+            r
+            for r in sizes
+            if all(below(source, 2 * r + 2 * i) < 2 * r + 1 for i in range(1, d + 1))
+        ]
+        vectors = np.empty((len(kept), d), dtype=object)
+        for row, r in enumerate(kept):
+            vectors[row] = [below(source, 2 * r + 1) - r for _ in range(d)]
+        return vectors
+
+    def _expanded(self, x: int, power: int, logs: NDArray[np.float64]) -> float:
+        """Return the sum of e^{logs_j} (2x)^(power - j) a^x over all (2R + 1)^d a^R, or cubes.
+
+        Terms are in units of 1/(1 - a): with p = 1 - a, (2x)^i is (2xp)^i / p^i.
+        """
+        fall = as_float(x / self.scale)
+        if fall > 6.0 * self.dimension + 2000.0:
+            return 0.0  # less than e^{-1000}
+        step = as_float(1 / self.scale)
+        # 2xp where x may be beyond all floats, and p too small for one.
+        far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
+        power_of = np.arange(power, power - len(logs), -1.0)
+        with np.errstate(divide="ignore"):
+            beside = np.where(power_of > 0.0, power_of * np.log(far) if far > 0.0 else -np.inf, 0.0)
+        terms = beside + logs
+        top = float(terms.max())
+        if top == -math.inf:
+            return 0.0
+        whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
+        return math.exp(top + math.log(np.exp(terms - top).sum()) - whole - fall)
+
+    @cached_property
+    def _a(self) -> float:
+        """The ratio e^{-1/scale} by which the law falls from each cube to the next."""
+        return math.exp(-as_float(1 / self.scale))
+
+    @cached_property
+    def _p(self) -> float:
+        """1 - e^{-1/scale} to full precision; 0 if that is below all floats."""
+        return -math.expm1(-as_float(1 / self.scale))
+
+    @cached_property
+    def _log_p(self) -> float:
+        if self._p > 1e-290:
+            return math.log(self._p)
+        return math.log(self.scale.denominator) - math.log(self.scale.numerator)
+
+    @cached_property
+    def _log_kept(self) -> float:
+        """The log of (1 - a)^(d + 1) times the sum of (2R + 1)^d a^R, over 2^d d!."""
+        return math.log(_powers(self._a, [1.0], 1, self.dimension)[-1])
+
+    @cached_property
+    def _ones(self) -> NDArray[np.float64]:
+        """The logs of (1 - a)^(j + 2) times the sums of t (2t + 1)^j a^t, for j below d."""
+        sums = _powers(self._a, [0.0, 1.0], 2, self.dimension - 1)
+        return _logs(sums)
+
+    @cached_property
+    def _shells(self) -> NDArray[np.float64]:
+        """The logs of p^j times the sums of ((2t + 1)^j - (2t - 1)^j) a^t over t from 1, j to d."""
+        j = np.arange(1.0, self.dimension + 1)
+        rest = _powers(self._a, [1.0], 1, self.dimension, first=1)[1:]
+        # Of all shells together, less the innermost one: both differences without cancelling.
+        scaled = _logs(np.concatenate([[1.0], rest]))[1:]
+        with np.errstate(divide="ignore"):
+            inner = (
+                np.log(-np.expm1(j * math.log1p(-self._a))) if self._a < 1.0 else np.zeros(len(j))
+            )
+        return np.logaddexp(scaled, inner)
+
+
+def can_be_drawn(scale: Fraction, dimension: int) -> bool:
+    """Whether enough tries would be kept, of noise of this scale in so many entries."""
+    return dimension <= FEW_SUMS or dimension <= CUBE_TRIES * scale
+
+
+def _powers(a: float, start: list[float], order: int, times: int, first: int = 0) -> list[float]:
+    """Return (1 - a)^(order + n) times sums of f(R) (2R + 1)^n a^R over 2^n n!, n = 0, ..., times.
+
+    The sum of f(R) x^R is a polynomial over (1 - x)^m, and with f(R) (2R + 1) in place of f(R) it
+    is one over (1 - x)^(m + 1), with (2k + 1) c_k + (2m - 2k + 1) c_(k - 1) in place of c_k: so
+    all coefficients stay positive.
+
+    Args:
+        a: below 1, or 1 in the limit.
+        start: the coefficients of the polynomial of f.
+        order: its m.
+        times: how many factors.
+        first: the power of `a` from which terms are added up.
+    """
+    found = []
+    c = np.array(start)
+    for n in range(times + 1):
+        if n:
+            k, m = np.arange(len(c) + 1.0), order + n - 1
+            wide = np.append(c, 0.0)
+            below_it = np.concatenate([[0.0], c])
+            c = ((2.0 * k + 1.0) * wide + (2.0 * m - 2.0 * k + 1.0) * below_it) / (2.0 * n)
+        found.append(float(c[first:] @ np.power(a, np.arange(first, len(c)))))
+    return found
+
+
+def _logs(sums: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logs of numbers that were divided by 2^n n!."""
+    n = np.arange(len(sums), dtype=np.float64)
+    factorials = np.array([math.lgamma(each + 1.0) for each in n.tolist()])
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.asarray(sums)) + n * math.log(2.0) + factorials)

@@ -1,0 +1,118 @@
+"""How two columns go together: covariance, slope and correlation, from nine cells of one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Final
+
+from epsilons import door, parameters, words
+from epsilons.errors import ArgumentError
+from epsilons.questions import soft_cells
+from epsilons.questions.question import Answer, Call, Sentences
+from epsilons.results.release import Pair
+from epsilons.risk.goals import CellsGoal
+from epsilons.risk.moments import SoftMoments
+from epsilons.types import About, Column, Missing, SoftMethod
+
+__all__ = ["Covariance"]
+
+CELLS: Final = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance(soft_cells.SoftQuestion):
+    """The covariance of two columns: see `epsilons.covariance` for what each argument means.
+
+    Attributes:
+        x: the first column: an array, or the name of a column of the data.
+        y: the second column, likewise.
+        x_bounds: the range (lo, hi) that values of the first column can have.
+        y_bounds: the same for the second.
+
+    Raises:
+        ArgumentError: an argument is invalid (BoundsError: bounds are).
+    """
+
+    statistic: ClassVar[str] = "covariance"
+    KIND: ClassVar[str] = "Covariance"
+    describes: ClassVar[str] = "how two columns of {file} are related"
+    RENAMED: ClassVar[Mapping[str, str]] = {
+        "x": "values",
+        "y": "beside",
+        "x_bounds": "bounds",
+        "y_bounds": "beside_bounds",
+    }
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = {
+        **{former: f"{former} is {name} now." for name, former in RENAMED.items()},
+        **soft_cells.not_taken(statistic, "the product of both units"),
+    }
+
+    x: Column = field(repr=False)  # it may be an array of what people said
+    y: Column = field(repr=False)
+    _: KW_ONLY
+    x_bounds: tuple[float, float]
+    y_bounds: tuple[float, float]
+    about: About = "people"
+    related: bool | float = True
+    confidence: float = 0.95
+    method: SoftMethod = "auto"
+    missing: Missing | None = None
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("x", "y"):
+            if getattr(self, name) is None:
+                raise ArgumentError(f"{name} is None: name a column, or give an array.")
+        for name in ("x_bounds", "y_bounds"):
+            self._set(name, parameters.bounds(getattr(self, name), power=4, name=name))
+
+    @property
+    def goal(self) -> CellsGoal:
+        """The errors of all nine cells are to be small."""
+        return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
+
+    def look(self, call: Call) -> door.Look:
+        """Look at the rows of the first column."""
+        return door.look(self.x, **call.given, bounds=self.x_bounds, lowest=call.lowest)
+
+    def looks_beside(self, call: Call) -> dict[str, door.Look]:
+        """Look at the second column."""
+        found = door.look(self.y, **call.given, bounds=self.y_bounds, lowest=call.lowest)
+        return {"y": found}
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Both columns."""
+        return {"x": self.x, "y": self.y}
+
+    def open(self, call: Call) -> door.Rows:
+        """Open the rows, as two columns of numbers."""
+        policy = self.policy(call.neighbours)
+        return door.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
+
+    def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
+        """The nine cells of both columns."""
+        return door.Ask("pairs", self.x_bounds, beside=self.y_bounds)
+
+    def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
+        """The estimate, and its risk in data units."""
+        (a, b), (c, d) = self.x_bounds, self.y_bounds
+        unit = (b - a) * (d - c)
+        pair = Pair(
+            value=margin.covariance(self.assumption, self.confidence).value * unit,
+            raw=margin.shares,
+            bounds=self.x_bounds,
+            beside=self.y_bounds,
+            margin=margin,
+        )
+        return pair, margin.risk(0, 1, self.assumption) * unit * unit
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        midpoint = self.policy(neighbours) == "midpoint"
+        first = words.clipped(self.x_bounds, midpoint=midpoint)
+        second = words.clipped(self.y_bounds, midpoint=midpoint)
+        both = first if first == second else f"{first} In the second column: {second}"
+        return self.said(neighbours, both)

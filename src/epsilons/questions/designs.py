@@ -1,0 +1,331 @@
+"""Which weights and which noise, under add/remove: chosen from public numbers alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Final, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons.budgets.allocation import best_cap
+from epsilons.budgets.levels import Budgets, Ladder
+from epsilons.door import GRID
+from epsilons.draws.mechanisms.add_remove import (
+    CellSums,
+    TwoSums,
+    build_cell_sums,
+    rounded_down,
+    weights_up_to,
+)
+from epsilons.draws.mechanisms.sums import lattice
+from epsilons.draws.noise import Hourglass, Laplaces, PairLaw, Staircase2D, least_variance
+from epsilons.errors import ArgumentError
+from epsilons.risk import OPEN, Weighing, ratio
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import Goal
+from epsilons.risk.margins import Ratio
+from epsilons.types import Floats, Integers
+
+Sums = TypeVar("Sums", TwoSums, CellSums)
+Quotient = TypeVar("Quotient", bound=Ratio)
+
+METHODS: Final = ("transformed", "hourglass", "staircase2d", "shifted", "independent")
+"""The methods for a mean under add/remove."""
+
+CELL_METHODS: Final = ("transformed", "total")
+"""The methods for frequencies under add/remove."""
+
+_SCHEMES: Final[Mapping[str, ratio.Scheme]] = MappingProxyType(
+    {
+        "transformed": ratio.TWO_SUMS,
+        "hourglass": ratio.TWO_SUMS,
+        "staircase2d": ratio.TWO_SUMS,
+        "shifted": ratio.CENTRED,
+        "independent": ratio.SUM_AND_COUNT,
+    }
+)
+
+_STAIRS: Final[Mapping[str, Callable[[Fraction, int], PairLaw]]] = MappingProxyType(
+    {"hourglass": Hourglass.best, "staircase2d": Staircase2D.best}
+)
+
+_MARGIN: Final = 0.99
+"""`auto` looks at stairs only where they have a hundredth less variance than Laplace noise."""
+
+_STEPS: Final = 2**40
+_PARTS: Final = 32
+"""A unit of weight may be a rung divided by a whole number up to this."""
+
+_WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
+"""The largest weights that are tried, beside those of the rungs."""
+
+_HEAVIEST: Final = 2.0**45
+"""The largest weight of all: as many bits as weights have under Laplace noise."""
+
+_MOST_CAPS: Final = 12
+_NOBODY_KNOWS: Final = 1000
+"""How many people are taken to stand on each rung where nothing is known: it decides which rungs
+share a unit of weight, and nothing else."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """All that a choice may look at.
+
+    Attributes:
+        ladder: the rungs.
+        left: what a person on each rung has left to spend.
+        cap: the most that anyone spends here; None if it is to be chosen.
+        guess: how many people are expected on each rung.
+    """
+
+    ladder: Ladder
+    left: tuple[Fraction, ...]
+    cap: float | None
+    guess: Integers
+
+    def people(self, most: float = math.inf) -> tuple[Floats, Integers]:
+        """What people are expected to have left, ascending and distinct, and how many.
+
+        Args:
+            most: what is above this is not to be spent.
+        """
+        totals: dict[float, int] = {}
+        for rung in np.flatnonzero(self.guess > 0).tolist():
+            left = min(float(self.left[rung]), most)
+            totals[left] = totals.get(left, 0) + int(self.guess[rung])
+        levels = sorted(totals)
+        return np.array(levels), np.array([totals[level] for level in levels], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Design(Generic[Sums]):
+    """A mechanism, its name and its forecast.
+
+    Attributes:
+        method: by name.
+        mechanism: the frozen object.
+        weighing: the leading term of its error, for the guessed people.
+        risk: on a unit range, for the goal.
+    """
+
+    method: str
+    mechanism: Sums
+    weighing: Weighing
+    risk: float
+
+    @property
+    def equal(self) -> bool:
+        """Whether everyone who counts has the same weight, whoever is there."""
+        weights = self.mechanism.weights
+        return bool(weights.max() > 0) and bool((weights == weights.max()).all())
+
+
+def two_sums_design(
+    known: Known, goal: Goal, method: str, *, bounds: tuple[float, float]
+) -> Design[TwoSums]:
+    """The best mechanism of a method for a mean; "auto": of Laplace noise and the hourglass.
+
+    Raises:
+        ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
+    """
+    if method == "auto":
+        plain = two_sums_design(known, goal, "transformed", bounds=bounds)
+        if known.ladder.fine or not _pays(float(max(known.left))):
+            return plain
+        stairs = two_sums_design(known, goal, "hourglass", bounds=bounds)
+        better = stairs.risk < plain.risk and _pays(float(stairs.mechanism.law.rate))
+        return stairs if better else plain
+    scheme = _SCHEMES[method]
+    if method not in _STAIRS:
+        cap = _cap(known, goal) if known.cap is None else known.cap
+        moved = 1 if scheme is ratio.TWO_SUMS else 2
+        shift = lattice(np.array([cap]), most=45, reserved=moved - 1)
+        unit = Fraction(2) ** shift
+        weights = weights_up_to(known.left, cap, unit)
+        law: PairLaw = Laplaces(moved * unit)
+    else:
+        require_levels(known.ladder, method)
+        rate, most = _best_step(known, goal)
+        law = _STAIRS[method](rate, _STEPS)
+        weights = [min(math.floor(left / rate), most) for left in known.left]
+    mechanism = TwoSums(
+        known.ladder.levels, np.array(weights, dtype=np.int64), scheme, law, GRID, bounds
+    )
+    weighing = mechanism.weighing(known.guess)
+    return Design(method, mechanism, weighing, goal.risk(weighing))
+
+
+def ratio_of(
+    mechanism: TwoSums,
+    pair: tuple[int, int],
+    kind: type[Quotient],
+    *,
+    equal: bool,
+    counted: LevelCount | None = None,
+) -> Quotient:
+    """The margin of the ratio of two sums that were drawn.
+
+    Args:
+        mechanism: that they were drawn from.
+        pair: what was drawn.
+        kind: of the margin: on a range that was given, or on one that was found.
+        equal: whether everyone surely has the same weight.
+        counted: how many people stand on each rung, if that was released.
+    """
+    t, total = (float(each) for each in mechanism.sums(pair))
+    return kind(
+        law=mechanism.law,
+        scheme=mechanism.scheme,
+        drawn=(t, total),
+        largest=int(mechanism.weights.max()),
+        equal=equal,
+        slack=1.0 / mechanism.grid,
+        counted=counted,
+    )
+
+
+def cells_of(
+    chosen: Design[CellSums], drawn: npt.NDArray[Any], counted: LevelCount | None
+) -> dict[str, Any]:
+    """What every margin of cells that were drawn knows: see `risk.margins.RatioCells`.
+
+    Args:
+        chosen: that they were drawn from.
+        drawn: the lattice points.
+        counted: how many people stand on each rung, if that was released.
+    """
+    mechanism = chosen.mechanism
+    return {
+        "drawn": mechanism.counts(drawn),
+        "scale": mechanism.scale,
+        "largest": float(mechanism.weights.max()),
+        "equal": chosen.equal,
+        "counted": counted,
+    }
+
+
+def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
+    """The ratio as it was drawn, in data units; the middle where nobody seems to be there."""
+    lo, hi = bounds
+    t, total = margin.drawn
+    return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
+
+
+def cell_design(
+    known: Known, goal: Goal, method: str = "transformed", *, unit: int = 1
+) -> Design[CellSums]:
+    """The best mechanism for frequencies.
+
+    Args:
+        known: what is known.
+        goal: with the number of cells.
+        method: whether people are also counted apart ("total").
+        unit: what a person of weight 1 adds in all, to the count of all too.
+    """
+    cap = _cap(known, goal) if known.cap is None else known.cap
+    apart = method == "total"
+    cells = goal.numbers + int(apart)
+    mechanism = build_cell_sums(known.ladder, known.left, cap, cells=cells, unit=unit)
+    weighing = mechanism.weighing(known.guess)
+    if apart:
+        # Forecast for even shares, which have next to nothing of the noise of the total.
+        own, shared = parts_of(goal.numbers)
+        scale = math.hypot(1.0 / own, 1.0 / (shared * goal.numbers)) * (own + shared)
+        total = float(mechanism.weights.astype(np.float64) @ known.guess)
+        if total > 0.0:
+            weighing = replace(weighing, scale=mechanism.scale * scale / total)
+    return Design("total" if apart else "transformed", mechanism, weighing, goal.risk(weighing))
+
+
+def parts_of(cells: int) -> tuple[int, int]:
+    """How a person divides what they give, if people are also counted apart.
+
+    Shares p have a sum of squared errors of k/own² + Σp²/shared², for parts that sum to one: this
+    is the least if one share is nearly all.
+
+    Args:
+        cells: how many categories there are.
+
+    Returns:
+        The part of their own cell, and that of the count of all.
+    """
+    return round(16.0 * cells ** (1.0 / 3.0)), 16
+
+
+def require_levels(ladder: Ladder, method: str) -> None:
+    """Refuse stairs on a ladder that nobody declared.
+
+    Raises:
+        ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
+    """
+    if method in _STAIRS and ladder.fine:
+        raise ArgumentError(
+            f"method={method!r} needs levels=: the budgets that people were offered, since its "
+            "weights are whole multiples of one of them. Declare them, or use "
+            'method="transformed".'
+        )
+
+
+def _pays(rate: float) -> bool:
+    """Whether stairs of this rate have clearly less variance than Laplace noise."""
+    return least_variance(rate) < _MARGIN * 2.0 / rate**2
+
+
+def tells(counts: Integers) -> bool:
+    """Whether a guess says anything of who is there: at least two people, somewhere."""
+    return int(counts.sum()) >= 2
+
+
+def expected(counts: Integers) -> Integers:
+    """A guess that can be planned with: at least two people, somewhere."""
+    if tells(counts):
+        return counts
+    return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
+
+
+def _cap(known: Known, goal: Goal) -> float:
+    """The cap of least forecast risk for Laplace noise, for the people that are expected.
+
+    Adding or removing a person moves one sum, of frequencies too.
+    """
+    left, guess = known.people()
+    return min(best_cap(Budgets.of_levels(left, guess), goal, OPEN), float(left[-1]))
+
+
+def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
+    """The unit of weight and the largest weight of least forecast risk, for noise with stairs.
+
+    A unit is a rung divided by a whole number. Forecasts compare mean squared errors.
+    """
+    left, guess = known.people()
+    highest = math.inf if known.cap is None else known.cap
+    spends = np.minimum(left, highest)
+    squares = replace(goal, loss="mse")
+    best = (math.inf, float(spends[-1]), 1)
+    for unit in sorted({rung / part for rung in _few(spends) for part in range(1, _PARTS + 1)}):
+        # A hair above, so that a rung that is a multiple of the unit is one in floats, too.
+        whole = np.minimum(np.floor(spends / unit * (1.0 + 1e-12)), _HEAVIEST)
+        variance = least_variance(unit)
+        for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):
+            weights = np.minimum(whole, most)
+            total = float(weights @ guess)
+            scale = math.sqrt(variance / 2.0) / total
+            risk = squares.risk(Weighing(weights / total, guess, scale))
+            if risk < best[0] * (1.0 - 1e-9):
+                best = (risk, unit, int(most))
+    return rounded_down(Fraction(best[1])), best[2]
+
+
+def _few(levels: Floats) -> list[float]:
+    """The levels, or as many of them, evenly chosen."""
+    distinct = np.unique(levels)
+    if len(distinct) <= _MOST_CAPS:
+        return [float(level) for level in distinct]
+    chosen = np.linspace(0, len(distinct) - 1, _MOST_CAPS).round().astype(int)
+    return [float(level) for level in distinct[chosen]]

@@ -1,0 +1,268 @@
+"""How everyone's budget is divided among questions: by shares, or so that errors are met.
+
+Shares are exact fractions, and their sum is at most 1. Which they are follows from arguments, and,
+where errors are to be met, from budgets that are public or declared: never from values.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from epsilons.budgets.levels import Budgets, is_number
+from epsilons.door import Absent
+from epsilons.errors import ArgumentError, BudgetError
+from epsilons.questions.question import Call, Question
+from epsilons.questions.rehearsal import rehearse
+
+__all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
+
+UNITS: Final = 10**6
+"""Shares that meet a target are whole numbers of these parts of a budget."""
+
+Shares: TypeAlias = tuple[Fraction, ...]
+Error: TypeAlias = Callable[[Fraction], float]
+"""The error of a question, for any share of everyone's budget."""
+
+
+class Division(ABC):
+    """How everyone's budget is divided among questions."""
+
+    @abstractmethod
+    def among(
+        self, questions: Sequence[Question], call: Call, count: Callable[[], Budgets]
+    ) -> Shares:
+        """The share of each question: fractions above 0 that sum to at most 1.
+
+        Args:
+            questions: in their order.
+            call: whom they are asked.
+            count: counts people by their budgets, where these are public.
+        """
+
+    @property
+    @abstractmethod
+    def told(self) -> Any:
+        """What was asked for, as plain data; None if it is an even split."""
+
+
+@dataclass(frozen=True)
+class ByShares(Division):
+    """Shares that were given.
+
+    Attributes:
+        shares: fractions that sum to 1.
+    """
+
+    shares: Shares
+
+    def among(
+        self,
+        questions: Sequence[Question],  # noqa: ARG002
+        call: Call,  # noqa: ARG002
+        count: Callable[[], Budgets],  # noqa: ARG002
+    ) -> Shares:
+        """The shares."""
+        return self.shares
+
+    @property
+    def told(self) -> Any:
+        """The shares as words; None if they are alike."""
+        return [str(share) for share in self.shares] if len(set(self.shares)) > 1 else None
+
+
+def evenly(questions: int) -> ByShares:
+    """The even split among so many questions."""
+    return ByShares((Fraction(1, questions),) * questions)
+
+
+@dataclass(frozen=True)
+class ByTargets(Division):
+    """The smallest shares that meet errors, by forecast, and what is left for the others.
+
+    Attributes:
+        targets: for each question how far its interval may reach to either side of its value, in
+            data units; None for one that takes what is left.
+    """
+
+    targets: tuple[float | None, ...]
+
+    @property
+    def told(self) -> Any:
+        """The targets."""
+        return {"targets": list(self.targets)}
+
+    def among(
+        self, questions: Sequence[Question], call: Call, count: Callable[[], Budgets]
+    ) -> Shares:
+        """The shares that meet the targets for these people, or for those that are declared.
+
+        Raises:
+            ArgumentError: nobody said how many people to expect, where that is private; or the
+                error of a question cannot be forecast; or not all targets can be met.
+        """
+        if call.declared is not None and call.declared.guess is None:
+            raise ArgumentError(
+                "targets need a forecast, and under add-remove it is private who takes part: "
+                "declare how many people you expect at each budget, such as "
+                "levels={0.1: 500, 1: 200}, or give shares instead of targets."
+            )
+        asked = zip(questions, self.targets, strict=True)
+        for why in (question.varies for question, target in asked if target is not None):
+            if why:
+                raise ArgumentError(f"targets: {why}")
+        if call.declared is not None and call.declared.guess is not None:
+            there = Absent(call.declared.ladder.levels, call.declared.guess)
+        else:
+            people = count()
+            there = Absent(people.levels, people.counts)
+        return self.shares([_error(question, call, there) for question in questions])
+
+    def shares(self, errors: Sequence[Error]) -> Shares:
+        """The shares that meet the targets, and what is left, divided evenly.
+
+        What is left goes to the questions without a target, or to all if all have one.
+
+        Args:
+            errors: of the questions; an error falls as the share grows.
+
+        Raises:
+            ArgumentError: not all targets can be met; the message says what could be.
+        """
+        wanted = {k: each for k, each in enumerate(self.targets) if each is not None}
+        least = {k: _least(errors[k], target) for k, target in wanted.items()}
+        taken = sum(least.values(), Fraction(0))
+        free = [k for k in range(len(self.targets)) if k not in wanted]
+        if taken > 1 or (free and taken == 1):
+            raise ArgumentError(self._instead(errors, least))
+        rest = (1 - taken) / (len(free) or len(self.targets))
+        return tuple(
+            least.get(k, Fraction(0)) + (rest if k in free or not free else 0)
+            for k in range(len(self.targets))
+        )
+
+    def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
+        """What could be met, if these targets cannot be."""
+        whole = Fraction(len(least), len(self.targets))  # an even part for those without a target
+        taken = sum(least.values(), Fraction(0))
+        met = [
+            None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))
+            for k in range(len(self.targets))
+        ]
+        tight = {k: errors[k](Fraction(1)) for k, share in least.items() if share > 1}
+        alone = "".join(
+            f" Question {k + 1} alone would reach {_rounded_up(best):g} with everyone's whole "
+            "budget."
+            for k, best in tight.items()
+        )
+        listed = ", ".join("None" if each is None else f"{each:g}" for each in met)
+        return (
+            f"targets={list(self.targets)!r} cannot all be met with these budgets.{alone} "
+            f"targets=[{listed}] could be. Nothing was drawn."
+        )
+
+
+def division_of(questions: int, shares: Any, targets: Any) -> Division:
+    """The division that arguments of users stand for: see `epsilons.publish`.
+
+    Args:
+        questions: how many there are.
+        shares: None, or a positive number for each.
+        targets: None, or a positive number or None for each.
+
+    Raises:
+        ArgumentError: an argument is invalid, or both are given.
+    """
+    if shares is not None and targets is not None:
+        raise ArgumentError("Give either shares or targets: targets are met by choosing shares.")
+    if targets is not None:
+        wanted = _listed(
+            "targets", targets, questions, "or None for a question that takes the rest"
+        )
+        if all(each is None for each in wanted):
+            return evenly(questions)
+        return ByTargets(tuple(None if each is None else float(each) for each in wanted))
+    if shares is None:
+        return evenly(questions)
+    parts = _listed("shares", shares, questions, "such as [2, 1]")
+    if None in parts:
+        raise ArgumentError(
+            "shares: None is not a share. Give a positive number for each question."
+        )
+    total = sum(parts, Fraction(0))
+    return ByShares(tuple(part / total for part in parts))
+
+
+def _listed(name: str, given: Any, questions: int, how: str) -> list[Any]:
+    """What is given for each question: fractions above 0, or None.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    if len(listed) != questions or not all(each is None or _positive(each) for each in listed):
+        raise ArgumentError(
+            f"{name}={given!r} must be a list of {questions} positive numbers, one for each "
+            f"question, {how}."
+        )
+    return [None if each is None else _fraction(each) for each in listed]
+
+
+def _positive(each: Any) -> bool:
+    return is_number(each) and 0 < each < math.inf
+
+
+def _fraction(number: Any) -> Fraction:
+    if isinstance(number, (Decimal, Fraction)):
+        return Fraction(number)
+    return Fraction(number.item() if hasattr(number, "item") else number)
+
+
+def _error(question: Question, call: Call, people: Absent) -> Error:
+    """The error of a question on these terms, for any share; ∞ where no share can be taken."""
+
+    @cache
+    def error(share: Fraction) -> float:
+        try:
+            return rehearse(question, people, replace(call, share=share)).reach
+        except BudgetError:  # so small a part is no budget
+            return math.inf
+
+    return error
+
+
+def _least(error: Error, target: float) -> Fraction:
+    """The smallest share that meets a target; above 1 if none does.
+
+    Noise falls as one over the share, so the search begins there, and doubles its steps.
+    """
+    whole = error(Fraction(1))
+    if whole > target:
+        return Fraction(2)
+
+    def enough(place: int) -> bool:
+        return error(Fraction(place, UNITS)) <= target
+
+    place = min(max(math.ceil(UNITS * (whole / target)), 1), UNITS)
+    low, high, step = 0, UNITS, 1  # not enough, and enough
+    while low < place < high:
+        low, high = (low, place) if enough(place) else (place, high)
+        place, step = (high - step, 2 * step) if high <= place else (low + step, 2 * step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return Fraction(high, UNITS)
+
+
+def _rounded_up(error: float) -> float:
+    """An error that is shown: three digits, and not below it."""
+    if not 0.0 < error < math.inf:
+        return error
+    step = 10.0 ** (math.floor(math.log10(error)) - 2)
+    return math.ceil(error / step) * step

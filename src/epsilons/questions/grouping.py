@@ -1,0 +1,234 @@
+"""What a question says of groups and of who is asked, and what its release is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons import door, parameters, words
+from epsilons.errors import ArgumentError
+from epsilons.questions.question import Call, Sentences
+from epsilons.results.release import Groups, Scalar
+from epsilons.risk.goals import CellsGoal
+from epsilons.risk.margins import OneGroup
+
+__all__ = [
+    "METHODS",
+    "OPEN_METHODS",
+    "as_given",
+    "columns_of",
+    "declared_groups",
+    "estimate_of",
+    "looks",
+    "refuse",
+    "sentences",
+]
+
+METHODS: Final = ("optimal", "threshold", "uniform", "proportional")
+"""The methods for tables of groups under replace."""
+
+OPEN_METHODS: Final = ("transformed",)
+"""The methods for them under add/remove."""
+
+
+def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
+    """The groups that arguments stand for; None if there are none.
+
+    Args:
+        by: a column, an array or its name; or two of them.
+        groups: the labels; for two columns, a list of labels for each.
+
+    Raises:
+        ArgumentError: one is given without the other, or they do not fit together. The message
+            shows no label.
+    """
+    if by is None and groups is None:
+        return None
+    if groups is None:
+        raise ArgumentError(
+            "by needs groups=[…], the labels of the groups, declared without looking at the "
+            "data: which groups occur in the data is private."
+        )
+    if by is None:
+        raise ArgumentError(
+            'groups are labels of a column: write by="…" with its name, or an array, along with '
+            "them."
+        )
+    if not _is_two(groups) and isinstance(by, (list, tuple)) and _is_two(by):
+        raise ArgumentError(
+            "by is a list of two columns, but groups are the labels of one: write "
+            'by=["…", "…"], groups=[[…], […]].'
+        )
+    columns = _listed(by, 2) if _is_two(groups) else (by,)
+    every = list(groups) if len(columns) == 2 else [groups]
+    return door.Grouping(columns, tuple(door.declare_groups(each) for each in every))
+
+
+def _is_two(groups: Any) -> bool:
+    """Whether labels are declared of two columns: labels are never lists themselves."""
+    if isinstance(groups, (str, bytes)) or not isinstance(groups, Sequence) or len(groups) != 2:
+        return False
+    return not any(
+        isinstance(each, (str, bytes)) or not hasattr(each, "__len__") for each in groups
+    )
+
+
+def _listed(by: Any, count: int) -> tuple[Any, ...]:
+    if isinstance(by, (list, tuple)) and len(by) == count:
+        return tuple(by)
+    raise ArgumentError(
+        "groups are declared for two columns, but by is not a list of two: write "
+        'by=["…", "…"], groups=[[…], […]].'
+    )
+
+
+def columns_of(grouping: door.Grouping | None, where: Any) -> dict[str, Any]:
+    """The columns beside the values, by the names under which `epsilons.verify.Change` has them."""
+    found = {} if grouping is None else dict(zip(("by", "by_2"), grouping.by, strict=False))
+    return found if where is None else {**found, "where": where}
+
+
+def as_given(columns: dict[str, Any]) -> dict[str, Any]:
+    """Such columns as the arguments `by` and `where` of a question."""
+    by = [columns[name] for name in ("by", "by_2") if name in columns]
+    one = {} if not by else {"by": by[0] if len(by) == 1 else by}
+    return one if "where" not in columns else {**one, "where": columns["where"]}
+
+
+def looks(
+    columns: dict[str, Any], grouping: door.Grouping | None, call: Call
+) -> dict[str, door.Look]:
+    """Look at the columns beside the values, for the curator alone.
+
+    Args:
+        columns: of a question.
+        grouping: which groups are declared.
+        call: of whom.
+    """
+    declared = () if grouping is None else grouping.declared
+    kinds = dict(zip(("by", "by_2"), declared, strict=False))
+    kinds["where"] = door.declare_groups([False, True])
+    return {
+        name: door.look(columns[name], **call.given, categories=each, lowest=call.lowest)
+        for name, each in kinds.items()
+        if name in columns
+    }
+
+
+def refuse(question: Any) -> None:
+    """Refuse what is not for groups, or for those of whom only some are asked.
+
+    Args:
+        question: an `epsilons.Mean`.
+
+    Raises:
+        ArgumentError: an argument does not fit.
+    """
+    parameters.choice("groups_are", question.groups_are)
+    public = question.groups_are == "public"
+    if public and question.by is None:
+        raise ArgumentError('groups_are="public" is for by=…, which is not given: leave it out.')
+    if not question.of_some:
+        return
+    name = _reason(question)
+    if public and question.by is not None and (question.where is not None or question.excludes):
+        raise ArgumentError(
+            f'groups_are="public" requires that everyone answers: with {name} it is private who '
+            'does. Leave groups_are out, or use missing="midpoint".'
+        )
+    if question.bounds is None:
+        raise ArgumentError(
+            f"{name} needs bounds=(lo, hi): a range can be found only for the mean of everyone."
+        )
+    if question.rule is not None:
+        raise ArgumentError(f"{name} is for the mean itself, not for {question.statistic}.")
+    if not public:
+        _refuse_of_a_table(question, name)
+
+
+def _refuse_of_a_table(question: Any, name: str) -> None:
+    """Refuse what one number has, and a table of groups has not."""
+    if question.spread is not None:
+        raise ArgumentError(
+            f"spread is a guess for one mean of everyone, or for public groups: with {name} the "
+            "errors of all cells of a table are minimized. Leave it out."
+        )
+    if question.loss != "mse":
+        raise ArgumentError(
+            f"loss={question.loss!r} is for one mean of everyone, or for public groups: with "
+            f"{name} the squared errors of all cells of a table are minimized. Leave it out; "
+            "intervals have the confidence that they state."
+        )
+
+
+def _reason(question: Any) -> str:
+    """The argument by which a question is one of groups or of some people, as users type it."""
+    if question.by is not None:
+        return "by"
+    return "where" if question.where is not None else 'missing="exclude"'
+
+
+def table_goal(question: Any, *, private: bool) -> CellsGoal:
+    """What is to be small: the squares of the errors of all cells together.
+
+    Args:
+        question: of groups, or of some people.
+        private: whether budgets are: then somebody may be in no declared group.
+    """
+    labels = 1 if question.grouping is None else len(question.grouping.labels)
+    some = question.where is not None or question.excludes
+    outside = some or (private and question.grouping is not None)
+    return CellsGoal(question.assumption, "mse", question.confidence, 2 * labels + outside)
+
+
+def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> Groups | Scalar:
+    """A mean for each group; one number if there is but those who answered, or are in a subset."""
+    means = margin.within(question.bounds, question.assumption, question.confidence)
+    if question.grouping is None:
+        one = OneGroup(margin)
+        value = float(means[0])
+        return Scalar(value=value, raw=value, bounds=question.bounds, margin=one)
+    clipped = np.array_equal(means, margin.means(question.bounds))
+    return Groups(
+        labels=counted.categories,
+        bounds=question.bounds,
+        margin=margin,
+        by=tuple(call.name_of(each) for each in question.grouping.by),
+        public=question.groups_are == "public",
+        outside=counted.cells.shape[1] % 2 == 1,
+        published=None if clipped else tuple(means.tolist()),
+    )
+
+
+def sentences(question: Any, neighbours: str) -> Sentences:
+    """What the release says in words."""
+    grouped = question.grouping is not None
+    which = ["each group"] if grouped else []
+    which += ["a private subset"] if question.where is not None and not grouped else []
+    which += ["those who answered"] if question.excludes else []
+    private = neighbours == "add-remove"
+    where = question.where if question.where is None or isinstance(question.where, str) else ""
+    return Sentences(
+        words.protected(neighbours)
+        + words.hidden(
+            groups=grouped,
+            public=question.groups_are == "public",
+            answers=question.excludes,
+            where=question.where is not None,
+        ),
+        words.assumed_of_some(
+            neighbours,
+            question.assumption,
+            f"mean of {' of '.join(which)}",
+            groups=grouped,
+            public=question.groups_are == "public",
+        ),
+        words.clipped(question.bounds, midpoint=question.policy(neighbours) == "midpoint")
+        + words.left_out(
+            answers=question.excludes,
+            groups=grouped and (private or question.excludes),
+            where=where,
+        ),
+    )

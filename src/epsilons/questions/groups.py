@@ -1,0 +1,144 @@
+"""Means by group, of those who answered, and of a private subset: shares of public cells.
+
+Everyone divides one unit among two cells of each group, x of it in the first and 1 − x in the
+second, and one more cell of those who are in none. A mean is a quotient of cells. Where the people
+of each group are public, everyone stays in theirs, and each is a mean alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from epsilons import door
+from epsilons.budgets.allocation import Allocation, allocate_for
+from epsilons.budgets.levels import Budgets
+from epsilons.draws.mechanisms import CellSums, CellTable, Parallel, build, build_histogram
+from epsilons.errors import BudgetError, DataError
+from epsilons.questions import ways
+from epsilons.questions.designs import Design, Known, cell_design, cells_of
+from epsilons.questions.grouping import estimate_of, table_goal
+from epsilons.questions.question import Call, Steps
+from epsilons.questions.ways import Read
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.groups.margins import GroupedMeans, OpenGroupedMeans
+from epsilons.risk.groups.public import PublicGroups
+from epsilons.types import Floats, Integers
+
+__all__ = ["closed", "opened"]
+
+
+def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
+    """People and budgets are public: a weighted table, or a sum for each group that is public."""
+    cells = counted.cells.shape[1]
+    # Nobody moves between groups, if there is but one of everybody.
+    if question.groups_are == "public" or cells == 2:
+        return _apart(counted, call, question)
+
+    def build_table(allocation: Allocation) -> CellTable:
+        return build_histogram(allocation, unit=counted.unit)
+
+    def read(mechanism: CellTable, drawn: Any) -> Read:
+        margin = GroupedMeans(
+            mechanism.weighing,
+            mechanism.slack,
+            mechanism.estimates(drawn),
+            outside=cells % 2 == 1,
+            rounding=_rounding(counted, call),
+        )
+        return _read(margin, counted, call, question)
+
+    goal = table_goal(question, private=False)
+    return ways.replace(counted, goal, question.method, build_table, read)
+
+
+def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
+    """People are private: perhaps they are counted, then a weighted table."""
+    goal = table_goal(question, private=True)
+
+    def choose(known: Known) -> Design[CellSums]:
+        return cell_design(known, goal, "transformed", unit=counted.unit)
+
+    def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
+        mechanism, known = chosen.mechanism, cells_of(chosen, drawn, counts)
+        shares = known["drawn"]
+        margin = OpenGroupedMeans(
+            **known,
+            weights_of=mechanism.weights,
+            slack=1.0 / mechanism.reach,
+            outside=len(shares) % 2 == 1,
+            rounding=_rounding(counted, call),
+        )
+        return _read(margin, counted, call, question, float(shares.sum()))
+
+    return ways.add_remove(counted, call.terms, goal, choose, read)
+
+
+def _read(margin: Any, counted: door.Tally, call: Call, question: Any, total: float = 0.0) -> Read:
+    """The means, and the leading term of the squared errors of all of them, in data units."""
+    unit = float(margin.leading(question.assumption).sum())
+    risk = float(question.goal.in_units(unit, question.bounds))
+    return Read(estimate_of(counted, call, question, margin), risk, total=total)
+
+
+def _rounding(counted: door.Tally, call: Call) -> float:
+    """What integers of the tally add to a share at most: a point for each group of a person."""
+    return (1 if call.person is None else len(counted.categories)) / counted.unit
+
+
+def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
+    """Nobody moves between groups: each has the mechanism of a mean of its own.
+
+    Args:
+        counted: the cells of all groups, and how many people are in each; of one group, those of
+            everybody.
+        call: of whom.
+        question: an `epsilons.Mean`.
+
+    Raises:
+        DataError: no group can be estimated: who is in which is public.
+    """
+    people = counted.counts[:, None] if counted.people is None else counted.people
+    allocations = [_of_group(counted.levels, own, question) for own in people.T]
+    bounds = question.bounds
+    parts = tuple(
+        each if each is None else build(each, grid=door.GRID, bounds=bounds) for each in allocations
+    )
+    if not any(part is not None for part in parts):
+        raise DataError(
+            "by: no group has two people and a budget above 0 among them. Declare other groups."
+        )
+    goal = question.goal
+    squares = goal.loss == "mse"
+    nothing = 0.25 if squares else 0.5  # the middle of a unit range is no farther from any mean
+
+    def read(mechanism: Parallel, drawn: Any) -> Read:
+        margin = PublicGroups(
+            tuple(None if part is None else part.weighing for part in parts),
+            tuple(0.0 if part is None else part.slack for part in parts),
+            mechanism.estimates(drawn),
+            people.sum(axis=0),
+        )
+        risks = [nothing if part is None else goal.worst.risk(part.weighing) for part in parts]
+        risk = goal.in_units(sum(risks) if squares else max(risks), bounds)
+        exact = all(each is None or each.exact for each in allocations)
+        return Read(estimate_of(counted, call, question, margin), risk, exact=exact)
+
+    methods = dict.fromkeys(each.method for each in allocations if each is not None)
+    spent = np.zeros(len(counted.levels))
+    for each in filter(None, allocations):
+        np.maximum.at(spent, np.searchsorted(counted.levels, each.levels), each.spent)
+    mechanism = Parallel(counted.levels, parts)
+    method = " or ".join(methods)
+    return ways.replace_end(counted, mechanism, read, method=method, spent=spent)
+
+
+def _of_group(levels: Floats, counts: Integers, question: Any) -> Allocation | None:
+    """The allocation of one group; None if there are not two people, or nobody gives anything."""
+    there = counts > 0
+    try:
+        budgets = Budgets.of_levels(levels[there], counts[there])
+        return allocate_for(budgets, question.goal, question.method)
+    except (BudgetError, DataError):
+        return None

@@ -1,0 +1,333 @@
+"""The mean of people with their own budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, get_args
+
+from epsilons import door, parameters, words
+from epsilons.budgets.allocation import RULES, Allocation
+from epsilons.draws.mechanisms import Additive, SumAndSquares, TwoSums, build, build_moments
+from epsilons.errors import ArgumentError
+from epsilons.loading import later
+from epsilons.questions import grouping, ways
+from epsilons.questions.designs import (
+    METHODS,
+    Design,
+    Known,
+    as_drawn,
+    ratio_of,
+    require_levels,
+    two_sums_design,
+)
+from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
+from epsilons.questions.ways import Read
+from epsilons.results.release import Scalar
+from epsilons.risk.counted import LevelCount
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.margins import Ratio, Weighed, holds_on_any_range
+from epsilons.risk.spread import EXPECTED, WeighedSpread
+from epsilons.risk.weighing import SAMPLE
+from epsilons.types import (
+    About,
+    Column,
+    GroupsAre,
+    Labels,
+    LossOfOne,
+    MeanMethod,
+    Missing,
+    Shape,
+)
+
+if TYPE_CHECKING:
+    from epsilons.questions import adaptive, found_range, groups
+else:
+    adaptive = later("epsilons.questions.adaptive")
+    found_range = later("epsilons.questions.found_range")
+    groups = later("epsilons.questions.groups")
+
+__all__ = ["ADAPTIVE", "FOUND", "Mean"]
+
+ADAPTIVE: Final = ("adaptive",)
+"""The spread first, then the mean: `adaptive.py`."""
+
+FOUND: Final = ("weighted",)
+"""On a range that is found in the data: `found_range.py`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mean(Question):
+    """The mean of a column: see `epsilons.mean` for what each argument means.
+
+    Attributes:
+        bounds: the range (lo, hi) that values can have; None if nobody knows it.
+        shape: where nobody knows it, what is claimed: "any" or "gaussian".
+        spread: a guess of the standard deviation, as a fraction of the range; None for none.
+        by: the column of groups, or two of them; None for one mean of all.
+        groups: their labels, declared without looking at the data.
+        groups_are: "private", or "public" if group membership is public.
+        where: which rows count, a column of truth values; None for all.
+        grouping: what was made of `by` and `groups`.
+
+    Raises:
+        ArgumentError: an argument is invalid (BoundsError: the bounds are).
+    """
+
+    statistic: ClassVar[str] = "mean"
+    KIND: ClassVar[str] = "Mean"
+    describes: ClassVar[str] = "the mean of a column of {file}"
+    every_method: ClassVar[tuple[str, ...]] = get_args(MeanMethod)[1:]
+    range_may_be_found: ClassVar[bool] = True
+    LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
+
+    values: Column = field(repr=False)  # it may be an array of what people said
+    _: KW_ONLY
+    bounds: tuple[float, float] | None
+    shape: Shape = "any"
+    about: About = "people"
+    related: bool | float = True
+    spread: float | None = None
+    loss: LossOfOne = "mse"
+    confidence: float = 0.95
+    method: MeanMethod = "auto"
+    missing: Missing | None = None
+    by: Column | None = field(default=None, repr=False)
+    groups: Labels | Sequence[Labels] | None = None
+    groups_are: GroupsAre = "private"
+    where: Column | None = field(default=None, repr=False)
+    title: str | None = None
+    unit: str | None = None
+    grouping: door.Grouping | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parameters.choice("shape", self.shape)
+        parameters.loss_of_a_mean(self.loss)
+        parameters.spread(self.spread)
+        if self.method == "adaptive" and self.spread is not None:
+            raise ArgumentError(
+                'spread is a guess, but method="adaptive" finds the spread in the data: leave '
+                "one of the two out."
+            )
+        if self.bounds is None:
+            self._refuse_other_goals()
+        elif self.shape != "any":
+            raise ArgumentError(
+                f"shape={self.shape!r} is for bounds=None: on a known range nothing is assumed "
+                "about the shape of the data. Leave it out."
+            )
+        else:
+            self._set("bounds", parameters.bounds(self.bounds))
+        self._set("grouping", grouping.declared_groups(self.by, self.groups))
+        grouping.refuse(self)
+
+    def check(self, neighbours: str) -> None:
+        """Refuse what does not fit what is private."""
+        if self.groups_are == "public" and neighbours == "add-remove":
+            raise ArgumentError(
+                'groups_are="public" is for neighbours="replace": if it is private who takes '
+                "part, so is who is in a group. Leave it out."
+            )
+        cut = self.bounds is None and self.shape == "any"
+        if cut and neighbours == "add-remove" and self.assumption.sampled:
+            raise ArgumentError(
+                'about="population" needs bounds=(lo, hi) or shape="gaussian" under add-remove.'
+            )
+        super().check(neighbours)
+
+    def check_terms(self, call: Call) -> None:
+        """Refuse terms on which nothing could be said: the range that is found says something."""
+        if self.bounds is not None:
+            super().check_terms(call)
+
+    def _refuse_other_goals(self) -> None:
+        """Refuse what is not proven for a range that has to be found.
+
+        Raises:
+            ArgumentError: it is not.
+        """
+        if self.spread is not None:
+            raise ArgumentError(
+                "spread is a fraction of the range, which is unknown with bounds=None: leave it "
+                "out, or give bounds=(lo, hi)."
+            )
+        if self.shape == "any":
+            if not holds_on_any_range(self.assumption):
+                raise ArgumentError(
+                    f"related={self.related!r} with about={self.about!r} needs bounds=(lo, hi): a "
+                    "range that is found in the data may itself be related to who has which "
+                    'budget. Leave related out; or write shape="gaussian", about="population", '
+                    "related=False if the data are a sample of a Gaussian population."
+                )
+            return
+        if self.assumption != SAMPLE:
+            raise ArgumentError(
+                'shape="gaussian" is about a Gaussian population, about which budgets say '
+                'nothing: write about="population", related=False with it, or leave shape out.'
+            )
+        if self.loss != "mse":
+            raise ArgumentError(
+                f'loss={self.loss!r} is not for shape="gaussian", which minimizes the mean '
+                "squared error: leave loss out, or give bounds=(lo, hi)."
+            )
+
+    @property
+    def rule(self) -> door.Rule | None:
+        """What is averaged of a value: from its share of the bounds to that of `averaged`."""
+        return None
+
+    @property
+    def averaged(self) -> tuple[float, float]:
+        """The range of what is averaged: the bounds, unless a rule makes something else of them."""
+        return parameters.bounds(self.bounds)
+
+    @property
+    def of_some(self) -> bool:
+        """Whether groups are asked about, or some people, and not everybody at once."""
+        return self.by is not None or self.where is not None or self.excludes
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that are asked about."""
+        return {"values": self.values, **grouping.columns_of(self.grouping, self.where)}
+
+    def of_columns(self, columns: dict[str, Any]) -> Self:
+        """The same question of other columns."""
+        return replace(self, values=columns["values"], **grouping.as_given(columns))
+
+    @property
+    def goal(self) -> MeanGoal:
+        """What is assumed, and which error is minimized."""
+        guess = parameters.spread(self.spread)
+        return MeanGoal(self.assumption, self.loss, self.confidence, guess)
+
+    def methods(self, neighbours: str) -> Collection[str]:
+        """The names that `method` may have besides "auto"."""
+        if self.of_some:
+            return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
+        if self.bounds is None:
+            return FOUND
+        return (*RULES, *ADAPTIVE) if neighbours == "replace" else METHODS
+
+    @property
+    def varies(self) -> str:
+        """Why its interval cannot be forecast, in words; "" if it can be."""
+        if self.of_some:
+            return (
+                "the width of a group's interval depends on how many people are in it, "
+                "which is not known in advance. Give None for this question, or shares instead "
+                "of targets."
+            )
+        if self.bounds is None or self.method in ADAPTIVE:
+            return (
+                "the interval of a mean can be forecast only if bounds=(lo, hi) are "
+                'given and method is not "adaptive": otherwise it depends on the data. Give None '
+                "for this question."
+            )
+        return ""
+
+    @property
+    def expected(self) -> float:
+        """The spread at which intervals are forecast."""
+        return EXPECTED if self.spread is None else self.goal.spread
+
+    def look(self, call: Call) -> door.Look:
+        """Look at the rows, as numbers on a range, if that is known."""
+        return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+
+    def looks_beside(self, call: Call) -> dict[str, door.Look]:
+        """Look at the columns of groups, and at that of who is asked."""
+        return grouping.looks(self.columns, self.grouping, call)
+
+    def open(self, call: Call) -> door.Rows:
+        """Open the rows, as numbers."""
+        if call.ladder is not None and self.bounds is not None:
+            require_levels(call.ladder, self.method)
+        return door.open(
+            self.values,
+            **call.given,
+            missing=self.policy(call.neighbours),
+            ladder=call.ladder,
+            groups=self.grouping,
+            where=self.where,
+        )
+
+    def asks(self, call: Call) -> door.Ask | None:
+        """Squares where they are free; the line of values, if nobody knows their range."""
+        if self.bounds is None:
+            return None
+        if self.of_some:
+            return door.Ask("numbers", self.bounds, apart=self.groups_are == "public")
+        sums = call.neighbours == "add-remove" or self.method == "staircase"
+        return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
+
+    def steps(self, rows: door.Rows, call: Call) -> Steps:
+        """The way of a mean: on a known range or on one that is found, of counted people or not."""
+        private = call.neighbours == "add-remove"
+        if self.bounds is None:
+            return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)
+        counted = self.counted(rows, call)
+        if self.of_some:
+            return (groups.opened if private else groups.closed)(counted, call, self)
+        if private:
+            return ways.add_remove(counted, call.terms, self.goal, self._chosen, self._read_ratio)
+        if self.method == "adaptive":
+            return adaptive.two_stages(counted, self.goal, self.averaged)
+        return ways.replace(counted, self.goal, self.method, self._built, self._read)
+
+    def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
+        """One weighted sum, and that of squares where it is free."""
+        made = build if self.method == "staircase" else build_moments
+        return made(allocation, grid=door.GRID, bounds=self.averaged)
+
+    def _read(self, mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
+        """The mean of people who are public."""
+        weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
+        raw = mechanism.estimate(drawn)
+        margin = Weighed(weighing, mechanism.slack)
+        if isinstance(mechanism, SumAndSquares):
+            seen = mechanism.moments(drawn)
+            margin = WeighedSpread(weighing, mechanism.slack, *seen, self.expected)
+        value = min(max(raw, bounds[0]), bounds[1])
+        estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
+        risk = goal.in_units(goal.worst.risk(weighing), bounds)
+        return Read(estimate, risk, exact=True, weighing=weighing)
+
+    def _chosen(self, known: Known) -> Design[TwoSums]:
+        """Two sums, for what is known of people who are private."""
+        bounds = self.averaged
+        return two_sums_design(known, self.goal, self.method, bounds=bounds)
+
+    def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
+        """The mean of people who are private."""
+        mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
+        margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
+        value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
+        estimate = Scalar(value=value, raw=raw, bounds=bounds, margin=margin)
+        risk = goal.in_units(margin.leading(goal.worst), bounds)
+        return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:
+        """What the release says in words."""
+        if self.of_some:
+            return grouping.sentences(self, neighbours)
+        known = self.bounds is not None
+        averaged = cast(Scalar, answer.estimate).bounds
+        assumed = words.ASSUMED_OF_A_GAUSSIAN
+        if self.shape == "any":
+            assumed = words.assumed(
+                "mean", neighbours, self.assumption, self.statistic, found=not known
+            )
+        assumed += words.guessed(self.spread)
+        return Sentences(
+            words.protected(neighbours, range_is_known=known),
+            assumed,
+            words.clipped(
+                averaged if self.bounds is None else self.bounds,
+                midpoint=self.policy(neighbours) == "midpoint",
+                averaged=averaged,
+                found=not known,
+                alike=cast(Scalar, answer.estimate).alike,
+            ),
+        )

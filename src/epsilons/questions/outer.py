@@ -1,0 +1,253 @@
+"""Find the range of any data: a low and a high quantile, as far out as budgets allow to find them.
+
+Nothing is assumed of the shape: columns that are mostly one value, skewed, or in two heaps have a
+range that holds nearly all of them. How far out a quantile can be asked for follows from public
+facts: an end of the line that no data are near is chosen with odds of e^{−q·Σr/2}, for the quantile
+q and what people spend on it, r. So q is the smallest for which that is negligible.
+
+Whoever has more than the mean can use pays first. Each round looks at a finer picture of the line,
+as in `locate`; every number that steers this was released before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons.budgets.allocation import best_cap
+from epsilons.door.count import line
+from epsilons.draws.mechanisms import Candidates, CellsOf, Selection, TheLine
+from epsilons.questions.locate import (
+    ROUNDS,
+    ZOOM,
+    Payers,
+    around,
+    budgets_of,
+    left_of,
+    selection,
+    spent_on,
+    weights_of,
+    window_at,
+)
+from epsilons.questions.question import Draw
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.tails.gaussian import quantile
+from epsilons.types import Floats, Integers
+
+__all__ = ["FARTHEST", "Ends", "Share", "best_share", "outer"]
+
+FARTHEST: Final = 0.25
+"""The quantile beyond which a range would be a guess: a quarter of the weight on either side."""
+
+_NEAREST: Final = 1 / 64
+"""The outermost quantile that is asked for: farther out, single people decide."""
+
+_LINE: Final = 14.0
+"""ln of the prior of all the line over that of one bucket near 10¹², where all data may be."""
+
+_SURE: Final = 8.0
+"""ln of the odds against a wrong end: once in three thousand."""
+
+_TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
+"""Where the people are expected, and not known, so many times as many are asked for."""
+
+_HOPELESS: Final = 0.45
+"""The quantile beyond which no closer look is worth its budget."""
+
+_INWARDS: Final = 1.5
+"""A closer look asks for quantiles so many times as far in: farther out they may be beyond it."""
+
+_KEPT: Final = np.linspace(1.0, 0.5, 11)
+"""How much of its best cap the mean may keep, tried in this order."""
+
+_LEAST: Final = 0.02
+"""What of everyone's budget is for the range in any case: the strict have a say, too."""
+
+_TINY: Final = 2.0**-1000
+"""Who has less gives nothing: half of it may be rounded to more."""
+
+_HALF: Final = 3.5
+"""The range is widened as for Gaussian data, to so many σ on either side."""
+
+WEIGHT_BITS: Final = 17
+"""Bits of weights: the sum of all of them times 64 fits an integer."""
+
+_FINE: Final = 8.0
+"""A range of so many buckets is found well enough."""
+
+_PARTS: Final = 64
+_WIDER: Final = 4.0
+LOW, HIGH = "a low quantile of the values", "a high quantile of the values"
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """What one of the two selections takes from a person of each level.
+
+    Attributes:
+        each: the share of each level.
+        quantile: how far out it can be asked for; above one half if it cannot at all.
+    """
+
+    each: Floats
+    quantile: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """A range, and what finding it took.
+
+    Attributes:
+        bounds: its two ends, which are floats whatever was drawn.
+        alike: whether both quantiles are in one bucket of the finest picture that was looked at.
+        keys: what the budgets of each coarse level round to.
+        levels: the smallest budget of each coarse level.
+        counts: the people of each coarse level.
+        losses: what a person of each coarse level has spent, exactly.
+    """
+
+    bounds: tuple[float, float]
+    alike: bool
+    keys: Floats
+    levels: Floats
+    counts: Integers
+    losses: tuple[Fraction, ...]
+
+
+def best_share(
+    levels: Floats,
+    counts: Integers,
+    goal: MeanGoal,
+    *,
+    neighbours: str = "replace",
+    odds: float = _LINE,
+) -> Share:
+    """What a selection takes: as little as finds a far quantile, first of what the mean leaves.
+
+    Args:
+        levels: what is left of the budget of each level, from 0 to ∞, in any order.
+        counts: the people of each level, present or expected.
+        goal: of the mean.
+        neighbours: "replace", or "add-remove": then the counts are a guess.
+        odds: the prior weight of all candidates over a right one, as a logarithm.
+    """
+    people = counts.astype(np.float64)
+    cap = math.inf
+    if int(counts.sum()) >= 2 and float(levels.max()) > 0.0:
+        cap = best_cap(budgets_of(levels, counts), goal, goal.noise)
+    finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
+    best = Share(np.zeros(len(levels)), math.inf)
+    # Two selections share it; half is left for a closer look, if half is enough.
+    for parts in (4.0, 2.0):
+        for kept in _KEPT.tolist():
+            most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
+            share = _least(np.minimum(most, 4.0), people, _TIMES[neighbours] * (odds + _SURE))
+            if share.quantile <= _NEAREST:
+                return share
+            if share.quantile < best.quantile:
+                best = share
+        if best.quantile <= FARTHEST:
+            break
+    return best
+
+
+def _least(most: Floats, people: Floats, odds: float) -> Share:
+    """The lowest cap on shares that reaches the outermost quantile; all of them if none does."""
+    wanted = 2.0 * odds / _NEAREST
+    if float(most @ people) <= wanted:
+        total = float(most @ people)
+        return Share(most, 2.0 * odds / total if total > 0.0 else math.inf)
+    low, high = 0.0, float(most.max())
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        if float(np.minimum(most, middle) @ people) >= wanted:
+            high = middle
+        else:
+            low = middle
+    return Share(np.minimum(most, high), _NEAREST)
+
+
+def outer(
+    count: Callable[[line.Window | None], line.Lined],
+    goal: MeanGoal,
+    *,
+    neighbours: str,
+    agree: Callable[[line.Lined, Share], None] | None = None,
+    before: tuple[Fraction, ...] | None = None,
+    people: Payers | None = None,
+) -> Generator[Draw, Any, Ends]:
+    """Find a range that holds nearly all of any data.
+
+    Args:
+        count: counts people by level, and adds weights up by bucket: one pass over values.
+        goal: of the mean, which gets what is left.
+        neighbours: "replace" or "add-remove".
+        agree: is shown the levels and the first share before anything is drawn, and may refuse.
+        before: what a person of each level has spent already.
+        people: whom selections charge, if they speak of other levels.
+
+    Guarantee:
+        A person of a level spends the sum of what the stages say, and no stage looks at the data
+        except through the integers that it is drawn around. Zooming depends on drawn numbers only.
+    """
+    levels, place = (None, None) if people is None else (people.levels, people.place)
+    stages: list[Selection] = []
+    window: line.Window | None = None
+    counted = count(window)
+    left = left_of(counted, before, stages)
+    share = best_share(left, counted.counts, goal, neighbours=neighbours)
+    if agree is not None:
+        agree(counted, share)
+    for step in range(ROUNDS):
+        space: Candidates = TheLine() if window is None else CellsOf(window.cells)
+        ends = []
+        far, near = _odds(share.quantile)
+        total = counted.masses(weights_of(share.each, WEIGHT_BITS)[0])  # the same for both ends
+        for odds, seeks in (((far, near), LOW), ((near, far), HIGH)):
+            stage = selection(counted, share.each, neighbours, space, seeks, odds, WEIGHT_BITS)
+            index = yield Draw(stage, total, True, levels, place)
+            stages.append(stage)
+            ends.append(window_at(window, index))
+        (low, width), (high, other) = sorted(ends)
+        width = max(width, other)
+        if high - low >= _FINE * width or step == ROUNDS - 1:
+            break
+        cells = ZOOM[step + 1]
+        left = left_of(counted, before, stages)
+        closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
+        if closer.quantile > _HOPELESS or low == high == 0.0:
+            break  # what is left would find nothing finer, and near 0 nothing is: it is the mean's
+        inner = min(_INWARDS * share.quantile, _HOPELESS)
+        share = replace(closer, quantile=max(closer.quantile, inner))
+        reach = (high - low) / 2.0 + _WIDER * width
+        window = line.Window.around((low + high) / 2.0, reach, cells)
+        counted = count(window)
+    half = max((high - low) / 2.0, width / 2.0) * _wider(far / _PARTS)
+    return Ends(
+        around(low / 2.0 + high / 2.0, half),
+        high - low < width / 2.0,
+        counted.keys,
+        counted.levels,
+        counted.counts,
+        spent_on(before, stages, len(counted.levels)),
+    )
+
+
+def _odds(part: float) -> tuple[int, int]:
+    """The odds of a low quantile: whole numbers, and never farther in than the middle."""
+    left = max(math.ceil(min(part, 0.5) * _PARTS), 1)
+    return left, _PARTS - left
+
+
+def _wider(part: float) -> float:
+    """By how much the distance of two quantiles of a Gaussian falls short of the range.
+
+    Args:
+        part: the quantile that was asked for, which is no farther out than the one that could be.
+    """
+    return max(_HALF / quantile(1.0 - min(part, 0.49)), 1.0)

@@ -1,0 +1,155 @@
+"""Several means of the same people, drawn at once: one noise for all, in place of a part for each.
+
+Which means go together is said by their questions alone, and whether they do by budgets, which are
+public: proof in docs/proofs/cube.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from epsilons import door, words
+from epsilons.budgets.allocation import SEVERAL_RULES, Allocation, allocate_for
+from epsilons.budgets.levels import Budgets
+from epsilons.door import Tally
+from epsilons.draws.mechanisms import SeveralSums, build_several
+from epsilons.errors import PrivacyError
+from epsilons.questions.mean import Mean
+from epsilons.questions.question import Answer, Call, Draw, Question
+from epsilons.results.release import ByLevel, Scalar
+from epsilons.risk.margins import SeveralMeans, WeighedTogether
+
+__all__ = ["Together", "asks", "gathered", "shared", "together"]
+
+_TOGETHER: Final = (
+    *("values", "bounds", "missing", "title", "unit"),  # each its own
+    *("about", "related", "loss", "confidence", "method"),  # all the same
+)
+"""The arguments of means that may be drawn together. Any other keeps a mean by itself."""
+
+
+def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:
+    """The places of questions that may be drawn together, in the order of the first of each.
+
+    Means of different shares stay apart: who gave them such wants one to be better than another,
+    and means that are drawn together are all as good.
+
+    Args:
+        questions: checked.
+        calls: of each. Under add/remove none are drawn together: two sums of a mean move together.
+    """
+    groups: dict[Any, list[int]] = {}
+    for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
+        alike: Any = place
+        if call.neighbours == "replace" and isinstance(question, Mean) and _may_join(question):
+            asked = (question.assumption, question.loss, question.confidence, question.method)
+            alike = (*asked, call.share)
+        groups.setdefault(alike, []).append(place)
+    return [tuple(places) for places in groups.values()]
+
+
+def shared(calls: Sequence[Call]) -> Call:
+    """The call of questions that are asked as one: what everyone offers to all of them."""
+    return replace(calls[0], share=sum((call.share for call in calls), Fraction(0)))
+
+
+def _may_join(question: Mean) -> bool:
+    """Whether nothing is asked of it that one noise for several means cannot give."""
+    others = [each for each in fields(question) if each.init and each.name not in _TOGETHER]
+    plain = all(_is(getattr(question, each.name), each.default) for each in others)
+    known = question.bounds is not None and question.missing in (None, "error", "midpoint")
+    return plain and known and question.method in ("auto", *SEVERAL_RULES)
+
+
+def _is(given: object, default: object) -> bool:
+    return given is default or (isinstance(given, str) and given == default)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Means that are drawn at once, counted and allocated.
+
+    Attributes:
+        questions: the means, in the order of the sums.
+        counted: a cell of x and one of 1 − x for each of them, by what people offer to all.
+        allocation: who spends what on all of them.
+        mechanism: what they are drawn from.
+    """
+
+    questions: tuple[Mean, ...]
+    counted: Tally
+    allocation: Allocation
+    mechanism: SeveralSums
+
+    def steps(self) -> Generator[Draw, Any, tuple[Answer, ...]]:
+        """The generator: one draw, and an answer for each mean."""
+        mechanism = self.mechanism
+        drawn = yield Draw(mechanism, mechanism.total(self.counted))
+        raws = mechanism.estimate(drawn)
+        return tuple(self._answer(place, raw) for place, raw in enumerate(raws))
+
+    def _answer(self, place: int, raw: float) -> Answer:
+        question, allocation, mechanism = self.questions[place], self.allocation, self.mechanism
+        bounds, goal = mechanism.bounds[place], question.goal
+        lo, hi = bounds
+        margin = WeighedTogether(mechanism.weighing, mechanism.slack, place)
+        return Answer(
+            estimate=Scalar(value=min(max(raw, lo), hi), raw=raw, bounds=bounds, margin=margin),
+            method=allocation.method,
+            n=allocation.n,
+            risk=goal.in_units(goal.risk(mechanism.weighing), bounds),
+            exact=allocation.exact,
+            spent=ByLevel(allocation.levels, allocation.spent, allocation.counts),
+            beside=words.drawn_together(mechanism.means),
+        )
+
+
+def asks(question: Mean) -> door.Ask:
+    """What one of several means asks of its rows."""
+    return door.Ask("numbers", question.bounds, question.rule)
+
+
+def together(questions: Sequence[Mean], rows: Sequence[door.Rows], call: Call) -> Together | None:
+    """Means of the same people that are drawn at once, if that is forecast to be better.
+
+    Args:
+        questions: that may be drawn together, two of them or more.
+        rows: opened for each.
+        call: of all of them: what everyone offers to them together.
+
+    Returns:
+        None where a part of everyone's budget for each mean is as good: by the error that the
+        questions ask for, from budgets alone.
+
+    Raises:
+        PrivacyError: the means are not of the same people.
+    """
+    first = call.part(rows[0].count(asks(questions[0])))
+    bounds = tuple(question.averaged for question in questions)
+    one, method, means = questions[0].goal, questions[0].method, len(questions)
+    goal = SeveralMeans(one.assumption, one.loss, one.confidence, one.spread, means)
+    budgets = Budgets.of_levels(first.levels, first.counts)
+    allocation = allocate_for(budgets, goal, method)
+    mechanism = build_several(allocation, grid=door.GRID, bounds=bounds)
+    if mechanism is None:
+        return None
+    parts = first.levels / means
+    if (np.diff(parts) > 0.0).all() and (parts[first.levels > 0.0] > 0.0).all():
+        apart = allocate_for(Budgets.of_levels(parts, first.counts), one, method)
+        if apart.aimed <= allocation.aimed:
+            return None
+    pairs = zip(questions[1:], rows[1:], strict=True)
+    others = [call.part(each.count(asks(asked))) for asked, each in pairs]
+    for each in others:
+        same = np.array_equal(each.levels, first.levels)
+        if not same or not np.array_equal(each.counts, first.counts):
+            raise PrivacyError("Means that are drawn together are not of the same people.")
+    cells = np.concatenate([first.cells, *(each.cells for each in others)], axis=1)
+    unit, labels = means * first.unit, means * first.categories
+    every = replace(first, cells=cells, unit=unit, categories=labels)
+    return Together(tuple(questions), every, allocation, mechanism)

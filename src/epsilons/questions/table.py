@@ -1,0 +1,22 @@
+"""The table of statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from epsilons.questions.count import Count
+from epsilons.questions.covariance import Covariance
+from epsilons.questions.frequencies import Frequencies
+from epsilons.questions.mean import Mean
+from epsilons.questions.quantile import Quantile
+from epsilons.questions.question import Question
+from epsilons.questions.variance import Variance
+
+__all__ = ["STATISTICS"]
+
+STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
+    {each.statistic: each for each in (Mean, Frequencies, Quantile, Variance, Covariance, Count)}
+)
+"""Every statistic by its name: plans and the command line find them here."""

@@ -1,0 +1,111 @@
+"""The variance of a column, with the standard deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+from epsilons import door, parameters, words
+from epsilons.budgets.allocation import Allocation
+from epsilons.draws.mechanisms import SumAndSquares, build_moments
+from epsilons.questions import soft_cells, ways
+from epsilons.questions.question import Answer, Call, Sentences, Steps
+from epsilons.questions.ways import Read
+from epsilons.results.release import VarianceEstimate as Estimate
+from epsilons.risk.goals import CellsGoal, MeanGoal
+from epsilons.risk.moments import SoftMoments, ThreeCells, VarianceMargin, Varied
+from epsilons.types import About, Column, Missing, SoftMethod
+
+__all__ = ["Variance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Variance(soft_cells.SoftQuestion):
+    """The variance of a column: see `epsilons.variance` for each argument.
+
+    Attributes:
+        bounds: the range (lo, hi) that values can have.
+
+    Raises:
+        ArgumentError: an argument is invalid (BoundsError: the bounds are).
+    """
+
+    statistic: ClassVar[str] = "variance"
+    KIND: ClassVar[str] = "Variance"
+    describes: ClassVar[str] = "the variance of a column of {file}"
+    NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
+
+    values: Column = field(repr=False)  # it may be an array of what people said
+    _: KW_ONLY
+    bounds: tuple[float, float]
+    about: About = "people"
+    related: bool | float = True
+    confidence: float = 0.95
+    method: SoftMethod = "auto"
+    missing: Missing | None = None
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("bounds", parameters.bounds(self.bounds, power=4))
+
+    @property
+    def goal(self) -> CellsGoal:
+        """Where there are cells, the errors of all of them are to be small."""
+        return CellsGoal(self.assumption, self.loss, self.confidence, 3)
+
+    def look(self, call: Call) -> door.Look:
+        """Look at the rows, as numbers on a range."""
+        return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
+
+    def open(self, call: Call) -> door.Rows:
+        """Open the rows, as numbers."""
+        return door.open(
+            self.values, **call.given, missing=self.policy(call.neighbours), ladder=call.ladder
+        )
+
+    def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
+        """The three cells of squares."""
+        return door.Ask("squares", self.bounds)
+
+    def steps(self, rows: door.Rows, call: Call) -> Steps:
+        """A sum with squares if all who are public answer; three cells of one unit if not."""
+        if call.neighbours == "add-remove" or self.excludes:
+            return super().steps(rows, call)
+        # By name, for noise in stairs has no squares beside it.
+        rule = "optimal" if self.method == "auto" else self.method
+        goal = MeanGoal(self.assumption, self.loss, self.confidence)
+        counted = self.counted(rows, call)
+        return ways.replace(counted, goal, rule, self._built, self._read)
+
+    def _built(self, allocation: Allocation) -> Any:
+        """A weighted sum with squares, on a unit range."""
+        return build_moments(allocation, grid=door.GRID, bounds=(0.0, 1.0))
+
+    def _read(self, mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
+        """The variance: squares come along with the sum."""
+        margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
+        return Read(*self._estimate(margin))
+
+    def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
+        """The estimate, and its risk in data units."""
+        return self._estimate(ThreeCells(margin))
+
+    def _estimate(self, margin: VarianceMargin) -> tuple[Estimate, float]:
+        lo, hi = self.bounds
+        unit = (hi - lo) ** 2
+        found = margin.variance(self.assumption, self.confidence)
+        estimate = Estimate(
+            value=found.value * unit,
+            raw=margin.raw * unit,
+            bounds=(0.0, unit / 4.0),
+            values=self.bounds,
+            margin=margin,
+        )
+        return estimate, margin.risk(self.assumption) * unit * unit
+
+    def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
+        """What the release says in words."""
+        midpoint = self.policy(neighbours) == "midpoint"
+        return self.said(neighbours, words.clipped(self.bounds, midpoint=midpoint))

@@ -1,0 +1,1 @@
+"""What comes out: releases, and the forms in which any result is shown."""

@@ -1,0 +1,101 @@
+"""Release: what is published, with everything that may be published beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.results.release.derived import Amount, Counts, Side
+    from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
+    from epsilons.results.release.grouped import Compared, Groups, Shares
+    from epsilons.results.release.kinds import (
+        AnyEstimate,
+        CountEstimate,
+        Pair,
+        Quantiles,
+        VarianceEstimate,
+    )
+    from epsilons.results.release.release import Release
+    from epsilons.results.release.releases import JointRange, JointRanges, Releases
+    from epsilons.results.release.spending import (
+        AllOfIt,
+        ByLevel,
+        Expected,
+        Spending,
+        Spent,
+        shown_levels,
+    )
+    from epsilons.results.release.stored import Entry
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "derived": (
+                "Amount",
+                "Counts",
+                "Side",
+            ),
+            "estimate": (
+                "Cells",
+                "Scalar",
+                "VectorEstimate",
+            ),
+            "grouped": (
+                "Compared",
+                "Groups",
+                "Shares",
+            ),
+            "kinds": (
+                "AnyEstimate",
+                "CountEstimate",
+                "Pair",
+                "Quantiles",
+                "VarianceEstimate",
+            ),
+            "release": ("Release",),
+            "releases": (
+                "JointRange",
+                "JointRanges",
+                "Releases",
+            ),
+            "spending": (
+                "AllOfIt",
+                "ByLevel",
+                "Expected",
+                "Spending",
+                "Spent",
+                "shown_levels",
+            ),
+            "stored": ("Entry",),
+        },
+    )
+
+__all__ = [
+    "AllOfIt",
+    "Amount",
+    "AnyEstimate",
+    "ByLevel",
+    "Cells",
+    "Compared",
+    "CountEstimate",
+    "Counts",
+    "Entry",
+    "Expected",
+    "Groups",
+    "JointRange",
+    "JointRanges",
+    "Pair",
+    "Quantiles",
+    "Release",
+    "Releases",
+    "Scalar",
+    "Shares",
+    "Side",
+    "Spending",
+    "Spent",
+    "VarianceEstimate",
+    "VectorEstimate",
+    "shown_levels",
+]

@@ -1,0 +1,450 @@
+"""What follows from a release without another draw: totals, quantiles, tables, and sides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
+
+import numpy as np
+
+from epsilons import door, parameters
+from epsilons.budgets.allocation import best_cap
+from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
+from epsilons.budgets.levels import Budgets
+from epsilons.errors import KindError
+from epsilons.loading import later
+from epsilons.results.release.estimate import Cells, Scalar
+from epsilons.risk import OPEN, SumNoise, ratio
+from epsilons.risk.goals import Goal, Words, goal_of
+from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats, Group
+
+if TYPE_CHECKING:
+    from epsilons.results.release import grouped, kinds
+    from epsilons.results.release.release import Release
+    from epsilons.risk import quantiles
+else:
+    quantiles = later("epsilons.risk.quantiles")
+    kinds = later("epsilons.results.release.kinds")
+    grouped = later("epsilons.results.release.grouped")
+
+__all__ = [
+    "SHOWN",
+    "Amount",
+    "Counts",
+    "Derived",
+    "Side",
+    "Stakes",
+    "Tabled",
+    "answers",
+    "side_by_side",
+    "stakes",
+]
+
+
+# What follows from a release without another draw: totals, numbers of people, quantiles.
+
+_GRID_SHARE: Final = 0.01
+"""The part of the error probability that bounds how many people a grid puts off."""
+
+
+class Amount(Estimated):
+    """A number that follows from a release, in data units, with its interval."""
+
+    __slots__ = ()
+
+
+class Counts(NamedTuple):
+    """Numbers of people, in the order of the categories.
+
+    Attributes:
+        value: the estimates, which need not be whole.
+        low: the lower ends of the intervals, each by itself.
+        high: the upper ends.
+        band_low: the lower ends of ranges that hold all at once.
+        band_high: the upper ends.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    band_low: Floats
+    band_high: Floats
+
+
+class Derived:
+    """What releases can tell beside their estimates."""
+
+    def total(self, confidence: float = 0.95) -> Amount:
+        """The sum of the values of all people, from their mean: nothing more is spent.
+
+        With `person` it is the sum of everyone's own mean. Under replace it is n times the mean.
+        Under add/remove it comes from the two noisy sums themselves, if everyone who counts has the
+        same weight; people below the lowest level are in no sum.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            The total, with an interval, in data units.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+            KindError: this is not a mean of these very people, or no total is proven.
+
+        Guarantee:
+            The interval misses with probability at most 1 − confidence:
+            docs/proofs/counts.md.
+        """
+        release = cast("Release", self)
+        level, estimate = parameters.confidence(confidence), release.estimate
+        means = isinstance(estimate, Scalar) and not isinstance(
+            estimate.margin, quantiles.QuantilesMargin
+        )
+        if not means or release.about != "people":
+            _refuse("total", "the mean of exactly these people", release)
+        scalar = cast(Scalar, estimate)
+        if isinstance(scalar.margin, Ratio):
+            return _sum_of(scalar.margin, scalar.bounds, level)
+        if release.n is None or release.n_is_noisy:
+            _refuse("total", "a mean whose people are public", release)
+        n = float(release.n)
+        low, high = release.interval(level)
+        return Amount(n * scalar.value, n * low, n * high)
+
+    def counts(self, confidence: float = 0.95) -> Counts:
+        """How many people are in each category, from their shares: nothing more is spent.
+
+        Under replace it is n times the shares. Under add/remove it is the noisy counts themselves,
+        if everyone who counts has the same weight; people below the lowest level are in none.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            Numbers of people, with intervals and with a band.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+            KindError: these are not shares of these very people, or no numbers are proven.
+
+        Guarantee:
+            Each interval, and the band as a whole, misses with probability at most 1 − confidence:
+            docs/proofs/counts.md.
+        """
+        release = cast("Release", self)
+        level, estimate = parameters.confidence(confidence), release.estimate
+        if not isinstance(estimate, Cells) or release.about != "people":
+            _refuse("counts", "the frequencies of exactly these people", release)
+        cells = estimate
+        if isinstance(cells.margin, RatioCells):
+            return _numbers_of(cells.margin, level)
+        if release.n is None or release.n_is_noisy:
+            _refuse("counts", "frequencies whose people are public", release)
+        n = float(release.n)
+        ends = (*release.interval(level), *release.band(level))
+        return Counts(n * cells.value, *(n * end for end in ends))
+
+    def quantile(self, q: float, confidence: float = 0.95) -> Amount:
+        """The value that a share q of people is at or below, from frequencies of bins.
+
+        Within a bin it is interpolated. The interval goes from an end of a bin to another.
+
+        Args:
+            q: strictly between 0 and 1.
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            The quantile, with an interval, in data units. Ends of open bins are infinite.
+
+        Raises:
+            ArgumentError: q or the confidence is not strictly between 0 and 1.
+            KindError: this is not a release of bins that cover every number between two ends.
+
+        Guarantee:
+            Over all data that the assumption allows, the interval misses with probability at most
+            1 − confidence: docs/proofs/quantiles.md.
+        """
+        release = cast("Release", self)
+        share = parameters.quantiles(q)
+        level, estimate = parameters.confidence(confidence), release.estimate
+        if not isinstance(share, float):
+            raise KindError("quantile takes one q at a time: ask for each, or ask ep.quantile.")
+        if not isinstance(estimate, Cells):
+            _refuse("quantile", "frequencies of bins, published with edges=", release)
+        cells = estimate
+        edges = _edges(cells.categories)
+        value, (low, high) = quantiles.quantile_of_cells(
+            cells.margin, cells.raw, share, edges, release.assumption, level
+        )
+        return Amount(value, low, high)
+
+
+def _edges(categories: tuple[object, ...]) -> Floats:
+    """All ends of bins.
+
+    Raises:
+        KindError: they are no bins, or there are gaps, or another category beside them.
+    """
+    pairs = [each for each in categories if isinstance(each, tuple)]
+    if len(pairs) != len(categories) or any(a[1] != b[0] for a, b in pairwise(pairs)):
+        raise KindError(
+            "quantile is for frequencies of bins without gaps and without other: publish them with "
+            "edges=[…], the first -inf and the last inf if values may be anywhere."
+        )
+    return np.array([pairs[0][0], *(pair[1] for pair in pairs)], dtype=np.float64)
+
+
+def _sum_of(margin: Ratio, bounds: tuple[float, float], confidence: float) -> Amount:
+    """The sum of the values of people who have one weight, from the two sums that were drawn."""
+    if not margin.equal:
+        _unequal("total")
+    lo, hi = bounds
+    t, total = margin.drawn
+    start, whole = margin.scheme.start, margin.scheme.total
+    parts = ((hi - lo) * start[0] + lo * whole[0], (hi - lo) * start[1] + lo * whole[1])
+    beta = 1.0 - confidence
+    far = ratio.quantile(ratio.noise_of(margin.law, parts), beta * (1.0 - _GRID_SHARE) / 2.0)
+    value = ((hi - lo) * t + lo * total) / margin.largest
+    # Values are on a grid: everyone may be off by a part of it.
+    about = ratio.quantile(ratio.noise_of(margin.law, whole), beta * _GRID_SHARE)
+    grid = margin.slack * (hi - lo) * max(total + about, 0.0) / margin.largest
+    reach = far / margin.largest + grid
+    return Amount(value, value - reach, value + reach)
+
+
+def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
+    """Numbers of people who have one weight, from the counts that were drawn."""
+    if not margin.equal:
+        _unequal("counts")
+    drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
+    scale = margin.scale / margin.largest
+    point = 1.0 / margin.largest
+    ends = []
+    for part in (beta, beta / len(drawn)):
+        reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
+        ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
+    return Counts(np.maximum(drawn, 0.0), *ends)
+
+
+def _unequal(name: str) -> NoReturn:
+    raise KindError(
+        f"{name}: weights differ and are private, so a weighted sum says little about a number of "
+        "people. Publish with cap= at the lowest of levels: then everyone has the same weight."
+    )
+
+
+def _refuse(name: str, of: str, release: Release) -> NoReturn:
+    raise KindError(
+        f"{name} is for {of}: this release is of a {release.statistic}, "
+        f'about="{release.about}", neighbours="{release.neighbours}".'
+    )
+
+
+# Side by side: what a release says if budgets are related to values in any way, a little, or not.
+#
+# The interval is that of what was drawn. The cap, and the typical error with it, are what the same
+# people could have had if that had been assumed from the start: what an assumption would buy.
+
+SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
+"""The answers that are shown beside one another."""
+
+
+class Stakes(NamedTuple):
+    """What people could have with an assumption.
+
+    Attributes:
+        cap: the most that anyone would spend.
+        typical: the typical error then, on a unit range.
+    """
+
+    cap: float
+    typical: float
+
+
+class Side(NamedTuple):
+    """What is known if budgets are related to values in this way.
+
+    Attributes:
+        related: in which way.
+        low: the lower end of the interval of this release; None of several numbers.
+        high: its upper end.
+        error: the error of this release that is not exceeded with its confidence; of the worst
+            category, or in ℓ2; of groups half the width of the interval of one in the middle.
+        cap: the most that anyone would spend, had it been assumed; None if that is not known.
+        typical: the typical error then.
+    """
+
+    related: bool | float
+    low: float | None
+    high: float | None
+    error: float
+    cap: float | None
+    typical: float | None
+
+
+def side_by_side(
+    estimate: kinds.AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
+) -> tuple[Side, ...]:
+    """What a release says with each answer.
+
+    Args:
+        estimate: what was drawn.
+        words: what was assumed, the loss and the confidence.
+        budgets: of the people, or of those who are expected; None if that is private.
+        neighbours: what counts as a change of one person.
+
+    Returns:
+        A side for each answer that intervals are proven for.
+    """
+    assumption, loss, confidence = words
+    cells = len(estimate.categories) if isinstance(estimate, Cells) else None
+    sides = []
+    for each in filter(estimate.margin.allows, answers(assumption)):
+        low = high = cap = typical = None
+        if isinstance(estimate, (Scalar, kinds.Pair)):
+            low, high = estimate.interval(each, confidence)
+        if budgets is not None and estimate.margin.staked:
+            asked = (each, loss, confidence)
+            goal = goal_of(asked, cells)
+            if isinstance(estimate.margin, WeighedTogether):
+                goal = estimate.margin.goal(asked)
+            found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
+            cap, typical = found.cap, estimate.unit * found.typical
+        error = estimate.error(each, confidence)
+        sides.append(Side(each.related, low, high, error, cap, typical))
+    return tuple(sides)
+
+
+def answers(assumption: Assumption) -> tuple[Assumption, ...]:
+    """The assumption, and those that are shown beside it, what is true of all data first."""
+    shown = {*SHOWN, assumption.related}
+    ordered = sorted(shown, key=lambda related: (related is not True, -float(related)))
+    return tuple(replace(assumption, related=related) for related in ordered)
+
+
+def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
+    """What people could have, for what the goal takes to be true."""
+    cap = best_cap(budgets, goal, noise)
+    answer = Effective(capped(budgets, cap), cap=cap)
+    typical = goal.rmse(weighing_of(budgets, answer, noise))
+    highest = float(budgets.levels[-1])
+    return Stakes(min(cap, highest) if np.isfinite(highest) else cap, typical)
+
+
+# What releases of several numbers can tell: two groups beside each other, shares, a table.
+
+
+class Tabled:
+    """Releases as tables, and what lies between groups."""
+
+    estimate: Any
+    statistic: str
+    confidence: float
+    unit: str | None
+
+    @property
+    def assumption(self) -> Assumption:
+        """What was assumed about the data."""
+        raise NotImplementedError
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """The labels of the groups, in the order of `value`; pairs of labels for two columns."""
+        return self._groups("groups").labels
+
+    @property
+    def shares(self) -> grouped.Shares:
+        """The share of each group among all people, with its interval at `confidence`."""
+        return self._groups("shares").shares(self.assumption, self.confidence)
+
+    @property
+    def share(self) -> grouped.Shares | None:
+        """The share of those who answered, or who are in the subset, with its interval.
+
+        None if the mean is that of everybody.
+        """
+        found = getattr(self.estimate, "share", None)
+        if found is None:
+            raise KindError(f"share is for one number: this release is of {self.statistic}.")
+        share: grouped.Shares | None = found(self.assumption, self.confidence)
+        return share
+
+    def difference(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
+        """The mean of one group minus that of another, with an interval for the difference.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: they are not two labels, the confidence is not strictly between 0 and 1,
+                or there are no groups.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence.
+        """
+        groups, level = self._groups("difference"), parameters.confidence(confidence)
+        return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
+
+    def ratio(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
+        """The mean of one group divided by that of another, with an interval for the ratio.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: as `difference`; or values may be of both signs.
+
+        Guarantee:
+            As of `difference`.
+        """
+        groups, level = self._groups("ratio"), parameters.confidence(confidence)
+        return groups.ratio(first, second, self.assumption, level)
+
+    def compare(self, first: Group, second: Group) -> Self:
+        """The same release, which also shows the difference and the ratio of two groups.
+
+        They stand in what is printed, in JSON and on the page, with intervals at `confidence`. The
+        ratio is left out where values may be of both signs. Nothing more is spent: everything is
+        computed from what was released.
+
+        Args:
+            first: the label of a group; a pair of labels for two columns.
+            second: that of another.
+
+        Raises:
+            ArgumentError: they are not two labels, or there are no groups.
+        """
+        estimate = self._groups("compare").comparing(first, second)
+        return replace(self, estimate=estimate)  # type: ignore[type-var]
+
+    def to_frame(self, confidence: float | None = None) -> Any:
+        """A Polars frame: a row for each number, with its interval.
+
+        Args:
+            confidence: of the intervals in it; that of the release, if not given.
+
+        Returns:
+            What it is of (a group, a category, a quantile, a coordinate, or for two columns the
+            name of the number), the value, the ends of its interval, and for groups, categories and
+            quantiles those of a band that holds for all rows at once; for groups also their
+            shares of all people.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+        """
+        level = self.confidence if confidence is None else parameters.confidence(confidence)
+        return door.frame(self.estimate.table(self.assumption, level))
+
+    def _groups(self, name: str) -> grouped.Groups:
+        if isinstance(self.estimate, grouped.Groups):
+            return self.estimate
+        raise KindError(f"{name} is for means by group: this release is of {self.statistic}.")

@@ -1,0 +1,465 @@
+"""What was estimated: one number, the shares of cells, or a vector, each with its margin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from epsilons.errors import KindError
+from epsilons.frozen import storable
+from epsilons.loading import later
+from epsilons.results.report import numbers
+from epsilons.risk.local import VectorMargin
+from epsilons.risk.margins import CellsMargin, ScalarMargin
+from epsilons.risk.ranges import Located, LocatedRatio
+from epsilons.risk.spread import Spread, WeighedSpread
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats, freeze
+
+if TYPE_CHECKING:
+    from epsilons.results.release import grouped, said
+    from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet
+else:
+    sheet = later("epsilons.results.report.sheet")
+    grouped = later("epsilons.results.release.grouped")
+    said = later("epsilons.results.release.said")
+
+__all__ = ["Estimate", "Reportable"]
+
+
+# What every estimate can tell, whatever it is of.
+
+
+class Estimate:
+    """What every estimate has.
+
+    Attributes:
+        in_percent: whether its numbers are shares of people.
+        each: what one of its numbers is of, and several.
+    """
+
+    value: Any
+    in_percent: ClassVar[bool] = False
+    each: ClassVar[tuple[str, str]] = ("category", "categories")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What its numbers are of; one "" if there is one."""
+        return ("",)
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
+        """A range that holds the truth with at least this probability: of each by itself."""
+        raise NotImplementedError
+
+    def rows(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
+        """Each of its numbers with its name and its interval."""
+        numbers = (self.value, *self.interval(assumption, confidence))
+        return tuple(
+            map(sheet.Row, self.names, *(np.atleast_1d(each).tolist() for each in numbers))
+        )
+
+    def known_as(self, confidence: str) -> str:  # noqa: ARG002
+        """What its `error` is called, if a word of its own is needed.
+
+        Args:
+            confidence: of it, in words.
+        """
+        return ""
+
+    def influence(self, lies: int) -> float:  # noqa: ARG002
+        """How far dishonest reports can have moved it.
+
+        Raises:
+            KindError: nobody sent reports.
+        """
+        raise KindError(
+            "influence is for the local model: with a trusted curator nobody sends reports."
+        )
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it, as plain data: nothing."""
+        return {}
+
+
+class Reportable(Estimate):
+    """An estimate that the local model has, too: then its margin knows what reports can do."""
+
+    margin: Any
+    raw: Any
+
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports can have moved it: one number, any of several, or in ℓ2."""
+        if not self._has_reports:
+            return super().influence(lies)
+        return float(self.margin.influence(lies, *self._place))
+
+    @property
+    def _has_reports(self) -> bool:
+        return hasattr(self.margin, "influence")
+
+    @property
+    def _place(self) -> tuple[Any, ...]:
+        """Where it is: what can move it at most depends on it."""
+        return (self.raw,)
+
+    def _influence_of_one(self) -> dict[str, float]:
+        """How far one dishonest report can move it, as plain data, where there are reports."""
+        return {"influence_of_one": self.influence(1)} if self._has_reports else {}
+
+
+_ENDS: Final = ("from", "to")
+"""What the ends of a bin are called in a table."""
+
+_CELLS: Final = 12
+_COORDINATES: Final = 10
+"""Categories and coordinates that are printed; the others are counted."""
+
+
+@storable("release.Scalar")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scalar(Reportable):
+    """One number.
+
+    Attributes:
+        value: within the bounds.
+        raw: as it was drawn.
+        bounds: the range of the values, known or found.
+        margin: how far the truth may be.
+        sigma: the standard deviation that the range was made from, where it was found so.
+        alike: whether nearly all values seemed to be in one place when the range was found.
+    """
+
+    kind: ClassVar = "scalar"
+    value: float
+    raw: float
+    bounds: tuple[float, float]
+    margin: ScalarMargin
+    sigma: float | None = None
+    alike: bool = False
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
+        """A range that holds the truth with at least this probability."""
+        return self.margin.interval(self.raw, self.bounds, assumption, confidence)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error not exceeded with this probability."""
+        low, high = self.interval(assumption, confidence)
+        return max(self.value - low, high - self.value)
+
+    @property
+    def unit(self) -> float:
+        """What an error of 1 on a unit range is, in data units."""
+        lo, hi = self.bounds
+        return hi - lo
+
+    @property
+    def _place(self) -> tuple[float, tuple[float, float]]:
+        return self.raw, self.bounds
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        return {
+            "value": self.value,
+            "raw": self.raw,
+            "interval": [low, high],
+            "bounds": list(self.bounds),
+            **self._spread(assumption, confidence),
+            **self._share(assumption, confidence),
+            **self._influence_of_one(),
+        }
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        (row,) = self.rows(release.assumption, release.confidence)
+        lo, hi = self._values
+        return said.number_sheet(
+            release,
+            row,
+            bounds=self.bounds,
+            values=said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}"),
+            more=[*self._share_fact(release), *self._spread_fact(release)],
+            helps=self._helps(release),
+        )
+
+    @property
+    def _values(self) -> tuple[float, float]:
+        """The range of the values."""
+        return self.bounds
+
+    def _share_fact(self, release: Release) -> list[sheet.Fact]:
+        """Of which part of all people it is the mean, if not of everybody."""
+        found = self.share(release.assumption, release.confidence)
+        if found is None:
+            return []
+        apart = found.high - found.low or 0.01
+        shown = [numbers.aligned_share(each, apart) for each in found]
+        within = f"{numbers.percent(release.confidence)} interval {shown[1]} to {shown[2]}"
+        return [sheet.Fact("Share", f"It is the mean of {shown[0]} of these people ({within})")]
+
+    def _spread_fact(self, release: Release) -> list[sheet.Fact]:
+        """The standard deviation of the data, if it was released."""
+        found = self.spread(release.assumption, release.confidence)
+        if found is None:
+            return []
+        shown = [numbers.aligned(each, found.high - found.low) for each in found]
+        confidence = numbers.percent(release.confidence)
+        if found.low == 0.0 and shown[0] == shown[1]:
+            # Noise hid it: that it is 0 would be said of data that are not all alike.
+            most = said.with_unit(release, f"at most {shown[2]}")
+            words = f"Standard deviation {most} (with {confidence} confidence)"
+        else:
+            within = f"{confidence} interval {shown[1]} to {shown[2]}"
+            words = f"Standard deviation {said.with_unit(release, shown[0])} ({within})"
+        return [sheet.Fact("Spread", words)]
+
+    def _helps(self, release: Release) -> list[str]:
+        """What would help where the mean of some people tells nothing."""
+        if self.share(release.assumption, release.confidence) is None:
+            return []
+        levels = ["levels=, the budgets that people were offered"]
+        private = levels if release.neighbours == "add-remove" else []
+        return [said.would_help(["larger budgets", *private, *said.narrower(release)])]
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: one row."""
+        low, high = self.interval(assumption, confidence)
+        columns = {"value": [self.value], "low": [low], "high": [high]}
+        share = self.share(assumption, confidence)
+        if share is None:
+            return columns
+        named = zip(("share", "share_low", "share_high"), share, strict=True)
+        return {**columns, **{name: [each] for name, each in named}}
+
+    def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
+        """The share of those whose mean it is among all people; None if it is of everybody."""
+        found = getattr(self.margin, "share", None)
+        return None if found is None else grouped.Shares(*found(assumption, confidence))
+
+    def spread(self, assumption: Assumption, confidence: float) -> Spread | None:
+        """The standard deviation of the data, if it was released."""
+        if not isinstance(self.margin, WeighedSpread):
+            return None
+        return self.margin.spread(self.bounds, assumption, confidence)
+
+    def _share(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        found = self.share(assumption, confidence)
+        return {} if found is None else {"share": found._asdict()}
+
+    def _spread(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        found = self.spread(assumption, confidence)
+        return {} if found is None else {"spread": found._asdict()}
+
+    def found(self) -> dict[str, float]:
+        """What was found beside it, as plain data: where values are, and how far they spread."""
+        if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
+            return {}
+        return {"sigma": self.sigma, "centre": self.margin.picture.centre}
+
+
+@storable("release.Cells")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cells(Reportable):
+    """The share of people in each category.
+
+    Attributes:
+        value: on the simplex, or in [0, 1].
+        raw: as it was drawn.
+        categories: the labels, in the order of both.
+        margin: how far the truth may be.
+        other: the category that caught what is missing or not declared; None if there was none.
+    """
+
+    kind: ClassVar = "cells"
+    in_percent: ClassVar[bool] = True
+    value: Floats
+    raw: Floats
+    categories: tuple[Any, ...]
+    margin: CellsMargin
+    other: Any = None
+
+    def __post_init__(self) -> None:
+        freeze(self.value, self.raw)
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """For each category by itself, a range that holds its share."""
+        return self.margin.intervals(self.raw, assumption, confidence)
+
+    def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """Ranges that hold all shares at once."""
+        return self.margin.band(self.raw, assumption, confidence)
+
+    def at_once(self, assumption: Assumption, confidence: float) -> float:
+        """The error of the worst category."""
+        return self.margin.at_once(self.raw, assumption, confidence)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error of the worst category that is not exceeded with this probability."""
+        return self.at_once(assumption, confidence)
+
+    unit: ClassVar[float] = 1.0
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
+        return {
+            "categories": [list(c) if isinstance(c, tuple) else c for c in self.categories],
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "band": [band_low.tolist(), band_high.tolist()],
+            "error_at_once": self.at_once(assumption, confidence),
+            **self._influence_of_one(),
+        }
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The categories in words: a bin by its ends."""
+        return tuple(map(numbers.category_name, self.categories))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence, points = numbers.percent(release.confidence), numbers.points
+        table = sheet.SheetTable(
+            "rows",
+            (f"category{said.unit_words(release)}", "share", f"from ({confidence})", "to"),
+            tuple(said.cells_of(rows, numbers.aligned_share)),
+            "Published shares.",
+            most=_CELLS,
+            rest=" more: value, interval() and JSON have them all",
+        )
+        title = f"share of people, {confidence} interval"
+        drawing = sheet.Ranges(rows, title, release.unit, "categories", shares=True, bars=True)
+        at_once = points(release.error_at_once)
+        within = f"within {at_once} of the raw shares with probability {confidence}"
+        # One share that may be anything says nothing of the others.
+        low, high = min(row.low for row in rows), max(row.high for row in rows)
+        nothing = low <= 0.0 and high >= 1.0 and max(row.high - row.low for row in rows) >= 1.0
+        own = said.Own(
+            f"Shares of {len(rows):,} categories",
+            points,
+            first=[[table]],
+            people=[said.people_fact(release, f" in {len(rows):,} categories")],
+            errors=[
+                sheet.Fact("Error", said.risk_words(release, points)),
+                sheet.Fact("All at once", within, f"All categories at once: {within}"),
+            ],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=[said.drawn(table, drawing, "shares")],
+        )
+        return said.sheet_of(release, own)
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each category; a bin has two ends."""
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
+        bins = all(isinstance(each, tuple) for each in self.categories)
+        names: dict[str, Any] = {"category": list(self.categories)}
+        if bins:
+            names = {end: [each[at] for each in self.categories] for at, end in enumerate(_ENDS)}
+        ends = {"low": low, "high": high, "band_low": band_low, "band_high": band_high}
+        return {**names, "share": self.value, **ends}
+
+
+@storable("release.Vector")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VectorEstimate(Reportable):
+    """The mean of vectors in a ball.
+
+    Attributes:
+        value: within the ball.
+        raw: as it was estimated.
+        ball: the radius of the ball that holds all vectors.
+        margin: how far the truth may be.
+    """
+
+    kind: ClassVar = "vector"
+    value: Floats
+    raw: Floats
+    ball: float
+    margin: VectorMargin
+
+    def __post_init__(self) -> None:
+        freeze(self.value, self.raw)
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """For each coordinate by itself, a range that holds its mean."""
+        return self.margin.intervals(self.raw, assumption, confidence)
+
+    def radius(self, assumption: Assumption, confidence: float) -> float:
+        """How far the true mean is from `raw` at most, in ℓ2."""
+        return self.margin.radius(assumption, confidence)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error in ℓ2 that is not exceeded with this probability."""
+        return min(self.radius(assumption, confidence), 2.0 * self.ball)
+
+    unit: ClassVar[float] = 1.0
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        return {
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "ball": self.ball,
+            "radius": self.radius(assumption, confidence),
+            **self._influence_of_one(),
+        }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each coordinate."""
+        low, high = self.interval(assumption, confidence)
+        places = list(range(len(self.value)))
+        return {"coordinate": places, "value": self.value, "low": low, "high": high}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The places of the coordinates."""
+        return tuple(map(str, range(len(self.value))))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence = numbers.percent(release.confidence)
+        table = sheet.SheetTable(
+            "rows",
+            ("coordinate", "mean", f"from ({confidence})", "to"),
+            tuple(said.cells_of(rows)),
+            "Published means.",
+            most=_COORDINATES,
+            rest=" more: value and interval() have them all",
+        )
+        drawing = sheet.Ranges(rows, f"mean, {confidence} interval", "coordinate", "coordinates")
+        radius = self.radius(release.assumption, release.confidence)
+        far, typical = numbers.number(radius), numbers.number(math.sqrt(release.risk))
+        within = f"within {far} (ℓ2) of the raw mean with probability {confidence}"
+        error = (
+            f"Typical error (root mean square, all coordinates together) {typical}, "
+            "proven bound over all data"
+        )
+        whole = ["That is the whole ball: with these budgets it says nothing."]
+        length = f"of length up to {numbers.number(self.ball)}"
+        own = said.Own(
+            f"Mean of vectors with {len(rows):,} coordinates",
+            numbers.number,
+            first=[[table]],
+            people=[
+                said.people_fact(release, f", {len(rows):,} coordinates"),
+                sheet.Fact("Vectors", length, f"vectors {length}"),
+            ],
+            errors=[
+                sheet.Fact("Error", error),
+                sheet.Fact("All at once", within, f"All coordinates at once: {within}"),
+            ],
+            nothing=whole if radius >= 2.0 * self.ball else [],
+            figures=[said.drawn(table, drawing, "means")],
+        )
+        return said.sheet_of(release, own)

@@ -1,0 +1,412 @@
+"""Means by group: the mean and the share of each group, and what lies between two of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+import numpy as np
+
+from epsilons.errors import ArgumentError
+from epsilons.frozen import storable
+from epsilons.loading import later
+from epsilons.results.release.estimate import Estimate
+from epsilons.results.report import numbers
+from epsilons.risk.margins import AnyMargin, Bracketed
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    from epsilons.results.release import said
+    from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet
+else:
+    said = later("epsilons.results.release.said")
+    sheet = later("epsilons.results.report.sheet")
+
+__all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
+
+Bounds = tuple[float, float]
+
+_PRINTED: Final = 20
+"""Groups that are printed, those of the largest shares; the others are counted."""
+
+_NEARLY: Final = 0.8
+"""An interval of this part of the range tells next to nothing."""
+
+_SAYS_NOTHING: Final = "A comparison whose interval covers everything possible says nothing."
+
+
+class Shares(Bracketed[Any]):
+    """Which part of all people some are, with its interval: a number each, or an array."""
+
+    __slots__ = ()
+
+
+class GroupsMargin(AnyMargin, Protocol):
+    """The margin of means by group."""
+
+    @property
+    def drawn(self) -> Floats:
+        """What was drawn."""
+
+    def means(self, bounds: Bounds) -> Floats:
+        """The mean of each group, within the bounds."""
+
+    def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
+        """The mean of each group, inside its own interval."""
+
+    def intervals(
+        self, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """For each group by itself, a range that holds its mean."""
+
+    def band(
+        self, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """Ranges that hold the means of all groups at once."""
+
+    def difference(
+        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the mean of one group less that of another."""
+
+    def ratio(
+        self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """A range that holds the mean of one group over that of another."""
+
+    def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """The share of each group among all people, and the ends of its interval."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two groups beside each other.
+
+    Attributes:
+        what: "difference": the mean of the first less that of the second; "ratio": over it.
+        first: the label of a group.
+        second: that of another.
+        value: of the two means that were published.
+        low: the lower end of an interval that holds the truth.
+        high: its upper end.
+        confidence: with at least this probability.
+        unit: of the values, if the caller of the release said so; a ratio has none.
+        nothing: whether the interval is all that there could be, and tells nothing.
+    """
+
+    what: str
+    first: Any
+    second: Any
+    value: float
+    low: float
+    high: float
+    confidence: float
+    unit: str | None = None
+    nothing: bool = False
+
+    def __str__(self) -> str:
+        between, shown, low, high = self.cells
+        within = f"{numbers.percent(self.confidence)} interval {low} to {high}"
+        line = f"{self.what.capitalize()}, {between}: {shown}   ({within})"
+        return f"{line}\n{said.NOTHING}" if self.nothing else line
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """As words: what is compared, the value with its unit, and its interval."""
+        first, second = numbers.group_name(self.first), numbers.group_name(self.second)
+        sign = "minus" if self.what == "difference" else "over"
+        wide, value = self.high - self.low, self.value
+        shown = numbers.aligned(value, wide) if np.isfinite(value) else numbers.number(value)
+        if not any(each in shown for each in "123456789∞n"):
+            shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
+        shown = shown if self.unit is None else f"{shown} {self.unit}"
+        low, high = numbers.aligned(self.low, wide), numbers.aligned(self.high, wide)
+        return f"{first} {sign} {second}", shown, low, high
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; the value is None where it is 0 over 0."""
+        return {
+            "what": self.what,
+            "first": _plain(self.first),
+            "second": _plain(self.second),
+            "value": None if np.isnan(self.value) else self.value,
+            "low": self.low,
+            "high": self.high,
+            "nothing": self.nothing,
+        }
+
+
+@storable("release.Groups")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Groups(Estimate):
+    """The mean of each group, and its share of all people.
+
+    Attributes:
+        labels: of the groups, in the order that was declared; pairs of labels for two columns.
+        bounds: the range of the values.
+        margin: what was drawn, and how far the truth may be.
+        by: the name of each column of groups; None for an array.
+        public: whether it is no secret who is in which group.
+        outside: whether people may be in none of the groups: they count in shares.
+        compared: the pairs of labels whose difference and ratio are shown with the means.
+        published: the means as they were published, on the range of the values; None where they
+            are those of `margin.means`, as in all releases of 0.2.0.
+    """
+
+    LATER: ClassVar = ("compared", "published")
+    kind: ClassVar = "groups"
+    each: ClassVar[tuple[str, str]] = ("group", "groups")
+    labels: tuple[Any, ...]
+    bounds: Bounds
+    margin: GroupsMargin
+    by: tuple[str | None, ...] = (None,)
+    public: bool = False
+    outside: bool = False
+    compared: tuple[tuple[Any, Any], ...] = ()
+    published: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for first, second in self.compared:
+            self._places(first, second)
+
+    @cached_property
+    def value(self) -> Floats:
+        """The mean of each group, within the bounds: the middle where nothing is known."""
+        means = self.margin.means(self.bounds)
+        if self.published is not None:
+            means = np.array(self.published, dtype=np.float64)
+        means.flags.writeable = False
+        return means
+
+    @property
+    def raw(self) -> Floats:
+        """What was drawn: the share of each cell; of public groups, their means."""
+        return self.margin.drawn
+
+    @property
+    def unit(self) -> float:
+        """What an error of 1 on a unit range is, in data units."""
+        lo, hi = self.bounds
+        return hi - lo
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """For each group by itself, a range that holds its mean."""
+        return self.margin.intervals(self.bounds, assumption, confidence)
+
+    def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """Ranges that hold the means of all groups at once."""
+        return self.margin.band(self.bounds, assumption, confidence)
+
+    def shares(self, assumption: Assumption, confidence: float) -> Shares:
+        """The share of each group among all people."""
+        return Shares(*self.margin.shares(assumption, confidence))
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """Half the width of the interval of the group in the middle, by these widths."""
+        low, high = self.interval(assumption, confidence)
+        return float(np.median(high - low)) / 2.0
+
+    def difference(
+        self, first: Any, second: Any, assumption: Assumption, confidence: float
+    ) -> Compared:
+        """The mean of one group less that of another.
+
+        Raises:
+            ArgumentError: they are not two labels of groups.
+        """
+        one, other = self._places(first, second)
+        low, high = self.margin.difference(one, other, self.bounds, assumption, confidence)
+        value = float(self.value[one] - self.value[other])
+        nothing = low <= -self.unit and high >= self.unit
+        labels = self.labels[one], self.labels[other]
+        return Compared("difference", *labels, value, low, high, confidence, nothing=nothing)
+
+    def ratio(self, first: Any, second: Any, assumption: Assumption, confidence: float) -> Compared:
+        """The mean of one group over that of another.
+
+        Raises:
+            ArgumentError: they are not two labels of groups; or values may be of both signs.
+        """
+        one, other = self._places(first, second)
+        lo, hi = self.bounds
+        if lo < 0.0 < hi:
+            raise ArgumentError(
+                "ratio needs values of one sign, but the bounds allow both: the mean below may "
+                "be about 0. Use difference."
+            )
+        low, high = self.margin.ratio(one, other, self.bounds, assumption, confidence)
+        small, large = sorted((abs(lo), abs(hi)))
+        least, most = small / large, large / small if small > 0.0 else np.inf
+        low, high = min(max(low, least), most), max(min(high, most), least)
+        top, bottom = float(self.value[one]), float(self.value[other])
+        value = top / bottom if bottom else np.inf if top else np.nan
+        labels = self.labels[one], self.labels[other]
+        nothing = (low, high) == (least, most)
+        return Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
+
+    def comparing(self, first: Any, second: Any) -> Groups:
+        """The same, with these two among the groups that are compared wherever it is shown.
+
+        Raises:
+            ArgumentError: they are not two labels of groups.
+        """
+        one, other = self._places(first, second)
+        pair = self.labels[one], self.labels[other]
+        return replace(self, compared=tuple(dict.fromkeys((*self.compared, pair))))
+
+    def comparisons(self, assumption: Assumption, confidence: float) -> list[Compared]:
+        """Every difference that is shown, and every ratio that there is."""
+        lo, hi = self.bounds
+        ways = (self.difference,) if lo < 0.0 < hi else (self.difference, self.ratio)
+        return [
+            way(first, second, assumption, confidence)
+            for first, second in self.compared
+            for way in ways
+        ]
+
+    def _places(self, first: Any, second: Any) -> tuple[int, int]:
+        """Where two groups are."""
+        pair = [tuple(each) if isinstance(each, list) else each for each in (first, second)]
+        for name, label in zip(("first", "second"), pair, strict=True):
+            if not any(type(label) is type(own) and label == own for own in self.labels):
+                raise ArgumentError(
+                    f"{name}={label!r} is not the label of a group: release.groups has them all."
+                )
+        if pair[0] == pair[1]:
+            raise ArgumentError("first and second are the same group: give two.")
+        return self.labels.index(pair[0]), self.labels.index(pair[1])
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        share = self.shares(assumption, confidence)
+        compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
+        return {
+            "groups": [_plain(each) for each in self.labels],
+            "by": list(self.by),
+            "groups_are": "public" if self.public else "private",
+            "outside": self.outside,
+            "value": self.value.tolist(),
+            "interval": [each.tolist() for each in self.interval(assumption, confidence)],
+            "band": [each.tolist() for each in self.band(assumption, confidence)],
+            "share": share.value.tolist(),
+            "share_interval": [share.low.tolist(), share.high.tolist()],
+            "bounds": list(self.bounds),
+            **({"compared": compared} if compared else {}),
+        }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each group."""
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
+        share = self.shares(assumption, confidence)
+        names = [each or f"group{place or ''}" for place, each in enumerate(self.by)]
+        if len(names) == 1:
+            labels: dict[str, Any] = {names[0]: list(self.labels)}
+        else:
+            labels = {name: [pair[at] for pair in self.labels] for at, name in enumerate(names)}
+        return {
+            **labels,
+            "mean": self.value,
+            "low": low,
+            "high": high,
+            "band_low": band_low,
+            "band_high": band_high,
+            "share": share.value,
+            "share_low": share.low,
+            "share_high": share.high,
+        }
+
+    def known_as(self, confidence: str) -> str:
+        """What its `error` is called."""
+        return f"half of a {confidence} interval, median over groups"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The groups in words: by both labels, if there are two columns."""
+        return tuple(map(numbers.group_name, self.labels))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        share = self.shares(release.assumption, release.confidence)
+        lo, hi = self.bounds
+        confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
+        ends = (f"from ({confidence})", "to")
+        by = " and ".join(each or "group" for each in dict.fromkeys(self.by))
+        certain = bool((share.low == share.high).all())
+        heads = (by, f"mean{unit}", *ends, "share of people", *(() if certain else ends))
+        apart = float(np.max(share.high - share.low)) or 0.01
+        shares = [
+            tuple(numbers.aligned_share(at, apart) for at in each[: 1 if certain else 3])
+            for each in zip(*(column.tolist() for column in share), strict=True)
+        ]
+        means = said.cells_of(rows, wide=min(row.high - row.low for row in rows))
+        table = sheet.SheetTable(
+            "rows",
+            heads,
+            tuple((*mean, *more) for mean, more in zip(means, shares, strict=True)),
+            "Published means and shares.",
+            ranked=tuple(np.argsort(-share.value, kind="stable").tolist()),
+            most=_PRINTED,
+            rest=" more, with smaller shares: to_frame() and JSON have them all",
+        )
+        drawing = sheet.Ranges(rows, f"mean{unit}, {confidence} interval", by, "groups")
+        membership = f"group membership is {'public' if self.public else 'private'}"
+        within = f" in {len(rows):,} group{'s' if len(rows) > 1 else ''} ({membership})"
+        values = said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}")
+        own = said.Own(
+            f"Means of {len(rows):,} groups",
+            said.told_in_units(release),
+            first=[[table], self._compared_parts(release, ends)],
+            people=[
+                said.people_fact(release, within),
+                said.values_fact(values),
+                sheet.Fact("Groups", f"{by}: {membership}"),
+            ],
+            nothing=self._nothing(release, rows),
+            figures=[said.drawn(table, drawing, "means")],
+        )
+        return said.sheet_of(release, own)
+
+    def _compared_parts(self, release: Release, ends: tuple[str, str]) -> list[sheet.Part]:
+        """The groups that are compared: in lines, or in a table."""
+        found = [
+            replace(each, unit=release.unit) if each.what == "difference" else each
+            for each in self.comparisons(release.assumption, release.confidence)
+        ]
+        if not found:
+            return []
+        section = "Groups compared"
+        lines = [line for each in found for line in str(each).split("\n")]
+        table = ("compared", "value", *ends), tuple(each.cells for each in found)
+        return [
+            *(sheet.Note("rows", line, depth="brief", set_in=True) for line in lines),
+            sheet.SheetTable("rows", *table, depth="whole", section=section),
+            *(
+                [sheet.Note("note", _SAYS_NOTHING, depth="whole", section=section)]
+                if any(each.nothing for each in found)
+                else []
+            ),
+        ]
+
+    def _nothing(self, release: Release, rows: tuple[sheet.Row, ...]) -> list[str]:
+        """What is said of intervals that are all that there could be, with what would help."""
+        empty = sum(row.high - row.low >= _NEARLY * self.unit for row in rows)
+        if not empty:
+            return []
+        whole = len(rows)
+        of = f" of {empty:,} of {whole:,} groups" if empty < whole else ""
+        helps = ["fewer or larger groups", "larger budgets", *said.narrower(release)]
+        everyone = release.neighbours == "replace" and not self.outside
+        if not self.public and everyone and whole > 1:
+            helps.append('groups_are="public", if group membership is no secret')
+        what = f"The intervals{of} cover nearly everything possible: they say almost nothing."
+        return [f"{what} {said.would_help(helps)}"]
+
+
+def _plain(label: Any) -> Any:
+    """A label as JSON has it: two of them as a list."""
+    return list(label) if isinstance(label, tuple) else label

@@ -1,0 +1,367 @@
+"""More kinds of estimates: variances, pairs of columns, quantiles, and numbers of people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from epsilons.draws.noise import DiscreteLaplace
+from epsilons.frozen import storable
+from epsilons.loading import later
+from epsilons.results.release.estimate import Cells, Estimate, Scalar, VectorEstimate
+from epsilons.results.release.grouped import Groups
+from epsilons.results.report import numbers
+from epsilons.risk.margins import Estimated, Margin
+from epsilons.risk.moments import SoftMoments
+from epsilons.risk.quantiles import QuantilesMargin
+from epsilons.risk.spread import Spread
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats, freeze
+
+if TYPE_CHECKING:
+    from epsilons.results.release import said
+    from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet
+else:
+    said = later("epsilons.results.release.said")
+    sheet = later("epsilons.results.report.sheet")
+
+
+# What was estimated of how values vary: a variance, or how two columns go together.
+
+Bounds = tuple[float, float]
+
+_ENDLESS = "any"
+"""Said of an end that is not known."""
+
+
+@storable("release.Variance")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VarianceEstimate(Scalar):
+    """The variance of a column.
+
+    Attributes:
+        bounds: what a variance can be, on the range of the values.
+        values: the range of the values.
+    """
+
+    values: Bounds
+
+    @property
+    def _values(self) -> Bounds:
+        return self.values
+
+    def spread(self, assumption: Assumption, confidence: float) -> Spread:
+        """The standard deviation: the root of the variance, and of the ends of its interval."""
+        low, high = self.interval(assumption, confidence)
+        return Spread(self.value**0.5, low**0.5, high**0.5)
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        return {**super().to_dict(assumption, confidence), "values": list(self.values)}
+
+
+@storable("release.Pair")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pair(Estimate):
+    """The covariance of two columns, with all that goes with it.
+
+    Attributes:
+        value: the covariance, within what it can be.
+        raw: the share of each of nine cells, as it was drawn.
+        bounds: the range of the first column.
+        beside: the range of the second.
+        margin: how far the truth may be.
+    """
+
+    kind: ClassVar = "pair"
+    value: float
+    raw: Floats
+    bounds: Bounds
+    beside: Bounds
+    margin: SoftMoments
+
+    def __post_init__(self) -> None:
+        self.raw.flags.writeable = False
+
+    @property
+    def _widths(self) -> tuple[float, float]:
+        return self.bounds[1] - self.bounds[0], self.beside[1] - self.beside[0]
+
+    @property
+    def unit(self) -> float:
+        """What a covariance of 1 on unit ranges is, in data units."""
+        first, second = self._widths
+        return first * second
+
+    def interval(self, assumption: Assumption, confidence: float) -> Bounds:
+        """A range that holds the covariance with at least this probability."""
+        return self.margin.covariance(assumption, confidence).times(self.unit).interval
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error of the covariance not exceeded with this probability."""
+        low, high = self.interval(assumption, confidence)
+        return max(self.value - low, high - self.value)
+
+    def slope(self, assumption: Assumption, confidence: float) -> Estimated:
+        """By how much the second column rises with one of the first, by least squares.
+
+        An endless range, where too little is known of how the first varies.
+        """
+        first, second = self._widths
+        return self.margin.slope(assumption, confidence).times(second / first)
+
+    def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
+        """From −1 to 1; that range where too little is known of how both vary."""
+        return self.margin.correlation(assumption, confidence)
+
+    def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
+        """The means of both columns."""
+        found = []
+        for i, (low, high) in enumerate((self.bounds, self.beside)):
+            mean = self.margin.mean(i, assumption, confidence)
+            found.append(Estimated(*(low + (high - low) * each for each in mean)))
+        return found[0], found[1]
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        first, second = self.means(assumption, confidence)
+        return {
+            "value": self.value,
+            "raw": self.raw.tolist(),
+            "interval": [low, high],
+            "bounds": list(self.bounds),
+            "beside": list(self.beside),
+            "slope": self.slope(assumption, confidence)._asdict(),
+            "correlation": self.correlation(assumption, confidence)._asdict(),
+            "means": [first._asdict(), second._asdict()],
+        }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each number, each with its interval by itself."""
+        low, high = self.interval(assumption, confidence)
+        told = {
+            "covariance": Estimated(self.value, low, high),
+            "correlation": self.correlation(assumption, confidence),
+            "slope": self.slope(assumption, confidence),
+            **dict(zip(("mean", "mean_beside"), self.means(assumption, confidence), strict=True)),
+        }
+        value, low_, high_ = zip(*told.values(), strict=True)
+        return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        told = release.assumption, release.confidence
+        (row,) = self.rows(*told)
+        correlation, (first, second) = self.correlation(*told), self.means(*told)
+        confidence, wide = numbers.percent(release.confidence), row.high - row.low
+        value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
+        cells = (
+            ("correlation", *_shown(correlation)),
+            ("slope of the second column on the first", *_shown(self.slope(*told))),
+            ("mean of the first column", *_shown(first)),
+            ("mean of the second column", *_shown(second)),
+        )
+        heads = ("of both columns", "estimate", f"from ({confidence})", "to")
+        table = sheet.SheetTable("rows", heads, cells, "Each interval by itself.")
+        ranges = [
+            f"{numbers.number(a)} to {numbers.number(b)}" for a, b in (self.bounds, self.beside)
+        ]
+        # Widths of covariances go up to half of the product of both ranges.
+        nothing = wide >= 0.999 * self.unit / 2.0
+        drawn = sheet.Row("correlation", *correlation)
+        title = f"correlation, {confidence} interval"
+        own = said.Own(
+            f"Covariance: {value}",
+            numbers.number,
+            headline=f"Covariance: {value}   ({confidence} interval {low} to {high})",
+            claim=f"With {confidence} confidence between {low} and {high}.",
+            first=[[], [table]],
+            people=[said.people_fact(release), said.values_fact(" and from ".join(ranges))],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=said.one_number(drawn, (-1.0, 1.0), title, cells[0][1:], "correlation"),
+        )
+        return said.sheet_of(release, own)
+
+
+def _shown(found: Estimated) -> tuple[str, str, str]:
+    """A number and its ends in words."""
+    wide = found.high - found.low
+    if math.isinf(wide):
+        return numbers.number(found.value), _ENDLESS, _ENDLESS
+    value, low, high = (numbers.aligned(each, wide) for each in found)
+    return value, low, high
+
+
+# What was estimated: several quantiles of one column, with their margin.
+
+
+@storable("release.Quantiles")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Quantiles(Estimate):
+    """Several quantiles.
+
+    Attributes:
+        value: within the bounds, in the order of the quantiles.
+        raw: the same.
+        bounds: the range of the values.
+        margin: which quantiles they are, and how far the truth may be.
+    """
+
+    kind: ClassVar = "quantiles"
+    value: Floats
+    raw: Floats
+    bounds: tuple[float, float]
+    margin: QuantilesMargin
+
+    def __post_init__(self) -> None:
+        freeze(self.value, self.raw)
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """For each quantile by itself, a range that holds it."""
+        return self.margin.intervals(self.bounds, assumption, confidence)
+
+    def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
+        """Ranges that hold all quantiles at once."""
+        return self.margin.band(self.bounds, assumption, confidence)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error of the worst of them that is not exceeded with this probability."""
+        low, high = self.band(assumption, confidence)
+        return float(max((self.value - low).max(), (high - self.value).max()))
+
+    @property
+    def unit(self) -> float:
+        """What an error of 1 on a unit range is, in data units."""
+        lo, hi = self.bounds
+        return hi - lo
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        band_low, band_high = self.band(assumption, confidence)
+        return {
+            "quantiles": self.margin.quantiles.tolist(),
+            "value": self.value.tolist(),
+            "raw": self.raw.tolist(),
+            "interval": [low.tolist(), high.tolist()],
+            "band": [band_low.tolist(), band_high.tolist()],
+            "bounds": list(self.bounds),
+        }
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: a row for each quantile."""
+        low, high = self.interval(assumption, confidence)
+        first, last = self.band(assumption, confidence)
+        ends = {"low": low, "high": high, "band_low": first, "band_high": last}
+        return {"quantile": self.margin.quantiles, "value": self.value, **ends}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The share that is at or below each quantile, in percent."""
+        return tuple(map(numbers.percent, self.margin.quantiles.tolist()))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        rows = self.rows(release.assumption, release.confidence)
+        confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
+        heads = ("share of people", f"is at or below{unit}", f"from ({confidence})", "to")
+        table = sheet.SheetTable("rows", heads, tuple(said.cells_of(rows)), "Published quantiles.")
+        title = f"at or below{unit}, {confidence} interval"
+        drawing = sheet.Ranges(rows, title, "people", "quantiles")
+        lo, hi = self.bounds
+        nothing = all(row.low <= lo and row.high >= hi for row in rows)
+        values = said.with_unit(release, f"{numbers.number(lo)} to {numbers.number(hi)}")
+        own = said.Own(
+            f"{len(rows)} quantiles",
+            said.told_in_units(release),
+            first=[[table]],
+            people=[said.people_fact(release), said.values_fact(values)],
+            nothing=[said.NOTHING] if nothing else [],
+            figures=[said.drawn(table, drawing, "quantiles")],
+        )
+        return said.sheet_of(release, own)
+
+
+# What was estimated: how many people there are.
+
+
+@storable("release.Counting")
+@dataclass(frozen=True)
+class Counting(Margin):
+    """The margin of a noisy number: nothing but its noise."""
+
+    staked: ClassVar[bool] = False
+    kind: ClassVar[str | None] = None
+
+    def allows(self, assumption: Assumption) -> bool:
+        """Whatever budgets say of values: a count looks at none. It is said once."""
+        return assumption.anything
+
+
+@storable("release.Count")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountEstimate(Estimate):
+    """How many people there are.
+
+    Guarantee:
+        The interval misses with a probability of at most 1 − confidence, for every number of
+        people: the law of the noise is exact.
+
+    Attributes:
+        value: at least 0.
+        raw: as it was drawn.
+        law: of the noise.
+        margin: which looks at nothing but the noise.
+    """
+
+    kind: ClassVar = "count"
+    value: int
+    raw: int
+    law: DiscreteLaplace
+    margin: Counting = Counting()
+
+    unit: ClassVar[float] = 1.0
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
+        """A range that holds the number of people with at least this probability."""
+        reach = self.law.deviation(1.0 - confidence)
+        return max(self.raw - reach, 0), max(self.raw + reach, 0)
+
+    def error(self, assumption: Assumption, confidence: float) -> float:
+        """The error not exceeded with this probability."""
+        low, high = self.interval(assumption, confidence)
+        return float(max(self.value - low, high - self.value))
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As plain data."""
+        low, high = self.interval(assumption, confidence)
+        return {"value": self.value, "raw": self.raw, "interval": [low, high]}
+
+    def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """As columns: one row."""
+        low, high = self.interval(assumption, confidence)
+        return {"value": [self.value], "low": [low], "high": [high]}
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """What a release of it says."""
+        (row,) = self.rows(release.assumption, release.confidence)
+        confidence = numbers.percent(release.confidence)
+        shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
+        value, low, high = shown
+        title = f"people, {confidence} interval"
+        own = said.Own(
+            f"About {value} people",
+            lambda error: f"{numbers.number(error)} people",
+            headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
+            claim=f"With {confidence} confidence between {low} and {high} people.",
+            figures=said.one_number(row, (0.0, math.inf), title, shown, "number"),
+        )
+        return said.sheet_of(release, own)
+
+
+# Every kind of estimate that a release may hold.
+
+AnyEstimate: TypeAlias = Scalar | Cells | VectorEstimate | Pair | Quantiles | CountEstimate | Groups

@@ -1,0 +1,403 @@
+"""A published statistic, with everything that may be published beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import frozen, parameters, words
+from epsilons.budgets.levels import Budgets
+from epsilons.errors import KindError
+from epsilons.loading import later
+from epsilons.results import report
+from epsilons.results.release import stored
+from epsilons.results.release.derived import Derived, Side, Tabled, side_by_side
+from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
+from epsilons.results.release.spending import ByLevel, Expected, Spending
+from epsilons.results.release.stored import Entry
+from epsilons.results.report.shown import Shown
+from epsilons.risk.margins import Estimated
+from epsilons.risk.spread import Spread
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    from epsilons.results.release import grouped, kinds
+else:
+    grouped = later("epsilons.results.release.grouped")
+    kinds = later("epsilons.results.release.kinds")
+
+
+@frozen.storable("release.Release")
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Release(Tabled, Shown, Derived, stored.Stated):
+    """A published statistic. It holds no data: only what was drawn, and public facts.
+
+    Attributes:
+        statistic: what was estimated.
+        estimate: the result, which knows its interval.
+        n: the number of people, public under replace; under add/remove noisy, or None.
+        n_is_noisy: whether `n` is a noisy count.
+        method: the rule that chose who spends what.
+        neighbours: what counts as a change of one person.
+        about: whose truth was estimated: that of these "people", or of the "population" they are a
+            sample of.
+        related: whether budgets may be related to values: True, False, or by how much.
+        loss: which error was minimized.
+        confidence: of the interval that is printed.
+        risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
+            error not exceeded with probability `confidence`, in data units (for frequencies, of the
+            worst category). For frequencies it is the sum of squares over all categories, or for
+            loss "largest" the largest of them. It also bounds the error of a mean's `value`, and
+            the sum of squares bounds that of projected shares. For private groups it is that of the
+            shares of their cells, whose ratios are the means.
+        exact: whether `risk` is the exact worst case, or a proven bound on it.
+        spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
+            ε, people (None where that is private), what each of them spent and kept.
+        expected: how many people are expected at which budgets, where that is private.
+        protects: what is protected, in words.
+        assumes: what was assumed, in words.
+        treats: how values that do not fit are treated, in words: from the call, never the data.
+        missing: what happens to a missing value: "error" if it is refused, "midpoint", or "exclude"
+            if people without any other value are left out.
+        private: False if it was drawn from a seed.
+        mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
+            reads it.
+        title: what was measured, in a line, if the caller said so.
+        unit: of the numbers of the data, if the caller said so.
+        name: of the column that was measured; None if an array was given.
+        date: the day of the release in UTC, as YYYY-MM-DD.
+        version: of epsilons that made it.
+        ledger: its name in a ledger, if it was charged to one.
+    """
+
+    LATER: ClassVar = ("ledger",)
+    statistic: str
+    estimate: kinds.AnyEstimate
+    n: int | None
+    n_is_noisy: bool = False
+    method: str
+    neighbours: str
+    about: str
+    related: bool | float
+    loss: str
+    confidence: float
+    risk: float
+    exact: bool
+    spent: Spending
+    expected: Expected | None = None
+    protects: str
+    assumes: str
+    treats: str = ""
+    missing: str = "error"
+    private: bool
+    mechanism: Any
+    title: str | None = None
+    unit: str | None = None
+    name: str | None = None
+    date: str = ""
+    version: str = ""
+    ledger: Entry | None = None
+
+    @property
+    def value(self) -> Any:
+        """The estimate, within the bounds or on the simplex; an array for several numbers."""
+        return self.estimate.value
+
+    @property
+    def raw(self) -> Any:
+        """The estimate as it was drawn."""
+        return self.estimate.raw
+
+    def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
+        """A range that contains the truth with at least this probability.
+
+        If there are several numbers, each has its own: `band` covers all categories at once,
+        `radius` all coordinates. It comes from budgets, public facts and what was drawn. For a
+        mean, the spread that was drawn is used where public facts predict a narrower interval.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high): two numbers, or two arrays. Clipped to possible values where the range is
+            known; infinite where a range was found and too little is known about the spread.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence. It is exact for the mean of these very people if budgets may be
+            related to values and everyone is used, and otherwise a proven bound:
+            docs/proofs/risk.md.
+        """
+        return self.estimate.interval(self.assumption, parameters.confidence(confidence))
+
+    def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Ranges that contain all shares, quantiles or group means at once with this probability.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            (low, high), arrays in the order of the categories, quantiles or groups, clipped to
+            possible values.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1, or there are neither
+                categories nor groups.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that any of them misses is at
+            most 1 − confidence.
+        """
+        told = self.estimate
+        told = told if isinstance(told, (grouped.Groups, kinds.Quantiles)) else self._cells("band")
+        return told.band(self.assumption, parameters.confidence(confidence))
+
+    def radius(self, confidence: float = 0.95) -> float:
+        """The most that the true mean vector is from `raw`, in ℓ2, with at least this probability.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1, or this is no vector.
+
+        Guarantee:
+            Over all populations in the ball. The square grows as d + ln(1/β), not as d·ln(1/β).
+        """
+        return self._vector("radius").radius(self.assumption, parameters.confidence(confidence))
+
+    def influence(self, lies: int) -> float:
+        """How far dishonest reports of the local model can have moved the estimate.
+
+        Args:
+            lies: how many of these reports are dishonest, from 0 to all of them.
+
+        Returns:
+            A proven bound on the distance between `raw` and the estimate from the other reports
+            alone: in data units, of the worst category, or in ℓ2; ∞ if that many may have all the
+            weight. It is attained if all of them claim the budget that weighs most, and say the
+            same.
+
+        Raises:
+            ArgumentError: `lies` is not an integer from 0 to n, or nobody sent reports.
+        """
+        return self.estimate.influence(lies)
+
+    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+        """What each person spent.
+
+        Args:
+            epsilon: the budget of each person, in any order.
+
+        Returns:
+            What each of them spent on this release, in the same order.
+
+        Raises:
+            BudgetError: a budget is no number, or, where all budgets are public, NaN or below all
+                of them.
+            ArgumentError: they are not one column.
+        """
+        return self.spent.for_each(epsilon)
+
+    @property
+    def assumption(self) -> Assumption:
+        """What was assumed about the data."""
+        return Assumption(self.about, self.related)
+
+    @cached_property
+    def sides(self) -> tuple[Side, ...]:
+        """What is known if budgets are related to values in any way, by 0.05 of the range, or not.
+
+        For each answer, the interval and the error of this release, and what assuming it from the
+        start would have given: the cap, and the typical error with it, in data units. There is
+        none where a range was found and the population is assumed to be Gaussian.
+        """
+        levels, people = None, None
+        if self.expected is not None:
+            levels, people = self.expected.levels, self.expected.people
+        elif isinstance(self.spent, ByLevel):
+            levels, people = self.spent.levels, self.spent.people
+        budgets = None
+        if levels is not None and people is not None:
+            budgets = Budgets.of_levels(levels, people)
+        words_of_it = (self.assumption, self.loss, self.confidence)
+        return side_by_side(self.estimate, words_of_it, budgets, self.neighbours)
+
+    @property
+    def error_at_once(self) -> float:
+        """The error of the worst category that is not exceeded with `confidence`."""
+        return self._cells("error_at_once").at_once(self.assumption, self.confidence)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the values, known or found; values outside it were clipped."""
+        if isinstance(self.estimate, grouped.Groups):
+            return self.estimate.bounds
+        return self._scalar("bounds").bounds
+
+    @property
+    def sigma(self) -> float | None:
+        """The standard deviation that a range was made from, about right for Gaussian data."""
+        return self._scalar("sigma").sigma
+
+    @property
+    def spread(self) -> Spread | None:
+        """The standard deviation of the data, with its interval; None if it was not released.
+
+        It is released along with a mean on known bounds under replace, at no cost to anyone, if the
+        noise is Laplace noise.
+        """
+        return self._scalar("spread").spread(self.assumption, self.confidence)
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The labels, in the order of `value` and `raw`."""
+        return self._cells("categories").categories
+
+    @property
+    def other(self) -> Any:
+        """The category that caught what is missing or not declared; None if there was none."""
+        return self._cells("other").other
+
+    @property
+    def ball(self) -> float:
+        """The radius of the ball that holds all vectors."""
+        return self._vector("ball").ball
+
+    @property
+    def risk_kind(self) -> str:
+        """What `risk` is: the exact worst case, a proven bound on it, or what else."""
+        if self.estimate.margin.kind is not None:
+            return self.estimate.margin.kind
+        return "worst case over all data" if self.exact else "proven bound over all data"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must not overlook, from public facts alone.
+
+        Budgets that are very large, an assumption that is rarely true of budgets like these, and
+        claims on a ledger that held back what others offered.
+        """
+        few = report.few_at_each(self.related, [row.people for row in self.spent])
+        held = report.held_back(() if self.ledger is None else self.ledger.held)
+        return [*report.weak_budgets(row.epsilon for row in self.spent), *few, *held]
+
+    def _in_a_line(self) -> str:
+        of = "" if self.name is None else f" of {self.name}"
+        several = isinstance(self.value, np.ndarray)
+        shown = f"{len(self.value):,} numbers" if several else report.number(self.value)
+        unit = "" if self.unit is None or several else f" {self.unit}"
+        about = "about " if self.n_is_noisy else ""
+        people = "" if self.n is None else f", {about}{self.n:,} people"
+        seeded = "" if self.private else ", NOT PRIVATE (seeded)"
+        return f"{self.statistic}{of} {shown}{unit}{people}, method {self.method}{seeded}"
+
+    def sheet(self) -> report.Sheet:
+        """What it says, in no form."""
+        return self.estimate.says(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        return {**self.stated, "sides": [side._asdict() for side in self.sides]}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The same without `sides`, which take longer than all else: they are empty."""
+        return {
+            "kind": self.estimate.kind,
+            **self.estimate.to_dict(self.assumption, self.confidence),
+            "statistic": self.statistic,
+            "title": self.title,
+            "unit": self.unit,
+            "name": self.name,
+            "date": self.date,
+            "version": self.version,
+            "confidence": self.confidence,
+            "n": self.n,
+            "n_is_noisy": self.n_is_noisy,
+            "method": self.method,
+            "neighbours": self.neighbours,
+            "neighbours_are": words.neighbours_are(self.neighbours),
+            "about": self.about,
+            "related": self.related,
+            "loss": self.loss,
+            "risk": self.risk,
+            "risk_is_exact": self.exact,
+            "risk_kind": self.risk_kind,
+            "risk_of": self.estimate.margin.numbers,
+            "sides": [],
+            "adds_up": self.spent.ADDS_UP if self.ledger is None else "",
+            "spent": [row._asdict() for row in self.spent],
+            "protects": self.protects,
+            "assumes": self.assumes,
+            "treats": self.treats,
+            "warnings": self.warnings,
+            "private": self.private,
+            **self.estimate.found(),
+            **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is "inf", and the release itself: `from_json` reads it."""
+        return stored.written(self, "release")
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """Read a release that `to_json` wrote.
+
+        Args:
+            text: the JSON.
+
+        Returns:
+            The release: it prints the same, has the same intervals, and `epsilons.verify.exact`
+            reads its mechanism. It is as trustworthy as the text.
+
+        Raises:
+            ArgumentError: the text is not the JSON of a release, or of another version; or it
+                shows a number or a sentence that the release in it does not say. Words that
+                belong to a version, such as warnings, are left to `epsilons.verify.published`.
+        """
+        return stored.read(text, "release", cls)
+
+    @property
+    def slope(self) -> Estimated:
+        """By how much the second column rises for one unit of the first, with its interval."""
+        return self._pair("slope").slope(self.assumption, self.confidence)
+
+    @property
+    def correlation(self) -> Estimated:
+        """The correlation of two columns, with its interval."""
+        return self._pair("correlation").correlation(self.assumption, self.confidence)
+
+    @property
+    def means(self) -> tuple[Estimated, Estimated]:
+        """The means of two columns, each with its interval."""
+        return self._pair("means").means(self.assumption, self.confidence)
+
+    def _scalar(self, name: str) -> Scalar:
+        if isinstance(self.estimate, Scalar):
+            return self.estimate
+        raise KindError(f"{name} is for one number: this release is of {self.statistic}.")
+
+    def _cells(self, name: str) -> Cells:
+        if isinstance(self.estimate, Cells):
+            return self.estimate
+        raise KindError(f"{name} is for frequencies: this release is of a {self.statistic}.")
+
+    def _pair(self, name: str) -> kinds.Pair:
+        if isinstance(self.estimate, kinds.Pair):
+            return self.estimate
+        raise KindError(f"{name} is for two columns: this release is of {self.statistic}.")
+
+    def _vector(self, name: str) -> VectorEstimate:
+        if isinstance(self.estimate, VectorEstimate):
+            return self.estimate
+        raise KindError(f"{name} is for vectors: this release is of a {self.statistic}.")

@@ -1,0 +1,457 @@
+"""Several releases about the same people, who share their budgets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from epsilons import door, parameters, words
+from epsilons.errors import ArgumentError
+from epsilons.frozen import storable
+from epsilons.loading import later
+from epsilons.results import report
+from epsilons.results.release import stored
+from epsilons.results.release.release import Release
+from epsilons.results.release.spending import Spending
+from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
+from epsilons.results.report.shown import Shown
+from epsilons.types import Floats
+
+if TYPE_CHECKING:
+    from epsilons.results.release import said
+    from epsilons.results.report import sheet
+    from epsilons.results.report.sheet import Fact
+else:
+    said = later("epsilons.results.release.said")
+    sheet = later("epsilons.results.report.sheet")
+
+__all__ = ["JointRange", "JointRanges", "joint_ranges"]
+
+
+# Ranges that hold all numbers of several releases at once.
+
+
+class JointRange(NamedTuple):
+    """The range of one release among others.
+
+    Attributes:
+        name: of the release.
+        low: a number, or an array in the order of its numbers.
+        high: the same.
+    """
+
+    name: str
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True, eq=False)
+class JointRanges(Sequence[JointRange]):
+    """Ranges of all releases, by their place or their name.
+
+    Attributes:
+        confidence: with at least this probability all of them hold at once.
+        each: the ranges, in the order of the releases.
+        of: for each release what its numbers are of, to be printed; one "" if it has one number.
+    """
+
+    confidence: float
+    each: tuple[JointRange, ...]
+    of: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @overload
+    def __getitem__(self, index: int | str) -> JointRange: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[JointRange, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> JointRange | tuple[JointRange, ...]:
+        if not isinstance(index, str):
+            return self.each[index]
+        for found in self.each:
+            if found.name == index:
+                return found
+        known = ", ".join(repr(found.name) for found in self.each)
+        raise ArgumentError(f"There is no release called {index!r} here. There are {known}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        ranges = {
+            name: [np.asarray(low).tolist(), np.asarray(high).tolist()]
+            for name, low, high in self.each
+        }
+        return {"confidence": self.confidence, "ranges": ranges}
+
+    def __str__(self) -> str:
+        rows = []
+        for (name, low, high), labels in zip(self.each, self.of, strict=True):
+            lows, highs = np.atleast_1d(low), np.atleast_1d(high)
+            wide = float(np.max(highs - lows))
+            for label, *ends in zip(labels, lows.tolist(), highs.tolist(), strict=True):
+                own = f"{name}: {label}" if label else name
+                rows.append((own, *(aligned(end, wide) for end in ends)))
+        return report.table(("all at once", f"from ({percent(self.confidence)})", "to"), rows)
+
+
+def joint_ranges(
+    releases: Sequence[Release], names: Sequence[str], confidence: float
+) -> JointRanges:
+    """Ranges that hold all numbers of all releases at once.
+
+    Args:
+        releases: of the same people, or of others.
+        names: of the releases.
+        confidence: strictly between 0 and 1.
+
+    Guarantee:
+        The probability that any of them misses is at most 1 − confidence: what may be missed is
+        divided among the releases by how many numbers they have, and by the union bound the parts
+        add up, however noises and data go together.
+    """
+    sizes = [int(np.size(release.value)) for release in releases]
+    miss = [(1.0 - confidence) * size / sum(sizes) for size in sizes]
+    ranges = [_range(release, 1.0 - part) for release, part in zip(releases, miss, strict=True)]
+    rows = zip(names, ranges, strict=True)
+    each = tuple(JointRange(name, *ends) for name, ends in rows)
+    return JointRanges(confidence, each, tuple(one.estimate.names for one in releases))
+
+
+def _range(release: Release, confidence: float) -> tuple[Any, Any]:
+    """What holds all numbers of one release: its band, or each interval with its part."""
+    size = np.size(release.value)
+    estimate: Any = release.estimate
+    if size > 1 and hasattr(estimate, "band"):
+        found: tuple[Any, Any] = estimate.band(release.assumption, confidence)
+        return found
+    return release.interval(1.0 - (1.0 - confidence) / size)
+
+
+_COLUMNS: Final = (
+    *("release", "statistic", "of", "unit"),
+    *("value", "low", "high", "band_low", "band_high"),
+)
+
+_PRINTED: Final = 24
+"""Rows that are printed of all tables together; each has at least three."""
+
+_ON_PAGE: Final = 500
+"""Rows of all releases that the table of a page holds."""
+
+_DRAWN: Final = (
+    "Dots show the published values, dark lines the interval of each by itself, and light bars "
+    "the ranges that hold for all at once."
+)
+
+
+@storable("release.Releases")
+@dataclass(frozen=True, eq=False, repr=False)
+class Releases(Shown, Sequence[Release], stored.Stated):
+    """What was published together, in the order of the questions.
+
+    Attributes:
+        each: the releases.
+        spent: a rule from ε to what was spent of it on all of them together.
+        mechanism: all that was drawn from, for `epsilons.verify.exact`.
+        title: of all of them together, for printouts and pages, if the caller gave one.
+    """
+
+    LATER: ClassVar = ("title",)
+    each: tuple[Release, ...]
+    spent: Spending
+    mechanism: Any
+    title: str | None = None
+
+    def for_each(self, epsilon: npt.ArrayLike) -> Floats:
+        """What each person spent on all of them together: see `Release.for_each`."""
+        return self.spent.for_each(epsilon)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Distinct names for the releases: titles, or the statistic and its column."""
+        return tuple(report.names_of([(one.title, one.statistic, one.name) for one in self.each]))
+
+    def band(self, confidence: float = 0.95) -> JointRanges:
+        """Ranges that contain all published numbers of all releases at once.
+
+        Args:
+            confidence: strictly between 0 and 1.
+
+        Returns:
+            For each release its name, and the low and the high ends: two numbers, or two arrays.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumptions of all releases allow, the probability that any of
+            the ranges misses is at most 1 − confidence.
+        """
+        return joint_ranges(self.each, self.names, parameters.confidence(confidence))
+
+    @property
+    def confidence(self) -> float:
+        """Of the joint ranges that are printed: the smallest confidence of the releases."""
+        return min(one.confidence for one in self.each)
+
+    def to_frame(self, confidence: float | None = None) -> Any:
+        """A Polars frame: a row for each published number of each release.
+
+        Args:
+            confidence: of the intervals and of the joint ranges in it; `confidence`, if not given.
+
+        Returns:
+            The name of the release, its statistic, what the number is of ("" if it is the only
+            one), its unit or "", the value, the ends of its interval by itself, and those of the
+            range that holds all numbers of all releases at once.
+
+        Raises:
+            ArgumentError: the confidence is not strictly between 0 and 1.
+        """
+        level = self.confidence if confidence is None else parameters.confidence(confidence)
+        rows: list[tuple[Any, ...]] = []
+        for one, (name, *joint) in zip(self.each, self.band(level), strict=True):
+            unit = "" if one.estimate.in_percent else one.unit or ""
+            ends = [np.atleast_1d(each).tolist() for each in joint]
+            told = one.estimate.rows(one.assumption, level)
+            for row, *band in zip(told, *ends, strict=True):
+                numbers = map(float, (row.value, row.low, row.high, *band))
+                rows.append((name, one.statistic, row.name, unit, *numbers))
+        return door.frame(dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+
+    def _in_a_line(self) -> str:
+        return f"{len(self.each)} releases, {'; '.join(self.names)}"
+
+    def sheet(self) -> report.Sheet:
+        """What all of them say, in no form."""
+        blocks = [
+            _Block(name, one, tuple(zip(np.atleast_1d(low), np.atleast_1d(high), strict=True)))
+            for one, (name, low, high) in zip(self.each, self.band(self.confidence), strict=True)
+        ]
+        tables = sum(not block.single for block in blocks)
+        most = max(_PRINTED // max(tables, 1), 3)
+        count = sum(len(block.rows) for block in blocks)
+        at_once = (
+            f"With probability {percent(self.confidence)}, all {count:,} numbers are in their "
+            "all-at-once ranges together; the other intervals are for each by itself."
+        )
+        people = said.people_words(self.each[0])
+        published = dict.fromkeys(said.published_words(one) for one in self.each if one.date)
+        byline = " · ".join(published)
+        made = [said.made_words(one, column=False) for one in self.each]
+        note = sheet.Note
+        return sheet.Sheet(
+            name=f"{len(self.each)} releases about {people[:1].lower()}{people[1:]}",
+            title=self.title,
+            byline=byline[:1].upper() + byline[1:],
+            simulated=not all(one.private for one in self.each),
+            blocks=(
+                (),
+                *(block.brief(most) for block in blocks),
+                (
+                    note("note", _DRAWN, depth="whole"),
+                    note("note", at_once),
+                    *(block.figure for block in blocks),
+                    _all_numbers(blocks, count),
+                ),
+                (
+                    sheet.SpendingTable(
+                        self.spent, any(one.ledger is not None for one in self.each)
+                    ),
+                ),
+                (
+                    *(note("warning", each) for each in _once(self.each, lambda one: one.warnings)),
+                    *(note("protected", each) for each in _once(self.each, _protects)),
+                    *(note("assumed", each) for each in _once(self.each, _assumes)),
+                    sheet.Facts("made", tuple(self._how(blocks)), depth="whole"),
+                    *said.adds_up(self.each),
+                    *(note("made", each, "brief") for each in dict.fromkeys(made) if each),
+                ),
+            ),
+        )
+
+    def _how(self, blocks: Iterable[_Block]) -> Iterable[Fact]:
+        """How each of them was made."""
+        for block in blocks:
+            one = block.release
+            column = "" if one.name is None else f", column {legible(one.name)}"
+            how = f"{one.statistic}, method {one.method}{column}"
+            yield sheet.Fact(block.name, f"{how}. {one.treats}".strip())
+        yield sheet.Fact("Neighbours", words.neighbours_are(self.each[0].neighbours))
+        yield from said.in_a_ledger(self.each)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that may be published, as plain data."""
+        return {**self.stated, "each": [one.to_dict() for one in self.each]}
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The same without the `sides` of each."""
+        return {
+            "kind": "releases",
+            "title": self.title,
+            "names": list(self.names),
+            "each": [one.stated for one in self.each],
+            "confidence": self.confidence,
+            "band": [
+                [np.atleast_1d(low).tolist(), np.atleast_1d(high).tolist()]
+                for _, low, high in self.band(self.confidence)
+            ],
+            "spent": [row._asdict() for row in self.spent],
+        }
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is "inf", and all that `from_json` reads."""
+        return stored.written(self, "releases")
+
+    @classmethod
+    def from_json(cls, text: str) -> Releases:
+        """Read releases that `to_json` wrote: see `Release.from_json`.
+
+        Raises:
+            ArgumentError: the text is not the JSON of releases, or of another version; or it shows
+                something that the releases in it do not say.
+        """
+        return stored.read(text, "releases", cls)
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @overload
+    def __getitem__(self, index: int) -> Release: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Release, ...]: ...
+    def __getitem__(self, index: int | slice) -> Release | tuple[Release, ...]:
+        return self.each[index]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """One release among others.
+
+    Attributes:
+        name: of the release.
+        release: the release.
+        joint: for each of its numbers, the range that holds all numbers of all releases at once.
+    """
+
+    name: str
+    release: Release
+    joint: tuple[tuple[float, float], ...]
+
+    @cached_property
+    def rows(self) -> tuple[sheet.Row, ...]:
+        """Its numbers with their intervals."""
+        return self.release.estimate.rows(self.release.assumption, self.release.confidence)
+
+    @property
+    def single(self) -> bool:
+        """Whether there is but one number."""
+        return [row.name for row in self.rows] == [""]
+
+    @property
+    def confidence(self) -> str:
+        """Of the intervals of each by itself, in words."""
+        return percent(self.release.confidence)
+
+    @property
+    def unit(self) -> str:
+        """The unit of its numbers; "" for shares and where none was said."""
+        return "" if self.release.estimate.in_percent else self.release.unit or ""
+
+    @cached_property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """Each number in words: its name, its value, its interval, its range among all."""
+        wide = max((row.high - row.low for row in self.rows), default=0.0)
+        told = aligned_share if self.release.estimate.in_percent else aligned
+
+        def shown(each: float) -> str:
+            return told(each, wide) if math.isfinite(each) else number(each)
+
+        return tuple(
+            (row.name, *map(shown, (row.value, row.low, row.high, *map(float, joint))))
+            for row, joint in zip(self.rows, self.joint, strict=True)
+        )
+
+    def brief(self, most: int) -> tuple[sheet.Part, ...]:
+        """It in a few lines."""
+        if self.single:
+            _, value, low, high, first, last = self.cells[0]
+            within = f"{self.confidence} interval {low} to {high}; all at once {first} to {last}"
+            return (
+                sheet.Note("rows", f"{self.name}: {value} {self.unit}".rstrip(), "brief"),
+                sheet.Note("rows", within, "brief", set_in=True),
+            )
+        unit = "" if self.release.unit is None else f" ({self.release.unit})"
+        of = (f"of{unit}", "share") if self.release.estimate.in_percent else ("of", f"value{unit}")
+        heads = (*of, f"from ({self.confidence})", "to", "from, all at once", "to")
+        rest = " more: value, interval() and JSON have them all"
+        table = sheet.SheetTable("rows", heads, self.cells, most=most, rest=rest, depth="brief")
+        return sheet.Note("rows", f"{self.name}, {len(self.rows):,} numbers", "brief"), table
+
+    @property
+    def figure(self) -> sheet.Figure:
+        """It as one of small figures, with a line above; without what has no end."""
+        cells, statistic = self.cells, self.release.statistic
+        words_ = f"{len(cells):,} numbers, each with its {self.confidence} interval."
+        if self.single:
+            _, value, low, high, _, _ = cells[0]
+            within = f"with {self.confidence} confidence between {low} and {high}."
+            words_ = f"{f'{value} {self.unit}'.rstrip()}, {within}"
+        pairs = [
+            (sheet.Row(row.name or statistic, row.value, row.low, row.high), joint)
+            for row, joint in zip(self.rows, self.joint, strict=True)
+            if all(map(math.isfinite, (row.value, row.low, row.high, *joint)))
+        ]
+        shares = self.release.estimate.in_percent
+        title = "share of people" if shares else self.release.unit or "value"
+        drawing = None
+        if pairs:
+            rows, joints = zip(*pairs, strict=True)
+            ends = tuple((float(low), float(high)) for low, high in joints)
+            drawing = sheet.Ranges(rows, title, None, "numbers", shares=shares, joint=ends)
+        shown = "; ".join(f"{row[0]} {row[1]}".strip() for row in cells[:12])
+        label = f"{self.name}: {shown}"
+        return sheet.Figure(drawing, label, lead=True, name=self.name, words=words_)
+
+    def of(self, name: str) -> str:
+        """What a number is of, with its unit: for a table in which units differ by row."""
+        return f"{name} ({self.unit})" if name and self.unit else name or self.unit
+
+
+def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.SheetTable:
+    """All numbers of all releases in one table, ready to copy."""
+    most = _ON_PAGE // len(blocks) + 1
+    rows = tuple(
+        (block.name, block.of(of), *row) for block in blocks for of, *row in block.cells[:most]
+    )
+    more = f" The first of {count:,} are shown; to_json() has them all."
+    caption = "What was published, ready to copy." + (more if len(rows) < count else "")
+    confidence = " or ".join(dict.fromkeys(block.confidence for block in blocks))
+    heads = ("release", "of", "value", f"from ({confidence})", "to", "from, all at once", "to")
+    return sheet.SheetTable("rows", heads, rows, caption, depth="whole", section="All numbers")
+
+
+def _protects(release: Release) -> list[str]:
+    return [release.protects]
+
+
+def _assumes(release: Release) -> list[str]:
+    return [release.assumes]
+
+
+def _once(releases: Iterable[Release], say: Callable[[Release], list[str]]) -> list[str]:
+    """What releases say, each sentence once, in their order."""
+    found = dict.fromkeys(each for release in releases for each in say(release))
+    # Some go on where others end: what they add is of one release alone.
+    return [
+        each
+        for each in found
+        if each and not any(each.startswith(other) for other in found if other and other != each)
+    ]

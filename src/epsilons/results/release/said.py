@@ -1,0 +1,409 @@
+"""What releases of all kinds say: the sheet that each kind of estimate fills."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from epsilons import words
+from epsilons.results.release.derived import Side
+from epsilons.results.report.numbers import aligned, budget, number, percent
+from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
+from epsilons.results.report.phrases import related_words as how
+from epsilons.results.report.sheet import (
+    Fact,
+    Facts,
+    Figure,
+    Interval,
+    Note,
+    Part,
+    Ranges,
+    Row,
+    Sheet,
+    SheetTable,
+    SpendingTable,
+)
+
+if TYPE_CHECKING:
+    from epsilons.results.release.release import Release
+
+__all__ = [
+    "NOTHING",
+    "Own",
+    "adds_up",
+    "cells_of",
+    "drawn",
+    "in_a_ledger",
+    "made_words",
+    "narrower",
+    "number_sheet",
+    "one_number",
+    "people_fact",
+    "people_words",
+    "published_words",
+    "risk_words",
+    "sheet_of",
+    "told_in_units",
+    "unit_words",
+    "values_fact",
+    "with_unit",
+    "would_help",
+]
+
+Told = Callable[[float], str]
+
+NOTHING: Final = (
+    "The interval covers everything possible: with these budgets, the result says nothing."
+)
+
+_SHARES: Final = ("frequencies", "quantile")
+"""Statistics that are about shares of people, and not about means."""
+
+_CLEARLY: Final = 0.8
+"""An answer that makes an error this much smaller is worth a word."""
+
+_STAR: Final = "The row with * is what was assumed."
+_BOUGHT: Final = (
+    " The best cap is the most that anyone would have spent if that row had been assumed from the "
+    "start."
+)
+_BOUNDS: Final = " These are proven bounds, and not equally close in every row."
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a kind of estimate says of its own.
+
+    Attributes:
+        name: what it is, in a few words.
+        told: words for an error.
+        first: the blocks that come first: what was found.
+        headline: the number that it is about, if it is one.
+        claim: where the truth is, in a sentence, if it is one number.
+        people: how many people, of what.
+        more: what else was found.
+        errors: how large errors are; the risk of the release, if empty.
+        nothing: that it tells nothing, and what would help.
+        figures: what is drawn.
+    """
+
+    name: str
+    told: Told
+    first: Sequence[Sequence[Part]] = ((),)
+    headline: str = ""
+    claim: str = ""
+    people: Sequence[Fact] = ()
+    more: Sequence[Fact] = ()
+    errors: Sequence[Fact] = ()
+    nothing: Sequence[str] = ()
+    figures: Sequence[Part] = ()
+
+
+def sheet_of(release: Release, own: Own) -> Sheet:
+    """The sheet of a release: what its kind says, and what every release says."""
+    method = Fact("", release.method, f"method {release.method}")
+    errors = own.errors or [Fact("Error", risk_words(release, own.told))]
+    people = [Facts("people", (*own.people, method), joined=True)] if own.people else []
+    facts: tuple[Part, ...] = (
+        *people,
+        *([Facts("note", tuple(own.more))] if own.more else []),
+        *([Note("note", release.treats, set_in=True)] if release.treats else []),
+        Facts("error", tuple(errors)),
+        *(Note("help", each, set_in=True) for each in own.nothing),
+        *own.figures,
+    )
+    return Sheet(
+        name=own.name,
+        title=release.title,
+        headline=own.headline,
+        claim=own.claim,
+        byline=_byline(release),
+        picture=f"{own.name}, {people_words(release)}" if own.people else own.name,
+        simulated=not release.private,
+        blocks=(*map(tuple, own.first), facts, *_ending(release, own.told)),
+    )
+
+
+def number_sheet(
+    release: Release,
+    row: Row,
+    *,
+    bounds: tuple[float, float],
+    values: str,
+    more: Sequence[Fact] = (),
+    helps: Sequence[str] = (),
+) -> Sheet:
+    """The sheet of a release of one number, in the unit of the data.
+
+    Args:
+        release: the release.
+        row: the number.
+        bounds: all that it could be.
+        values: the range of the values, in words.
+        more: what else was found.
+        helps: what would help where it tells nothing.
+    """
+    wide = row.high - row.low
+    statistic = release.statistic
+    value, low, high = (aligned(each, wide) for each in (row.value, row.low, row.high))
+    name = f"{statistic.capitalize()}: {with_unit(release, value)}"
+    title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
+    empty = (row.low, row.high) == bounds
+    confidence, between = percent(release.confidence), f"between {low} and {high}"
+    own = Own(
+        name,
+        told_in_units(release),
+        headline=f"{name}   ({confidence} interval {low} to {high})",
+        claim=f"With {confidence} confidence {with_unit(release, between)}.",
+        people=(people_fact(release), values_fact(values)),
+        more=more,
+        nothing=[NOTHING, *helps] if empty else [],
+        figures=one_number(row, bounds, title, (value, low, high), "value"),
+    )
+    return sheet_of(release, own)
+
+
+def one_number(
+    row: Row, bounds: tuple[float, float], title: str, shown: tuple[str, str, str], what: str
+) -> list[Figure]:
+    """One number on its axis, to be drawn; nothing where its interval has no end.
+
+    Args:
+        row: the number.
+        bounds: all that it could be.
+        title: of the axis.
+        shown: words for the value and for both ends.
+        what: it is, in a word.
+    """
+    if math.isinf(row.high - row.low):
+        return []
+    value, low, high = shown
+    label = f"The {what} {value}, with its interval from {low} to {high}"
+    caption = f"The dot shows the published {what}, the line its interval."
+    return [Figure(Interval(row, bounds, title, shown), label, caption, lead=True)]
+
+
+def cells_of(
+    rows: Sequence[Row],
+    told: Callable[[float, float], str] = aligned,
+    wide: float | None = None,
+) -> list[tuple[str, ...]]:
+    """Each number in words: its name, its value, and the ends of its interval.
+
+    Args:
+        rows: the numbers.
+        told: words for a number, of which as many digits are worth reading as a width allows.
+        wide: that width; that of the widest interval, if not given.
+    """
+    wide = max(row.high - row.low for row in rows) if wide is None else wide
+    return [
+        (row.name, *(told(each, wide) for each in (row.value, row.low, row.high))) for row in rows
+    ]
+
+
+def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
+    """The numbers of a table, to be drawn.
+
+    Args:
+        table: of the numbers, which names them.
+        drawing: how they are drawn.
+        what: they are, in a word.
+    """
+    label = "; ".join(f"{row[0]} {row[1]}" for row in table.rows[:12])
+    marks = "Bars" if drawing.bars else "Dots"
+    caption = f"{marks} show the published {what}, lines the interval of each by itself."
+    return Figure(drawing, f"{what.capitalize()} with intervals: {label}", caption, lead=True)
+
+
+def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
+    """Who spent what, what is protected and assumed, what if that is not so, the day."""
+    yield (SpendingTable(release.spent, offered=release.ledger is not None),)
+    said: list[Part] = [
+        *(Note("warning", each) for each in release.warnings),
+        Note("protected", release.protects),
+        Note("assumed", release.assumes),
+    ]
+    sides = _sides(release, told)
+    if sides:
+        yield tuple(said)
+        said = sides
+    made = made_words(release)
+    yield (
+        *said,
+        Facts("made", tuple(_made(release)), depth="whole"),
+        *adds_up([release]),
+        *([Note("made", made, depth="brief")] if made else []),
+    )
+
+
+def adds_up(releases: Iterable[Release]) -> list[Note]:
+    """That what is spent adds up with what is spent elsewhere, unless a ledger does it."""
+    said = dict.fromkeys(each.spent.ADDS_UP for each in releases if each.ledger is None)
+    return [Note("note", each, section="How it was made") for each in said]
+
+
+def told_in_units(release: Release) -> Told:
+    """Words for an error in the unit of the data."""
+    return lambda error: with_unit(release, number(error))
+
+
+def with_unit(release: Release, said: str) -> str:
+    """Numbers of the data, in words, with their unit once behind them, if it was said."""
+    return said if release.unit is None else f"{said} {release.unit}"
+
+
+def unit_words(release: Release) -> str:
+    """The unit in brackets, to stand behind the name of an axis or a column, if it was said."""
+    return "" if release.unit is None else f" ({release.unit})"
+
+
+def people_words(release: Release) -> str:
+    """How many people there are, if that may be said."""
+    if release.n is None:
+        return "An undisclosed number of people"
+    if release.n_is_noisy:
+        return f"About {release.n:,.0f} people (a noisy count)"
+    return f"{release.n:,} people"
+
+
+def people_fact(release: Release, within: str = "") -> Fact:
+    """How many people there are, and in what."""
+    said = people_words(release)
+    return Fact("People", said, said + within)
+
+
+def values_fact(values: str) -> Fact:
+    """The range of the values, in words that go on after "from"."""
+    return Fact("Values", f"from {values}", f"values from {values}")
+
+
+def risk_words(release: Release, told: Told) -> str:
+    """The risk of a release, and what it is."""
+    kind, numbers = release.risk_kind, release.estimate.margin.numbers
+    if release.loss == "mse":
+        one, _ = release.estimate.each
+        of = f"root mean square of a {one}" if numbers > 1 else "root mean square"
+        return f"Typical error ({of}) {told(math.sqrt(release.risk / numbers))}, {kind}"
+    if release.loss == "largest":
+        said = "Typical error of the worst category (root mean square)"
+        return f"{said} {told(math.sqrt(release.risk))}, {kind}"
+    return (
+        f"Error not exceeded with probability {percent(release.confidence)}: "
+        f"{told(release.risk)}, {kind}"
+    )
+
+
+def narrower(release: Release) -> list[str]:
+    """Answers with which an interval would be clearly narrower, if they are true, in words."""
+    own = [side.error for side in release.sides if side.related == release.related]
+    return [
+        f"related={side.related}, if budgets go with values {how(side.related)}"
+        for side in release.sides
+        if own and side.error < _CLEARLY * own[0]
+    ]
+
+
+def would_help(ways: Sequence[str]) -> str:
+    """What would make an interval narrower that tells nothing, in a sentence."""
+    return f"What would help: {'; '.join(ways)}."
+
+
+def made_words(release: Release, *, column: bool = True) -> str:
+    """The day of a release, the version that made it, and the column; "" if they are not known."""
+    if not release.date:
+        return ""
+    said = f"Released {release.date} (UTC) with epsilons {release.version}"
+    if release.name is not None and column:
+        said += f', from the column "{short(release.name)}"'
+    if release.ledger is not None:
+        said += f', charged to a ledger as "{short(release.ledger.name)}"'
+        if release.ledger.drawn:
+            said += (
+                f". Drawn at {release.ledger.drawn} from the data that were given then: this "
+                "name has this answer, whichever data are given with it later"
+            )
+    return f"{said}."
+
+
+def published_words(release: Release) -> str:
+    """The day and the version of a release, to go on in a line."""
+    return f"published {release.date} (UTC) with epsilons {release.version}"
+
+
+def in_a_ledger(releases: Iterable[Release]) -> list[Fact]:
+    """Under which names releases stand in a ledger."""
+    entries = [release.ledger for release in releases if release.ledger is not None]
+    named = dict.fromkeys(f"{each.name}, head {each.head}" for each in entries)
+    return [Fact("In a ledger", each) for each in named]
+
+
+def _byline(release: Release) -> str:
+    """The column, its unit, the day and the version, in a line; "" if none of it is known."""
+    said = [] if release.name is None else [f"column {short(release.name)}"]
+    said += [] if release.unit is None else [f"in {release.unit}"]
+    said += [published_words(release)] if release.date else []
+    line = " · ".join(said)
+    return line[:1].upper() + line[1:]
+
+
+def _made(release: Release) -> Iterator[Fact]:
+    """How a release was made."""
+    numbers, (_, things) = release.estimate.margin.numbers, release.estimate.each
+    loss = {
+        "mse": "the mean squared error" + (f" of all {things}" if numbers > 1 else ""),
+        "largest": "the mean square of the largest error",
+        "pac": f"the error not exceeded with probability {percent(release.confidence)}",
+    }[release.loss]
+    yield Fact("Method", release.method)
+    yield Fact("Minimized", loss)
+    yield Fact("Neighbours", words.neighbours_are(release.neighbours))
+    if release.name is not None:
+        yield Fact("Column", release.name)
+    if release.unit is not None:
+        yield Fact("Unit", release.unit)
+    if release.date:
+        yield Fact("Released", f"{release.date} (UTC), with epsilons {release.version}")
+    yield from in_a_ledger([release])
+
+
+def _sides(release: Release, told: Told) -> list[Part]:
+    """What a release says with each answer to how budgets go with values; if there are several."""
+    sides = release.sides
+    if len(sides) < 2:
+        return []
+    confidence = percent(release.confidence)
+    known = f"error at {confidence}" if sides[0].low is None else f"{confidence} interval"
+    known = release.estimate.known_as(confidence) or known
+    capped = all(side.cap is not None for side in sides)
+    cells = release.statistic in _SHARES
+    heads = (SIDES, known, *(("best cap", "typical error with it") if capped else ()))
+    rows = [
+        (
+            side_name(side.related, release.related, cells=cells),
+            _known(side) or told(side.error),
+            *((budget(side.cap or 0.0), told(side.typical or 0.0)) if capped else ()),
+        )
+        for side in sides
+    ]
+    answers = [side.related for side in sides]
+    columns = [[_width(side) for side in sides]]
+    columns += [[side.typical or 0.0 for side in sides]] if capped else []
+    bought = _STAR + (_BOUGHT if capped else "") + why_worse(answers, columns, _BOUNDS)
+    caption, marked = "What other assumptions would give.", answers.index(release.related)
+    return [SheetTable("sides", heads, tuple(rows), caption, marked), Note("sides", bought)]
+
+
+def _known(side: Side) -> str:
+    """The interval of a side, if it is of one number."""
+    if side.low is None or side.high is None:
+        return ""
+    told = functools.partial(aligned, width=side.high - side.low)
+    return f"{told(side.low)} to {told(side.high)}"
+
+
+def _width(side: Side) -> float:
+    """How much is left open: the width of an interval, or an error."""
+    return side.error if side.low is None or side.high is None else side.high - side.low

@@ -1,0 +1,65 @@
+"""Sheets in; text, HTML, pages and pictures out. Knows neither releases nor plans.
+
+What a result says is a `Sheet`: each kind of release and of plan makes its own. Each form shows
+any sheet, and is loaded when something is shown in it: `text`, `notebook`, `page`, `plot`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilons.loading import names
+
+if TYPE_CHECKING:
+    from epsilons.results.report.files import picture_ready, ready, write_page, write_picture
+    from epsilons.results.report.numbers import group_name, names_of, number, points, to_json
+    from epsilons.results.report.phrases import few_at_each, held_back, weak_budgets
+    from epsilons.results.report.sheet import Sheet
+    from epsilons.results.report.text import table, wrapped
+else:
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "files": (
+                "picture_ready",
+                "ready",
+                "write_page",
+                "write_picture",
+            ),
+            "numbers": (
+                "group_name",
+                "names_of",
+                "number",
+                "points",
+                "to_json",
+            ),
+            "phrases": (
+                "few_at_each",
+                "held_back",
+                "weak_budgets",
+            ),
+            "sheet": ("Sheet",),
+            "text": (
+                "table",
+                "wrapped",
+            ),
+        },
+    )
+
+__all__ = [
+    "Sheet",
+    "few_at_each",
+    "group_name",
+    "held_back",
+    "names_of",
+    "number",
+    "picture_ready",
+    "points",
+    "ready",
+    "table",
+    "to_json",
+    "weak_budgets",
+    "wrapped",
+    "write_page",
+    "write_picture",
+]

@@ -1,0 +1,137 @@
+"""Files that are written whole or not at all: pages, and pictures as SVG or PNG."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from epsilons.errors import FileError
+from epsilons.results.report import charts
+
+__all__ = ["PICTURES", "picture_ready", "ready", "write_page", "write_picture"]
+
+_FINE: Final = 3
+"""Dots of a PNG for each of a screen: fine enough for paper."""
+
+
+def _as_svg(chart: Any) -> bytes:
+    out = io.StringIO()
+    chart.save(out, format="svg")
+    return out.getvalue().encode()
+
+
+def _as_png(chart: Any) -> bytes:
+    out = io.BytesIO()
+    chart.save(out, format="png", scale_factor=_FINE)
+    return out.getvalue()
+
+
+PICTURES: Final[Mapping[str, Callable[[Any], bytes]]] = MappingProxyType(
+    {".svg": _as_svg, ".png": _as_png}
+)
+"""How a chart is written, by the ending of the file."""
+
+
+def ready(path: str | os.PathLike[str]) -> None:
+    """Check that a page can be drawn and written, before anything is drawn that is spent.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        FileError: there is no place for it.
+        MissingExtraError: the extra `report` is not installed.
+    """
+    _place(path, "report.html")
+    charts.require()
+
+
+def picture_ready(path: str | os.PathLike[str]) -> None:
+    """The same of a picture.
+
+    Raises:
+        FileError: there is no place for it, or its ending is neither .svg nor .png.
+        MissingExtraError: the extra `report` is not installed.
+    """
+    target = _place(path, "figure.svg")
+    if target.suffix.lower() not in PICTURES:
+        raise FileError(
+            f"path: {str(target)!r} must end with {' or '.join(PICTURES)}, which decides the "
+            "kind of picture."
+        )
+    charts.require()
+
+
+def write_page(path: str | os.PathLike[str], text: str) -> Path:
+    """Write a page, whole or not at all.
+
+    Args:
+        path: of the file; one that is there is replaced.
+        text: of the page.
+
+    Returns:
+        The path.
+
+    Raises:
+        FileError: the path is a directory, its folder is not there, or it cannot be written.
+    """
+    return _write(_place(path, "report.html"), text.encode())
+
+
+def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
+    """Write a chart as SVG or PNG, whole or not at all.
+
+    Args:
+        path: of the file; one that is there is replaced. Its ending says which.
+        chart: an Altair chart.
+
+    Returns:
+        The path.
+
+    Raises:
+        FileError: the ending is neither .svg nor .png, or the file cannot be written.
+        MissingExtraError: the extra `report` is not installed.
+    """
+    picture_ready(path)
+    target = Path(path)
+    return _write(target, PICTURES[target.suffix.lower()](chart))
+
+
+def _place(path: str | os.PathLike[str], such_as: str) -> Path:
+    """Where a file is to be written, if there is a place for it.
+
+    Raises:
+        FileError: the path is a directory, or its folder is not there.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise FileError(
+            f"path: {str(target)!r} is a directory. Name a file, such as {str(target / such_as)!r}."
+        )
+    if not target.parent.is_dir():
+        raise FileError(
+            f"path: the folder {str(target.parent)!r} does not exist. Create it first, or name "
+            "another."
+        )
+    return target
+
+
+def _write(target: Path, content: bytes) -> Path:
+    try:
+        # A folder of its own beside the target: the file gets the rights that new files get, moves
+        # in one step, and leaves nothing behind if anything fails.
+        with tempfile.TemporaryDirectory(prefix=".epsilons-", dir=target.parent) as folder:
+            whole = Path(folder) / "whole"
+            whole.write_bytes(content)
+            whole.replace(target)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise FileError(
+            f"path: {str(target)!r} cannot be written ({reason}). Choose another path."
+        ) from None
+    return target

@@ -1,0 +1,154 @@
+"""A sheet as an HTML page that stands alone: words, tables and figures below their headings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, Final
+
+from epsilons.results.report import charts, parts
+from epsilons.results.report.phrases import BARS, SEEDED, spending_table
+from epsilons.results.report.sheet import (
+    Facts,
+    Figure,
+    Interval,
+    Note,
+    Part,
+    Ranges,
+    Role,
+    Sheet,
+    SheetTable,
+    SpendingTable,
+)
+
+__all__ = ["as_page"]
+
+_ENDING: Final[dict[Role, str]] = {
+    "protected": "What is protected",
+    "assumed": "What is assumed",
+    "sides": "What is assumed",
+    "made": "How it was made",
+}
+"""The headings that come last, by the roles of what stands below them."""
+
+
+def as_page(sheet: Sheet, data: Any) -> str:
+    """The page of a sheet.
+
+    Args:
+        sheet: what it says.
+        data: the same as plain data, which the page holds for programs.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    shown = list(sheet.parts(whole=True))
+    below: dict[str, list[Part]] = {}
+    for part in shown:
+        below.setdefault(_heading(part), []).append(part)
+    last = [head for head in dict.fromkeys(_ENDING.values()) if head in below]
+    heads = [*(head for head in below if head and head not in last), *last]
+    return parts.whole(
+        sheet.title or sheet.name,
+        [
+            *_first(sheet, below.get("", [])),
+            *(parts.Section(head, list(_parts(below[head]))) for head in heads),
+        ],
+        byline=sheet.byline,
+        data=data,
+    )
+
+
+def _heading(part: Part) -> str:
+    """The heading that a part stands below; "" for the first part of a page, above all others."""
+    return part.section or _ENDING.get(part.role, "")
+
+
+def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
+    """What must not be overlooked, what leads, what is so, and then pictures and tables."""
+    warned = [part for part in shown if part.role == "warning"]
+    if sheet.simulated:
+        yield parts.Words(SEEDED, "warning")
+    yield from _parts(warned)
+    if sheet.title is not None:
+        yield parts.Words(f"{sheet.name}.", "headline")
+    if sheet.claim:
+        yield parts.Words(_unbroken(sheet.claim), "headline")
+    rest = [part for part in shown if part.role != "warning"]
+    yield from _parts(part for part in rest if isinstance(part, (Note, Facts)))
+    yield from _parts(part for part in rest if isinstance(part, Figure))
+    yield from _parts(part for part in rest if isinstance(part, (SheetTable, SpendingTable)))
+
+
+def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
+    """Parts as a page has them: all facts are one list, small figures stand side by side."""
+    each = list(shown)
+    facts = [fact for part in each if isinstance(part, Facts) for fact in part.facts if fact.name]
+    for small, some in groupby(each, lambda part: isinstance(part, Figure) and bool(part.name)):
+        if small:
+            yield parts.Grid([_small(part) for part in some if isinstance(part, Figure)])
+            continue
+        for part in some:
+            match part:
+                case Note():
+                    kind = part.role if part.role in ("advice", "warning") else ""
+                    yield parts.Words(_unbroken(part.words), kind)
+                case Facts():
+                    if facts:
+                        yield parts.FactList([(one.name, _unbroken(one.words)) for one in facts])
+                    facts = []
+                case SheetTable():
+                    heads = [_unbroken(head) for head in part.heads]
+                    rows = part.rows if part.most is None else part.rows[: charts.MOST]
+                    yield parts.PageTable(heads, rows, part.caption, part.marked)
+                case SpendingTable():
+                    yield from _spending(part)
+                case Figure():
+                    yield from _figures(part)
+
+
+def _small(figure: Figure) -> parts.Part:
+    """One of small figures: a heading, a line, and the drawing."""
+    return parts.Section(figure.name, [parts.Words(_unbroken(figure.words)), *_figures(figure)])
+
+
+def _figures(figure: Figure) -> Iterator[parts.Part]:
+    """A figure, or two: one number on the axis around it, and on all that it could be."""
+    drawing, caption = figure.drawing, figure.caption
+    if drawing is None:
+        return
+    if isinstance(drawing, Ranges) and len(drawing.rows) > charts.MOST:
+        of = f"{len(drawing.rows):,} {drawing.things}"
+        caption += f" The first {charts.MOST} of {of} are shown; to_json() has them all."
+    near, *far = charts.drawn(drawing)
+    if far:
+        caption += " The axis shows the part of the range around it."
+    columns = charts.columns(drawing)
+    yield parts.PageFigure(charts.svg(near, columns=columns), figure.label, caption.strip())
+    if far and isinstance(drawing, Interval):
+        _, low, high = drawing.words
+        label = f"The interval from {low} to {high}, on the whole range"
+        yield parts.PageFigure(charts.svg(far[0]), label, "The same interval on the whole range.")
+
+
+def _spending(part: SpendingTable) -> Iterator[parts.Part]:
+    """Who spends what: a drawing, if there is anything to draw, and a table."""
+    if part.words:
+        yield parts.Words(part.words)
+    heads, cells = spending_table(part)
+    drawn = charts.spending(part)
+    if drawn is not None:
+        label = "Spent of each budget: " + "; ".join(f"ε {row[0]}: {row[-2]}" for row in cells)
+        of = "the ε offered to this release" if part.offered else "their own ε"
+        caption = f"What each person spends of {of}; the light bar is what they keep."
+        if len(part.levels) > BARS:
+            caption += " Levels that share a line are shown by their averages."
+        yield parts.PageFigure(charts.svg(drawn, columns=2), label, caption)
+    many = len(part.levels)
+    combined = f"{many:,} levels, neighboring ones combined." if len(cells) < many else ""
+    yield parts.PageTable(heads, cells, combined)
+
+
+def _unbroken(words: str) -> str:
+    """Words in which no line breaks a number from its percent sign."""
+    return words.replace(" %", "\u00a0%")

@@ -1,0 +1,313 @@
+"""A page that stands alone: it loads nothing, runs nothing, and reads well on a phone and on paper.
+
+    whole("Title", [Section("Heading", [Words("…"), PageTable(heads, rows), Figure(svg, "…")])])
+
+All words are escaped here, and only here. A figure is drawn by `epsilons.results.report.charts`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from epsilons.errors import ArgumentError
+from epsilons.results.report.numbers import legible, to_json
+
+_LARGEST = 150_000
+"""Characters of embedded data, beyond which long lists are cut."""
+
+_LONGEST = 100
+"""Entries of a list that is cut."""
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Browsers are told to load nothing and to run nothing, whatever a page holds."""
+
+_STYLE = """
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: #fff; color: #1b1f24;
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
+main { max-width: 46rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0 .75rem; color: #1f4e79; }
+h2 { font-size: 1.15rem; line-height: 1.3; margin: 2rem 0 .5rem; padding-top: .75rem;
+  border-top: 1px solid #d0d7de; color: #1f4e79; }
+p { margin: .5rem 0; max-width: 42rem; }
+p.headline { font-size: 1.15rem; }
+p.byline { color: #57606a; font-size: .9rem; margin: -.35rem 0 1rem; }
+p.advice, p.warning { padding: .75rem 1rem; border-left: 4px solid #1f4e79; background: #eef4fa; }
+p.warning { border-color: #b3261e; background: #fdeceb; font-weight: 600; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .35rem .75rem; margin: .75rem 0;
+  max-width: 42rem; }
+dt { color: #57606a; overflow-wrap: normal; max-width: 9rem; } dd { margin: 0; }
+div.wide { overflow-x: auto; margin: .75rem 0; }
+table { border-collapse: collapse; font-size: .875rem; overflow-wrap: normal; }
+caption { text-align: left; color: #57606a; padding-bottom: .25rem; }
+th, td { padding: .3rem .4rem; text-align: right; vertical-align: top; unicode-bidi: isolate;
+  border-bottom: 1px solid #d8dee4; font-variant-numeric: tabular-nums; }
+thead th { border-bottom: 2px solid #57606a; vertical-align: bottom; }
+td { white-space: nowrap; }
+th:first-child { text-align: left; padding-left: .25rem; }
+tbody th { font-weight: 400; overflow-wrap: anywhere; min-width: 6.75rem; }
+td.words { text-align: left; white-space: normal; min-width: 10rem; }
+tr.marked th, tr.marked td { font-weight: 600; background: #eef4fa; }
+div.grid { display: grid; gap: 0 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); }
+figure { margin: .75rem 0; }
+figure svg { display: block; width: 100%; max-width: 30rem; height: auto; }
+figcaption { color: #57606a; font-size: .9rem; margin-top: .25rem; max-width: 42rem; }
+ul { padding-left: 1.2rem; margin: .5rem 0; } li { margin: .35rem 0; }
+a { color: #1f4e79; }
+footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid #d0d7de; color: #57606a;
+  font-size: .85rem; }
+@media (max-width: 26rem) {
+  table { font-size: .8125rem; } th, td { padding: .3rem .25rem; } tbody th { min-width: 5.9rem; }
+  td { white-space: normal; }
+}
+@page { margin: 16mm 15mm; }
+@media print {
+  main { max-width: none; padding: 0; } body { font-size: 10.5pt; }
+  h1 { font-size: 17pt; } h2 { font-size: 12.5pt; margin-top: 1.1rem; }
+  div.wide { overflow: visible; } td { white-space: normal; }
+  thead { display: table-header-group; }
+  figure svg { max-width: 12.5cm; }
+  p.advice, p.warning, tr.marked th, tr.marked td {
+    -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  figure, tr, p.advice, p.warning, dl { break-inside: avoid; } h2, thead { break-after: avoid; }
+  p { orphans: 3; widows: 3; }
+}
+"""
+
+
+class Part(Protocol):
+    """Anything that can stand on a page."""
+
+    def html(self) -> str:
+        """The part as HTML, with everything in it escaped."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph.
+
+    Attributes:
+        text: what it says.
+        kind: "", or how it is shown: "headline", "byline", "advice" or "warning".
+    """
+
+    text: str
+    kind: str = ""
+
+    def html(self) -> str:
+        """The paragraph as HTML."""
+        kind = f' class="{_escaped(self.kind)}"' if self.kind else ""
+        return f"<p{kind}>{_escaped(self.text)}</p>"
+
+
+@dataclass(frozen=True)
+class FactList:
+    """Short facts, each with its name.
+
+    Attributes:
+        rows: pairs of a name and a fact.
+    """
+
+    rows: Sequence[tuple[str, str]]
+
+    def html(self) -> str:
+        """The facts as an HTML list of descriptions."""
+        pairs = (f"<dt>{_escaped(name)}</dt><dd>{_escaped(fact)}</dd>" for name, fact in self.rows)
+        return f"<dl>{''.join(pairs)}</dl>"
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table; it scrolls by itself where the screen is too narrow.
+
+    Attributes:
+        heads: the names of the columns.
+        rows: the cells, the first of each row being its name.
+        caption: what it shows.
+        marked: the row that stands out.
+        words: whether the cells hold sentences, and not numbers.
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    marked: int | None = None
+    words: bool = False
+
+    def html(self) -> str:
+        """The table as HTML."""
+        cell = '<td class="words">' if self.words else "<td>"
+        head = "".join(f'<th scope="col">{_escaped(each)}</th>' for each in self.heads)
+        body = []
+        for k, (name, *cells) in enumerate(self.rows):
+            row = '<tr class="marked">' if k == self.marked else "<tr>"
+            rest = "".join(f"{cell}{_escaped(each)}</td>" for each in cells)
+            body.append(f'{row}<th scope="row">{_escaped(name)}</th>{rest}</tr>')
+        caption = f"<caption>{_escaped(self.caption)}</caption>" if self.caption else ""
+        # A region that scrolls must be reachable by keyboard, and then wants a name.
+        label = _escaped(self.caption or ", ".join(self.heads))
+        return (
+            f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
+            f"<table>{caption}<thead><tr>{head}</tr></thead>"
+            f"<tbody>{''.join(body)}</tbody></table></div>"
+        )
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """A plot.
+
+    Attributes:
+        svg: as `epsilons.results.report.charts.svg` gives it: it is put onto the page as it is.
+        label: what the plot shows, for those who cannot see it.
+        caption: what is written below.
+    """
+
+    svg: str
+    label: str
+    caption: str = ""
+
+    def html(self) -> str:
+        """The figure as HTML, its drawing inside the page."""
+        drawing = self.svg.replace(
+            "<svg ", f'<svg role="img" aria-label="{_escaped(self.label)}" ', 1
+        )
+        caption = f"<figcaption>{_escaped(self.caption)}</figcaption>" if self.caption else ""
+        return f"<figure>{drawing}{caption}</figure>"
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links to files beside the page: an index of several pages or artefacts.
+
+    Attributes:
+        rows: for each link its words, the relative path of the file, and a note or "".
+
+    Raises:
+        ArgumentError: a path is absolute, or leads to the network.
+    """
+
+    rows: Sequence[tuple[str, str, str]]
+
+    def __post_init__(self) -> None:
+        for _, path, _ in self.rows:
+            if not re.fullmatch(r"[\w.-][\w./ -]*(#[\w.-]+)?|#[\w.-]+", path):
+                raise ArgumentError(
+                    f"rows: {path!r} is not a relative path: a page stands alone, and links "
+                    "only to files next to it. Use letters, digits, '/', '.', '-', '_' and spaces."
+                )
+
+    def html(self) -> str:
+        """The links as an HTML list."""
+        rows = (
+            f'<li><a href="{_escaped(path)}">{_escaped(words)}</a>'
+            f"{' — ' + _escaped(note) if note else ''}</li>"
+            for words, path, note in self.rows
+        )
+        return f"<ul>{''.join(rows)}</ul>"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, and what stands below it.
+
+    Attributes:
+        heading: of the section.
+        parts: what it holds.
+        anchor: a name for links to it, or "".
+    """
+
+    heading: str
+    parts: Sequence[Part]
+    anchor: str = ""
+
+    def html(self) -> str:
+        """The section as HTML."""
+        anchor = f' id="{_escaped(self.anchor)}"' if self.anchor else ""
+        body = "\n".join(part.html() for part in self.parts)
+        return f"<section{anchor}><h2>{_escaped(self.heading)}</h2>\n{body}</section>"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Parts side by side, as many as the screen is wide enough for.
+
+    Attributes:
+        parts: what it holds.
+    """
+
+    parts: Sequence[Part]
+
+    def html(self) -> str:
+        """The parts as an HTML grid."""
+        return f'<div class="grid">{"".join(part.html() for part in self.parts)}</div>'
+
+
+def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = None) -> str:
+    """A whole HTML page, with everything that it needs inside.
+
+    Args:
+        title: of the page.
+        parts: what it shows, from top to bottom.
+        byline: what stands small below the title: of what it is, when and by what it was made.
+        data: plain data to embed for machines, as JSON in the element with the id "data"; long
+            lists are cut where they would make the page heavy, and then "shortened" names them.
+
+    Returns:
+        The text of the page.
+    """
+    first = [Words(byline, "byline")] if byline else []
+    body = "\n".join(part.html() for part in [*first, *parts])
+    foot = "This page stands alone: it loads nothing and runs nothing."
+    embedded = ""
+    if data is not None:
+        foot += " It also contains its numbers as JSON, for programs to read."
+        embedded = f'<script type="application/json" id="data">{_json(data)}</script>\n'
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="generator" content="epsilons">\n<link rel="icon" href="data:,">\n'
+        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{_escaped(title)}</h1>\n{body}\n<footer><p>Made with epsilons. {foot}</p></footer>\n"
+        f"</main>\n{embedded}</body>\n</html>\n"
+    )
+
+
+def _escaped(text: str) -> str:
+    return html.escape(legible(text))
+
+
+def _json(data: Any) -> str:
+    """JSON that no parser of HTML takes for markup."""
+    plain = json.loads(to_json(data))
+    text = _compact(plain)
+    if len(text) > _LARGEST:
+        cut: dict[str, int] = {}
+        plain = _cut(plain, "", cut)
+        text = _compact({"shortened": cut, **plain} if isinstance(plain, dict) else plain)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _compact(plain: Any) -> str:
+    # Pure ASCII: half a character would not survive UTF-8.
+    return json.dumps(plain, separators=(",", ":"), ensure_ascii=True)
+
+
+def _cut(plain: Any, place: str, cut: dict[str, int]) -> Any:
+    """The data with long lists cut; `cut` takes the place of each, and its full length."""
+    if isinstance(plain, dict):
+        return {key: _cut(value, f"{place}/{key}", cut) for key, value in plain.items()}
+    if isinstance(plain, list):
+        if len(plain) > _LONGEST:
+            cut[place] = len(plain)
+        return [_cut(value, f"{place}/{k}", cut) for k, value in enumerate(plain[:_LONGEST])]
+    return plain

@@ -1,0 +1,59 @@
+"""A sheet as a picture: its leading figures, and below them who spends what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from epsilons.results.report import charts
+from epsilons.results.report.sheet import Figure, Ranges, Sheet, SpendingTable
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["as_chart"]
+
+_WIDTH = 480
+
+
+def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
+    """An Altair chart.
+
+    Raises:
+        MissingExtraError: the extra `report` is not installed.
+    """
+    alt = charts.altair_module()
+    lead = [each for each in sheet.all(Figure) if each.lead and each.drawing is not None]
+    spent = [each for each in sheet.all(SpendingTable) if each.depth != "whole"]
+    shown = [_drawn(each) for each in lead]
+    # Axes are of their own: one release is in minutes, another in shares.
+    if len(shown) > 1:
+        shown = [alt.vconcat(*shown).resolve_scale(x="independent", y="independent")]
+    below = [charts.spending_bars(each).properties(width=_WIDTH) for each in spent]
+    drawn = alt.vconcat(*shown, *below) if below else shown[0]
+    chart: altair.TopLevelMixin = drawn.properties(title=_title(sheet, lead))
+    return chart
+
+
+def _drawn(figure: Figure) -> Any:
+    """A figure in the width of a picture; one of several has its name above it."""
+    if figure.drawing is None:
+        return None
+    alt = charts.altair_module()
+    pieces = [each.properties(width=_WIDTH) for each in charts.drawn(figure.drawing)]
+    drawn = pieces[0]
+    if len(pieces) > 1:
+        drawn = alt.vconcat(*pieces).resolve_scale(x="independent")
+    return drawn.properties(title=figure.name) if figure.name else drawn
+
+
+def _title(sheet: Sheet, lead: list[Figure]) -> str | list[str]:
+    """What was measured in a line of its own, if it was said, and what is drawn."""
+    words = sheet.picture or sheet.name
+    for figure in lead:
+        drawn = figure.drawing
+        if isinstance(drawn, Ranges) and len(drawn.rows) > charts.MOST and not figure.name:
+            words += f", the first {charts.MOST} of {len(drawn.rows):,} {drawn.things}"
+    lines = [words] if sheet.title is None else [sheet.title, words]
+    if sheet.simulated:
+        lines[0] = f"NOT PRIVATE (seeded): {lines[0]}"
+    return lines if len(lines) > 1 else lines[0]

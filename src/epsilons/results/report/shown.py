@@ -1,0 +1,98 @@
+"""What releases and plans can do alike: be printed, written as JSON or as a page, and drawn."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from epsilons.loading import later
+from epsilons.results.report.numbers import legible, to_json
+
+if TYPE_CHECKING:
+    import altair
+
+    from epsilons.results.report import files, notebook, page, plot, text
+    from epsilons.results.report.sheet import Sheet
+else:
+    files = later("epsilons.results.report.files")
+    notebook = later("epsilons.results.report.notebook")
+    page = later("epsilons.results.report.page")
+    plot = later("epsilons.results.report.plot")
+    text = later("epsilons.results.report.text")
+
+__all__ = ["Shown"]
+
+
+_LINE: Final = 97
+"""Characters of what stands in the brackets of a `repr`."""
+
+
+class Shown(ABC):
+    """Something that is reported: its kind makes a sheet, which every form shows."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """What it says, in no form: parts by what they are for."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data of a `kind`."""
+
+    @abstractmethod
+    def _in_a_line(self) -> str:
+        """What it is, in a few words, at little cost."""
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON, in which ∞ is written as "inf"."""
+        return to_json(self.to_dict())
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write a self-contained HTML page.
+
+        Args:
+            path: of the file; one that is there is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+            FileError: the file cannot be written.
+        """
+        return files.write_page(path, page.as_page(self.sheet(), self.to_dict()))
+
+    def figure(self, path: str | os.PathLike[str]) -> Path:
+        """Write the picture of `plot` to a file, for a paper or a slide.
+
+        Args:
+            path: of the file, which ends with .svg or .png; one that is there is replaced.
+
+        Returns:
+            The path.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+            FileError: it has another ending, or cannot be written.
+        """
+        files.picture_ready(path)
+        return files.write_picture(path, self.plot())
+
+    def plot(self) -> altair.TopLevelMixin:
+        """A picture: of a plan for means and shares, risk over the cap τ, with the rules on it.
+
+        Raises:
+            MissingExtraError: the extra `report` is not installed.
+        """
+        return plot.as_chart(self.sheet())
+
+    def __repr__(self) -> str:
+        words = " ".join(f"{type(self).__name__}: {legible(self._in_a_line())}".split())
+        return f"<{words if len(words) <= _LINE else words[: _LINE - 1] + '…'}>"
+
+    def __str__(self) -> str:
+        return text.printed(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return notebook.as_html(self.sheet())

@@ -1,0 +1,71 @@
+"""A sheet as text for the screen: it fits, and needs no knowledge of ε."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from epsilons.results.report.numbers import number
+from epsilons.results.report.phrases import LABELS, SEEDED, spending_table
+from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable, shown
+
+__all__ = ["printed", "table", "wrapped"]
+
+_WIDTH: Final = 96
+
+
+def printed(sheet: Sheet) -> str:
+    """What is printed: blocks, and a blank line between them."""
+    blocks = [list(_lines(block)) for block in sheet.blocks]
+    title = [] if sheet.title is None else [wrapped(sheet.title)]
+    first = [*title, *([sheet.headline] if sheet.headline else []), *blocks[0]]
+    seeded = [SEEDED] if sheet.simulated else []
+    return "\n\n".join("\n".join(lines) for lines in (seeded, first, *blocks[1:]) if lines)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
+    """Columns aligned: the first to the left, the others to the right unless they hold words."""
+    cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
+    widths = [
+        max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)
+        for k, head in enumerate(heads)
+    ]
+    lines = []
+    for row in [list(heads), *cells]:
+        first, *rest = (cell for cell in row)
+        put = str.ljust if words else str.rjust
+        aligned_rest = [put(cell, width) for cell, width in zip(rest, widths[1:], strict=True)]
+        lines.append("  " + "   ".join([first.ljust(widths[0]), *aligned_rest]).rstrip())
+    return "\n".join(lines)
+
+
+def wrapped(text: str) -> str:
+    """A paragraph, broken for the screen."""
+    return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
+
+
+def _lines(block: Sequence[Part]) -> Iterator[str]:
+    """What a block says, line by line."""
+    for part in shown(block, whole=False):
+        match part:
+            case Note(role="made"):
+                yield part.words  # a line of its own, however long
+            case Note(set_in=True):
+                yield _indented(part.words)
+            case Note():
+                yield wrapped(LABELS.get(part.role, "") + part.words)
+            case Facts():
+                yield from map(_indented, part.sentences())
+            case SpendingTable():
+                yield table(*spending_table(part))
+            case SheetTable():
+                rows = part.first(part.most)
+                yield table(part.heads, rows)
+                if len(rows) < len(part.rows):
+                    yield f"  … and {len(part.rows) - len(rows):,}{part.rest}"
+
+
+def _indented(text: str) -> str:
+    """A paragraph, broken for the screen and set in."""
+    return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")

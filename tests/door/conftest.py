@@ -1,0 +1,228 @@
+"""The tables of these tests on every engine, and a reference that shares no code with the tally."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+from epsilons.door import Tally
+from epsilons.door.given import columns
+from tests.door.asking import moments_of, sums_of
+
+STEPS = 1073741824
+BACKENDS = [
+    "numpy",
+    "pandas",
+    "pandas nullable",
+    "pandas on arrow",
+    "pandas by itself",
+    "pyarrow by itself",
+    "polars",
+    "polars lazy",
+    "polars scan",
+    "pyarrow",
+    "duckdb",
+    "duckdb file",
+    "csv",
+    "parquet",
+]
+SPARK = "pyspark"
+SLOW_TO_ANSWER = ["dask", "ibis", SPARK]
+EVERYWHERE = [*BACKENDS, *SLOW_TO_ANSWER]
+
+Rows = tuple[list[float | None], list[float], list[str]]  # values, budgets, people
+Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums (or squares)
+
+
+def declared_as(cells: list[Any]) -> dict[str, Any]:
+    """Cells as the argument that takes them: floats and pairs are edges of bins."""
+    return {"edges" if isinstance(cells[0], (float, tuple)) else "categories": cells}
+
+
+def as_lists(tally: Tally) -> Counted:
+    return tally.levels.tolist(), tally.counts.tolist(), tally.sums.tolist()
+
+
+def squares_as_lists(tally: Tally) -> Counted:
+    return tally.levels.tolist(), tally.counts.tolist(), tally.squares.tolist()
+
+
+def itself(mean: int) -> int:
+    return mean
+
+
+def square(mean: int) -> int:
+    """The squared distance from the middle, on the grid, of the mean of a person."""
+    return (2 * mean - STEPS) ** 2 // (4 * STEPS)
+
+
+def grid(value: float, bounds: tuple[float, float]) -> int:
+    lo, hi = bounds
+    clipped = hi if value > hi else lo if value < lo else value
+    step = math.floor((clipped - lo) * (STEPS / (hi - lo)) + 0.5)
+    return max(0, min(STEPS, step))
+
+
+def in_public_range(budget: float) -> float:
+    """A budget as it counts: nothing below 2⁻⁶⁰, and no finite one above 2²⁰."""
+    if budget * 1152921504606846976 < 1.0:
+        return 0.0
+    return budget if math.isinf(budget) else min(budget, 1048576.0)
+
+
+def nine_bits(budget: float) -> float:
+    """The budget rounded to nine significant bits, without Veltkamp's trick."""
+    if budget == 0.0 or math.isinf(budget):
+        return abs(budget)
+    mantissa, exponent = math.frexp(budget)
+    return math.ldexp(round(mantissa * 512) / 512, exponent)
+
+
+def count(
+    rows: Rows,
+    bounds: tuple[float, float],
+    *,
+    person: bool,
+    added: Callable[[int], int] = itself,
+) -> Counted:
+    """Reference: dictionaries and Python integers; missing values at the middle."""
+    own: dict[Any, list[float | None]] = {}
+    budget: dict[Any, float] = {}
+    for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
+        key = who if person else index
+        own.setdefault(key, []).append(value)
+        budget[key] = in_public_range(epsilon)
+    found: dict[float, tuple[float, int, int]] = {}
+    for key, values in own.items():
+        steps = [grid(v, bounds) for v in values if v is not None and math.isfinite(v)]
+        r = len(steps)
+        mean = (2 * sum(steps) + r) // (2 * r) if r else STEPS // 2
+        near = nine_bits(budget[key])
+        least, n, total = found.get(near, (math.inf, 0, 0))
+        found[near] = (min(least, budget[key]), n + 1, total + added(mean))
+    ordered = sorted(found.values())
+    return [a for a, _, _ in ordered], [b for _, b, _ in ordered], [c for _, _, c in ordered]
+
+
+@pytest.fixture
+def reference() -> Callable[..., Counted]:
+    return count
+
+
+@pytest.fixture(params=BACKENDS)
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
+    """A function that tallies rows on one engine of those that answer in milliseconds."""
+    return runner(request, tmp_path)
+
+
+@pytest.fixture(params=EVERYWHERE)
+def run_everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
+    """A function that tallies rows on one engine, Spark among them."""
+    return runner(request, tmp_path)
+
+
+def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
+    name: str = request.param
+    if name.endswith("by itself"):  # as where the frame cannot be handed to Polars
+        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+        patch.setattr(columns, "_into_polars", lambda table: table.frame)
+
+    def tally(
+        rows: Rows,
+        bounds: tuple[float, float],
+        *,
+        person: bool = False,
+        missing: str = "midpoint",
+        epsilon: float | None = None,
+        squares: bool = False,
+    ) -> Counted:
+        values, budgets, people = rows
+        ask, lists = (moments_of, squares_as_lists) if squares else (sums_of, as_lists)
+        if name == "numpy":
+            return lists(
+                ask(
+                    values,
+                    epsilon=budgets if epsilon is None else epsilon,
+                    bounds=bounds,
+                    person=people if person else None,
+                    missing=missing,
+                )
+            )
+        return lists(
+            ask(
+                "income",
+                epsilon="budget" if epsilon is None else epsilon,
+                bounds=bounds,
+                data=frame(name, rows, tmp_path, request),
+                person="who" if person else None,
+                missing=missing,
+            )
+        )
+
+    return tally
+
+
+def frame(name: str, rows: Rows, directory: Path, request: pytest.FixtureRequest) -> Any:
+    values, budgets, people = rows
+    table: dict[str, list[Any]] = {"other": ["x"] * len(values), "who": list(people)}
+    table |= {"income": list(values), "budget": list(budgets)}
+    if name.startswith("pandas"):
+        import pandas as pd
+
+        pandas = pd.DataFrame(table).astype({"income": "float64", "budget": "float64"})
+        if name == "pandas nullable":
+            return pandas.convert_dtypes()
+        return pandas.convert_dtypes(dtype_backend="pyarrow") if "arrow" in name else pandas
+    numbers = {"income": pl.Float64, "budget": pl.Float64}
+    return on_engine(name, pl.DataFrame(table, schema_overrides=numbers), directory, request)
+
+
+def on_engine(
+    name: str, table: pl.DataFrame, directory: Path, request: pytest.FixtureRequest
+) -> Any:
+    """The same rows as a frame of another engine, or as a file."""
+    arrow = table.to_arrow()
+    file = directory / "rows.parquet"
+    if name in ("parquet", "polars scan", "duckdb file", "ibis"):
+        # With extremes of columns in it, which leave NaN out.
+        table.write_parquet(file, row_group_size=50_000)
+    if name == "csv":
+        table.write_csv(directory / "rows.csv")
+        return str(directory / "rows.csv")
+
+    def on_dask() -> Any:
+        import dask.dataframe as dd
+
+        return dd.from_pandas(table.to_pandas(), npartitions=2)
+
+    def on_ibis() -> Any:
+        import ibis
+
+        return ibis.duckdb.connect().read_parquet(file)
+
+    engines: dict[str, Callable[[], Any]] = {
+        "pandas": table.to_pandas,
+        "pandas by itself": table.to_pandas,
+        "pandas nullable": lambda: table.to_pandas(use_pyarrow_extension_array=True).convert_dtypes(
+            dtype_backend="numpy_nullable"
+        ),
+        "pandas on arrow": lambda: table.to_pandas(use_pyarrow_extension_array=True),
+        "pyarrow": lambda: arrow,
+        "pyarrow by itself": lambda: arrow,
+        "polars": lambda: table,
+        "polars lazy": table.lazy,
+        "polars scan": lambda: pl.scan_parquet(file),
+        "parquet": lambda: file,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+        "duckdb file": lambda: duckdb.read_parquet(str(file)),
+        "dask": on_dask,
+        "ibis": on_ibis,
+        SPARK: lambda: request.getfixturevalue("spark").createDataFrame(arrow),
+    }
+    return engines[name]()

@@ -1,0 +1,324 @@
+"""Frequencies: the same integers from every engine, those of a reference in pure Python."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from epsilons.door import SHARES, Tally, declare
+from epsilons.door.count.asks import Ask, Faults, Names, Rules, checked
+from epsilons.door.count.units import UnitParts, of_categories
+from epsilons.door.given import columns
+from epsilons.errors import (
+    BudgetError,
+    ConflictingBudgetsError,
+    DataError,
+    MissingValueError,
+)
+from tests.door.asking import cells_of
+from tests.door.conftest import BACKENDS, declared_as, nine_bits, on_engine
+
+Run = Callable[..., Any]
+Rows = tuple[list[Any], list[Any], list[Any]]
+
+LEVELS = [0.0, 0.1, 0.25, 1.0, 7.5, math.inf]
+BINS = [(-math.inf, -5), (-5, 0), (0.5, 2.5), (3, 10)]
+EDGES = [0.0, 1.0, 2.5, 4.0]
+CASES: dict[str, tuple[list[Any], list[Any], type[pl.DataType]]] = {
+    "text": (["a", "b", "ü", ""], ["a", "b", "ü", "b", "z", "A", "a "], pl.String),
+    "integers": ([3, -1, 2**60 + 1], [3, -1, 2**60 + 1, 2**60, 0, -(2**62)], pl.Int64),
+    "booleans": ([True, False], [True, False], pl.Boolean),
+    "bins": (
+        BINS,
+        [-math.inf, -5.0, -5.5, -0.0, 0.0, 0.5, 2.5, 3.0, 9.9, 10.0, math.inf, math.nan, -1e-300],
+        pl.Float64,
+    ),
+    "edges": (EDGES, [0.0, -0.0, 1.0, 2.5, 4.0, 4.000001, -1e-300, 0.999, math.nan], pl.Float64),
+}
+
+
+def cell(value: Any, categories: list[Any]) -> int | None:
+    """Reference: the cell of a value; None if it is in no category or missing."""
+    if value is None or value != value:
+        return None
+    first = categories[0]
+    if isinstance(first, float):
+        categories = list(pairwise(categories))
+    elif not isinstance(first, tuple):
+        return categories.index(value) if value in categories else None
+    for index, (lo, hi) in enumerate(categories):
+        last = index == len(categories) - 1
+        if lo <= value < hi or (last and value == hi):
+            return index
+    return None
+
+
+def reference(rows: Rows, categories: list[Any], other: Any, *, person: bool) -> tuple[Any, ...]:
+    own: dict[Any, list[Any]] = {}
+    budget: dict[Any, float] = {}
+    for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
+        own.setdefault(who if person else index, []).append(value)
+        budget[who if person else index] = epsilon
+    labels = list(categories)
+    if isinstance(labels[0], float):
+        labels = list(pairwise(labels))
+    if other is not None and other not in labels:
+        labels.append(other)
+    catch = None if other is None else labels.index(other)
+    found: dict[float, list[Any]] = {}
+    for who, values in own.items():
+        entry = found.setdefault(nine_bits(budget[who]), [math.inf, 0, [0] * len(labels)])
+        entry[0] = min(entry[0], budget[who])
+        entry[1] += 1
+        for value in values:
+            place = cell(value, categories)
+            place = catch if place is None else place
+            assert place is not None
+            entry[2][place] += SHARES // len(values) if person else 1
+        # What is left of a unit goes to all cells evenly, and to the first ones what is over.
+        for unit in range(SHARES % len(values) if person else 0):
+            entry[2][unit % len(labels)] += 1
+    ordered = sorted(found.values())
+    return (
+        [abs(e[0]) for e in ordered],
+        [e[1] for e in ordered],
+        [e[2] for e in ordered],
+        labels,
+    )
+
+
+def as_lists(tally: Tally) -> tuple[Any, ...]:
+    levels = tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
+    assert str(tally.levels.dtype) == "float64"
+    assert str(tally.counts.dtype) == str(tally.cells.dtype) == "int64"
+    return (*levels, list(tally.categories))
+
+
+def frame(
+    name: str, rows: Rows, dtype: Any, directory: Path, request: pytest.FixtureRequest
+) -> Any:
+    table = pl.DataFrame(
+        {"x": [0] * len(rows[0]), "v": rows[0], "e": rows[1], "p": rows[2]},
+        schema_overrides={"v": dtype, "e": pl.Float64},
+        strict=False,
+    )
+    return on_engine(name, table, directory, request)
+
+
+def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    name: str = request.param
+    if name.endswith("by itself"):
+        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+        patch.setattr(columns, "_into_polars", lambda table: table.frame)
+
+    def tally(
+        rows: Rows,
+        categories: Any,
+        other: Any = None,
+        *,
+        person: bool = False,
+        epsilon: float | None = None,
+        dtype: Any = pl.String,
+    ) -> tuple[Any, ...]:
+        values, budgets, people = rows
+        if name == "numpy":
+            given: Any = values, budgets if epsilon is None else epsilon, None, people
+        else:
+            data = frame(name, rows, dtype, tmp_path, request)
+            given = "v", "e" if epsilon is None else epsilon, data, "p"
+        found = cells_of(
+            given[0],
+            epsilon=given[1],
+            **declared_as(categories),
+            other=other,
+            data=given[2],
+            person=given[3] if person else None,
+        )
+        assert found.unit == (SHARES if person else 1)
+        return as_lists(found)
+
+    return tally
+
+
+@pytest.fixture(params=BACKENDS)
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    return runner(request, tmp_path)
+
+
+def some_rows(kind: str, *, gaps: bool, outside: bool = True, n: int = 150) -> Rows:
+    categories, values, _ = CASES[kind]
+    if not outside:
+        values = [value for value in values if cell(value, categories) is not None]
+    draw = random.Random(n)
+    budget = {f"p{i}": draw.choice(LEVELS) for i in range(n // 3)}
+    people = [draw.choice(list(budget)) for _ in range(n)]
+    chosen: list[Any] = [draw.choice(values) for _ in range(n)]
+    if gaps:
+        chosen[::7] = [None] * len(chosen[::7])
+        people += ["ghost", "ghost"]
+        chosen += [None, None]
+        budget["ghost"] = 0.1
+    people.append("zero")
+    chosen.append(values[0])
+    budget["zero"] = -0.0
+    return chosen, [budget[p] for p in people], people
+
+
+def nulls_change_the_type(request: pytest.FixtureRequest, kind: str) -> bool:
+    """Whether pandas would make objects or floats of integers and booleans with nulls."""
+    name = request.node.callspec.params["run"]
+    return kind in ("booleans", "integers") and name in ("pandas", "pandas by itself")
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("kind", CASES)
+def test_other_catches_everything(
+    run: Run, kind: str, person: bool, request: pytest.FixtureRequest
+) -> None:
+    categories, _, dtype = CASES[kind]
+    rows = some_rows(kind, gaps=not nulls_change_the_type(request, kind))
+    found = run(rows, categories, "rest", person=person, dtype=dtype)
+    assert found == reference(rows, categories, "rest", person=person)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("kind", CASES)
+def test_declared_values_alone(run: Run, kind: str, person: bool) -> None:
+    categories, _, dtype = CASES[kind]
+    rows = some_rows(kind, gaps=False, outside=False)
+    found = run(rows, categories, person=person, dtype=dtype)
+    assert found == reference(rows, categories, None, person=person)
+
+
+@pytest.mark.parametrize("kind", ["text", "integers", "bins"])
+def test_other_may_be_a_category(run: Run, kind: str) -> None:
+    categories, _, dtype = CASES[kind]
+    rows = some_rows(kind, gaps=False)
+    found = run(rows, categories, categories[1], dtype=dtype)
+    assert found == reference(rows, categories, categories[1], person=False)
+    assert len(found[3]) == len(categories)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+def test_one_budget_for_all(run: Run, person: bool) -> None:
+    values, _, people = some_rows("text", gaps=True)
+    rows = values, [0.7] * len(values), people
+    found = run(rows, CASES["text"][0], "rest", person=person, epsilon=0.7)
+    assert found == reference(rows, CASES["text"][0], "rest", person=person)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("kind", CASES)
+def test_missing_and_undeclared_values_are_refused(run: Run, kind: str, person: bool) -> None:
+    categories, values, dtype = CASES[kind]
+    rows = some_rows(kind, gaps=False, outside=False, n=12)
+    outside = [v for v in values if v == v and cell(v, categories) is None]
+    for value in outside[:2]:
+        rows[0][5] = value
+        with pytest.raises(DataError, match=r"not among the declared.*curator only.*other=") as e:
+            run(rows, categories, person=person, dtype=dtype)
+        assert not isinstance(e.value, MissingValueError)
+    if kind in ("text", "bins", "edges"):
+        rows[0][5] = None
+        with pytest.raises(MissingValueError, match=r"curator only.*other="):
+            run(rows, categories, person=person, dtype=dtype)
+
+
+def test_budgets_and_people_are_checked_as_for_means(run: Run) -> None:
+    values = ["a", "b", "a", "b"]
+    for bad in (None, math.nan, -1.0, -math.inf):
+        for person in (False, True):
+            with pytest.raises(BudgetError, match="inf makes"):
+                run((values, [1.0, bad, 1.0, 2.0], [*"wwxy"]), ["a", "b"], person=person)
+    with pytest.raises(ConflictingBudgetsError):
+        run((values, [1.0, 2.0, 1.0, 1.0], [*"wwxy"]), ["a", "b"], person=True)
+    with pytest.raises(DataError, match="without a person"):
+        run((values, [1.0] * 4, ["w", None, "x", "y"]), ["a", "b"], person=True)
+    with pytest.raises(BudgetError, match="0 for everyone"):
+        run((values, [0.0] * 4, [*"wxyz"]), ["a", "b"])
+    with pytest.raises(DataError, match="only one person"):
+        run((values, [1.0] * 4, [*"wwww"]), ["a", "b"], person=True)
+
+
+def test_many_budgets_are_merged_downwards(run: Run) -> None:
+    draw = random.Random(3)
+    n = 3000
+    budgets = [math.exp(draw.uniform(-1.0, 1.0)) for _ in range(n)]
+    rows = [draw.choice(["a", "b", "z"]) for _ in range(n)], budgets, [str(i) for i in range(n)]
+    found = run(rows, ["a", "b"], "rest")
+    assert found == reference(rows, ["a", "b"], "rest", person=False)
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("kind", ["text", "integers", "bins"])
+def test_more_categories_than_are_listed(
+    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, person: bool
+) -> None:
+    from epsilons.door.engines import labels_engine
+
+    monkeypatch.setattr(labels_engine, "MOST_LISTED", 1)
+    monkeypatch.setattr(labels_engine, "MOST_BREAKS", 1)
+    categories, _, dtype = CASES[kind]
+    rows = some_rows(kind, gaps=kind != "integers")
+    found = run(rows, categories, "rest", person=person, dtype=dtype)
+    assert found == reference(rows, categories, "rest", person=person)
+
+
+def test_a_person_adds_exactly_their_unit(run: Run) -> None:
+    people = [f"{r}" for r in range(1, 40) for _ in range(r)]
+    values = ["ab"[i % 2] for i in range(len(people))]
+    rows = values, [1.0] * len(people), people
+    found = run(rows, ["a", "b"], person=True)
+    assert found == reference(rows, ["a", "b"], None, person=True)
+    assert found[1] == [39]
+    assert sum(found[2][0]) == 39 * SHARES
+
+
+def test_every_level_sums_to_its_people(run: Run) -> None:
+    """Few rows, many rows, levels that come in any order, and a category for what is not there."""
+    counts = {"a": 19, "b": 1, "c": 17, "d": 2000, "e": 16, "f": 23, "g": 849, "h": 1, "i": 849}
+    budgets = dict(zip(counts, [2.0, 0.1, 0.1, 0.5, 2.0, 0.0, 0.5, 7.0, 0.5], strict=True))
+    people = [who for who, r in counts.items() for _ in range(r)]
+    values = [["x", "y", "z", "?"][i % 7 % 4] for i in range(len(people))]
+    rows = values, [budgets[who] for who in people], people
+    found = run(rows, ["x", "y", "z"], "rest", person=True)
+    assert found == reference(rows, ["x", "y", "z"], "rest", person=True)
+    assert [sum(each) for each in found[2]] == [SHARES * n for n in found[1]]
+
+
+def test_very_many_rows_of_one_person_are_even_shares() -> None:
+    n = SHARES + 1
+    data = pl.select(v=pl.repeat("a", n + 1), p=pl.int_range(n + 1) // n)
+    tally = cells_of("v", epsilon=1.0, categories=["a", "b"], data=data, person="p")
+    assert tally.counts.tolist() == [2]
+    assert tally.cells.tolist() == [[SHARES + SHARES // 2, SHARES // 2]]
+
+
+def test_what_is_left_goes_to_the_level_of_its_people() -> None:
+    """Whatever order groups come in: here two levels that are not sorted, and two who have both."""
+    categories = declare(["a", "b"], None, None)
+    parts = UnitParts(
+        epsilon=np.array([2.0, 0.1, 0.1, 2.0]),
+        cell=np.array([0, 0, 1, 1]),
+        size=np.array([1, 19, 17, 17]),
+        each=np.array([1, 19, 17, 17]),
+        faults=Faults(most=19),
+    )
+    rules = Rules(Names(), "error", SHARES, categories, None)
+    tally = checked(of_categories(parts, rules), rules, Ask("cells"), Names())
+    own = {r: divmod(SHARES % r, 2) for r in (19, 17)}
+    first, second = (19 * (SHARES // 19), 17 * (SHARES // 17))
+    both = sum(every for every, _ in own.values())
+    over = sum(one for _, one in own.values())
+    assert tally.levels.tolist() == [0.1, 2.0]
+    assert tally.cells[0].tolist() == [first + both + over, second + both]
+    assert tally.cells[1].tolist() == [SHARES + sum(own[17]), second + own[17][0]]
+    assert (tally.cells.sum(axis=1) == 2 * SHARES).all()

@@ -1,0 +1,170 @@
+"""A query that takes long is stopped by Ctrl-C, and what it raises arrives where somebody waits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from epsilons.door.engines import running
+from epsilons.door.engines.running import interruptible
+
+LONG = """
+import duckdb, epsilons as ep, sys, time
+connection = duckdb.connect()
+connection.execute("SET threads = 4")
+connection.execute("CREATE TABLE many AS SELECT i FROM range(3000000) t(i)")
+rows = connection.sql("SELECT sin(a.i + b.i) AS v, (a.i % 50 + 1) / 50.0::DOUBLE AS e {of}")
+stopped = None
+print("ready", flush=True)
+for turn in range(4):
+    try:
+        if stopped is not None:
+            print(connection.sql("SELECT 42").fetchall()[0][0], stopped, flush=True)
+            break
+        {asked}
+    except KeyboardInterrupt:  # with Polars loaded one Ctrl-C is two interrupts
+        stopped = stopped or time.time()
+"""
+"""A query of 9·10¹² rows, which takes days; after it, the connection is used again."""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "ep.mean('v', epsilon='e', bounds=(0, 1), data=rows)",
+        "ep.frequencies('v', epsilon='e', edges=[-1, 0, 1], data=rows)",
+    ],
+)
+def test_an_interrupt_stops_duckdb_within_a_second(asked: str) -> None:
+    code = LONG.format(of="FROM many a, many b", asked=asked)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(2.0)
+    sent = time.time()
+    process.send_signal(signal.SIGINT)
+    try:
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    answer, stopped = out.split()[-2:]
+    assert answer == "42"
+    # A second, and what two busy cores may add.
+    assert float(stopped) - sent < 3.0
+
+
+def test_what_is_found_or_raised_arrives() -> None:
+    workers = []
+
+    def work() -> int:
+        workers.append(threading.current_thread())
+        return 3
+
+    assert interruptible(work, lambda: None) == 3
+    assert workers[-1] is not threading.main_thread()
+    assert interruptible(work, None) == 3
+    assert workers[-1] is threading.main_thread()
+    with pytest.raises(ZeroDivisionError):
+        interruptible(lambda: 1 // 0, lambda: None)
+
+
+IN_A_CHILD = """
+import os, signal
+from epsilons.tally.collect import interruptible
+
+asked = [interruptible(lambda: 3, lambda: None)]
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    asked.append(interruptible(lambda: 4, lambda: None))
+    os._exit(asked[-1])
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
+def test_the_child_of_a_process_has_a_worker_of_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_A_CHILD], capture_output=True, timeout=60)
+    assert done.stdout.split() == [b"4"], done.stderr
+
+
+def test_another_thread_than_the_main_one_works_itself() -> None:
+    """No signal reaches it."""
+    seen = []
+
+    def ask() -> None:
+        here = threading.current_thread()
+        seen.append(interruptible(threading.current_thread, lambda: None) is here)
+
+    other = threading.Thread(target=ask)
+    other.start()
+    other.join()
+    assert seen == [True]
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C is heard: who runs tests in the background may have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_work_that_had_not_begun_is_stopped_once_more() -> None:
+    """The first word may come too early, and is lost."""
+    told: list[int] = []
+    end = threading.Event()
+
+    def stop() -> None:
+        told.append(len(told))
+        if len(told) == 3:
+            end.set()
+
+    def work() -> None:
+        signal.raise_signal(signal.SIGINT)
+        end.wait(20)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(work, stop)
+    assert told == [0, 1, 2]
+    assert end.is_set()
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits has acquired the lock of the worker: it must not be waited for again."""
+
+    class Interrupted:
+        """A lock with a signal right after it was waited for."""
+
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
+
+        def acquire(self, timeout: float = -1) -> bool:
+            found = self._lock.acquire(timeout=timeout)
+            if found and timeout > 0:
+                signal.raise_signal(signal.SIGINT)
+            return found
+
+        def release(self) -> None:
+            self._lock.release()
+
+    def stop() -> Any:
+        pytest.fail("what has ended is not stopped")
+
+    own = {name: getattr(threading, name) for name in threading.__all__}
+    monkeypatch.setattr(running, "threading", SimpleNamespace(**{**own, "Lock": Interrupted}))
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: time.sleep(0.01), stop)

@@ -1,0 +1,222 @@
+"""The column that is counted is the column that was named, however an engine compares names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import epsilons as ep
+from epsilons import verify
+from epsilons.door import enrolled, people
+from epsilons.errors import ColumnError
+from tests.door.asking import cells_of, sums_of
+from tests.local.test_randomizer import CASES, reports_of
+
+Named = list[tuple[str, list[Any]]]
+
+BOUNDS = (0.0, 1.0)
+PEOPLE = [1, 1, 2, 2, 3, 3]
+ROWS = [1, 2, 3, 4, 5, 6]
+ONES = [1.0] * 6
+BUDGETS = [0.5] * 6
+OTHERS = [8.0] * 6
+
+
+def _pandas(named: Named) -> pd.DataFrame:
+    frame = pd.DataFrame({place: items for place, (_, items) in enumerate(named)})
+    return frame.set_axis([name for name, _ in named], axis=1)
+
+
+def _pyarrow(named: Named) -> pa.Table:
+    return pa.Table.from_arrays([pa.array(items) for _, items in named], [n for n, _ in named])
+
+
+def _relation(named: Named) -> Any:
+    """A relation in which a name may come twice, as a join makes them."""
+    connection = duckdb.connect()
+    plain = pa.table({f"c{place}": items for place, (_, items) in enumerate(named)})
+    connection.register("given", plain)
+    quoted = [name.replace('"', '""') for name, _ in named]
+    names = ", ".join(f'c{place} AS "{name}"' for place, name in enumerate(quoted))
+    return connection.sql(f"SELECT {names} FROM given")
+
+
+def _ibis(named: Named) -> Any:
+    import ibis
+
+    connection = ibis.duckdb.connect()
+    plain = {f"c{place}": items for place, (_, items) in enumerate(named)}
+    connection.con.register("given", pa.table(plain))
+    table = connection.table("given")
+    return table.select(**{name: table[f"c{place}"] for place, (name, _) in enumerate(named)})
+
+
+def _sqlite(named: Named) -> Any:
+    import ibis
+
+    connection = ibis.sqlite.connect()
+    declared = ", ".join(
+        f"c{place} {type(items[0]).__name__}" for place, (_, items) in enumerate(named)
+    )
+    connection.raw_sql(f"CREATE TABLE given ({declared.replace('float', 'REAL')})")
+    rows = zip(*(items for _, items in named), strict=True)
+    connection.con.executemany(f"INSERT INTO given VALUES ({', '.join('?' * len(named))})", rows)
+    table = connection.table("given")
+    return table.select(**{name: table[f"c{place}"] for place, (name, _) in enumerate(named)})
+
+
+def _dask(named: Named) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(_pandas(named), npartitions=2)
+
+
+UNIQUE: dict[str, Callable[[Named], Any]] = {
+    "polars": lambda named: pl.DataFrame(dict(named)),
+    "polars lazy": lambda named: pl.DataFrame(dict(named)).lazy(),
+    "dask": _dask,
+}
+"""Engines in which a name comes once, and its letters are compared as they are."""
+
+PLACED: dict[str, Callable[[Named], Any]] = {
+    "pandas": _pandas,
+    "pyarrow": _pyarrow,
+    "duckdb": _relation,
+    "narwhals": lambda named: nw.from_native(_relation(named)),
+}
+"""Engines in which columns have places, and a name may come twice."""
+
+NAMED: dict[str, Callable[[Named], Any]] = {"ibis": _ibis, "ibis on sqlite": _sqlite}
+"""Databases that are asked by names alone."""
+
+
+@pytest.fixture
+def on(request: pytest.FixtureRequest) -> Callable[[str, Named], Any]:
+    def make(engine: str, named: Named) -> Any:
+        if engine != "spark":
+            return {**UNIQUE, **PLACED, **NAMED}[engine](named)
+        frame = request.getfixturevalue("spark").createDataFrame(
+            pa.table({f"c{place}": items for place, (_, items) in enumerate(named)})
+        )
+        return frame.toDF(*(name for name, _ in named))
+
+    return make
+
+
+EXACT = [*UNIQUE, *PLACED, "spark"]
+
+
+@pytest.mark.parametrize("engine", EXACT)
+def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
+    data = on(
+        engine, [("id", ROWS), ("ID", PEOPLE), ("v", ONES), ("eps", OTHERS), ("Eps", BUDGETS)]
+    )
+    found = sums_of("v", epsilon="Eps", bounds=BOUNDS, data=data, person="ID")
+    assert found.levels.tolist() == [0.5]
+    assert found.counts.tolist() == [3]
+    other = sums_of("v", epsilon="eps", bounds=BOUNDS, data=data, person="id")
+    assert other.levels.tolist() == [8.0]
+    assert other.counts.tolist() == [6]
+
+
+@pytest.mark.parametrize("engine", [*PLACED, "spark"])
+def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
+    """As a join makes them: a subquery calls the second id_1."""
+    data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
+    found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")
+    assert found.counts.tolist() == [3]
+    with pytest.raises(ColumnError, match="person='id' is the name of 2 columns of data"):
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id")
+
+
+@pytest.mark.parametrize("engine", [*UNIQUE, *PLACED])
+def test_columns_of_one_call_that_differ_by_case_alone(engine: str, on: Any) -> None:
+    data = on(engine, [("a", ["x", "y"] * 3), ("A", PEOPLE), ("à", BUDGETS), ("À", OTHERS)])
+    found = cells_of("a", epsilon="à", categories=["x", "y"], data=data, person="A")
+    assert found.levels.tolist() == [0.5]
+    assert found.counts.tolist() == [3]
+
+
+OURS = [
+    "values", "epsilon", "person", "the budget, rounded down", "the budget of all", "e", "x", "who",
+    "what a ledger offers", "a'", "e'", "key", "c0", "by", "where", "a.b", "a`b", 'a"b', "*", "^v$",
+    "#1", " ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
+@pytest.mark.parametrize("name", OURS)
+def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
+    # Budgets that are rounded down, in a column of our own: the float 0.1 is above the decimal.
+    below, top = math.nextafter(0.1, 0.0), 2.0**20
+    for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
+        own = [budget] * 6
+        data = on(engine, [(name, ONES), ("z", PEOPLE), ("w", own), ("q", [0.0] * 6)])
+        found = sums_of(name, epsilon="w", bounds=BOUNDS, data=data, person="z")
+        assert (found.counts.tolist(), found.sums.tolist()) == ([3], [3 * 2**30])
+        assert found.levels.tolist() == [level]
+        data = on(engine, [("v", ONES), ("z", PEOPLE), (name, own), ("q", [0.0] * 6)])
+        found = sums_of("v", epsilon=name, bounds=BOUNDS, data=data, person="z")
+        assert (found.counts.tolist(), found.levels.tolist()) == ([3], [level])
+
+
+@pytest.mark.parametrize("engine", NAMED)
+@pytest.mark.parametrize(
+    ("others", "person"), [(["id", "v", "e"], "ID"), (["ID", "id", "v", "e"], "id_1")]
+)
+def test_databases_that_are_asked_by_names_refuse_those_that_are_alike(
+    engine: str, others: list[str], person: str, on: Any
+) -> None:
+    columns = {"id": ROWS, "ID": ROWS, "v": ONES, "e": BUDGETS}
+    data = on(engine, [*((name, columns[name]) for name in others), (person, PEOPLE)])
+    with pytest.raises(ColumnError, match=f"person='{person}' cannot be told from another column"):
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person=person)
+    found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data)
+    assert found.counts.tolist() == [6]
+
+
+@pytest.mark.parametrize("engine", PLACED)
+def test_a_ledger_knows_the_people_of_the_column_that_is_named(engine: str, on: Any) -> None:
+    data = on(engine, [("id", ROWS), ("ID", PEOPLE), ("eps", OTHERS), ("EPS", BUDGETS)])
+    assert sorted(people(data, "ID", lenient=False).ids.to_list()) == [1, 2, 3]
+    found = enrolled(data, "ID", "EPS")
+    assert sorted(found.people.ids.to_list()) == [1, 2, 3]
+    assert found.budgets.tolist() == [0.5] * 3
+
+
+@pytest.mark.parametrize(
+    ("engine", "neighbours"),
+    [
+        ("polars lazy", "replace"),
+        ("pandas", "replace"),
+        ("pyarrow", "replace"),
+        ("duckdb", "replace"),
+        ("duckdb", "add-remove"),
+    ],
+)
+def test_a_replay_changes_the_columns_that_are_named(engine: str, neighbours: str, on: Any) -> None:
+    data = on(engine, [("id", ROWS), ("ID", PEOPLE), ("v", ONES), ("V", BUDGETS), ("id_1", ROWS)])
+    levels = [0.5] if neighbours == "add-remove" else None
+    question = ep.Mean("v", bounds=BOUNDS, missing="midpoint")
+    given: dict[str, Any] = {"epsilon": "V", "data": data, "person": "ID", "levels": levels}
+    found = verify.replay(question, neighbours=neighbours, **given)
+    assert found.require().holds
+    assert any(outcome.moved for outcome in found.outcomes)
+
+
+def test_reports_are_those_of_the_columns_that_are_named() -> None:
+    mechanism, _ = CASES["bit"]
+    reports = reports_of("bit")
+    columns = {name: list(column) for name, column in reports.to_columns().items()}
+    others: Named = [(name.upper(), column) for name, column in columns.items()]
+    data = _relation([*others, *others, *columns.items()])
+    assert mechanism.estimate(data=data).value == mechanism.estimate(reports).value

@@ -1,0 +1,70 @@
+"""Integers stay exact on every engine, where floats would not hold them."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pytest
+
+from epsilons.door.engines.fold_engine import _fold
+from tests.door.asking import sums_of
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
+def test_means_of_very_many_rows_are_exact(engine: str) -> None:
+    # People of millions of rows, already added up: here a quotient of floats is off by one.
+    draw = random.Random(5)
+    sizes = [draw.randrange(2**27, 2**31) for _ in range(300)]
+    sums = [
+        min(
+            size * 2**30,
+            (draw.randrange(2**29, 2**30) * 2 * size - size) // 2 + draw.choice([-1, 0, 1]),
+        )
+        for size in sizes
+    ]
+    frame = pl.DataFrame({"x": sums, "x is valid": sizes, "who": range(300)})
+    arrow = frame.to_arrow()
+    data: Any = {
+        "polars": lambda: frame,
+        "pandas": frame.to_pandas,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+    }[engine]()
+    folded = _fold(nw.from_native(data).lazy(), ["x"], budgets=False)
+    found = folded.select("x below", "x").collect()
+    expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
+    by_size = dict(zip(found["x below"].to_list(), found["x"].to_list(), strict=True))
+    assert [by_size[2 * size] for size in sizes] == expected
+    floats = [math.floor(float(2 * s + r) / float(2 * r)) for s, r in zip(sums, sizes, strict=True)]
+    assert floats != expected
+
+
+def test_people_of_mixed_types_stay_in_pandas() -> None:
+    # An id that is a number and the same id as text are one person.
+    for ids in ([1, "one", 1], [1, 2, "1"]):
+        who = pd.Series(ids, dtype=object)
+        data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})
+        tally = sums_of("v", epsilon=1.0, bounds=(0.0, 1.0), data=data, person="p")
+        assert tally.counts.tolist() == [2]
+        assert tally.sums.tolist() == [2**29 + 2**30]
+
+
+@pytest.mark.parametrize("engine", ["polars", "pandas", "pandas on arrow", "pyarrow", "duckdb"])
+def test_integers_that_floats_do_not_hold(engine: str) -> None:
+    frame = pl.DataFrame({"v": [2**60 + 1, -(2**62) - 7, 2**53 + 1, 3]})
+    arrow = frame.to_arrow()
+    data: Any = {
+        "polars": lambda: frame,
+        "pandas": frame.to_pandas,
+        "pandas on arrow": lambda: frame.to_pandas(use_pyarrow_extension_array=True),
+        "pyarrow": lambda: arrow,
+        "duckdb": lambda: duckdb.from_arrow(arrow),
+    }[engine]()
+    bounds = (0.0, 2.0**61)
+    tally = sums_of("v", epsilon=1.0, bounds=bounds, data=data)
+    assert tally.sums.tolist() == [2**29 + 2**22]

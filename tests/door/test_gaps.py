@@ -1,0 +1,70 @@
+"""One null, one odd object, or a lost connection on an engine that takes it otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from epsilons.budgets.levels import Ladder
+from epsilons.door import SHARES
+from epsilons.errors import ColumnError, DataError
+from tests.door.asking import cells_of, sums_of
+
+LADDER = Ladder.declare(np.array([0.5]))
+
+
+@pytest.mark.parametrize("on_dask", [False, True])
+def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
+    data: Any = pd.DataFrame(
+        {
+            "v": pd.Series([1.0, 7.0, None], dtype="Float64"),
+            "e": 0.5,
+            # Polars has no periods: a frame with these stays in pandas.
+            "w": ["a", "b", "c"] if on_dask else pd.PeriodIndex(["2001", "2002", "2003"], freq="Y"),
+        }
+    )
+    if on_dask:
+        data = dd.from_pandas(data, npartitions=2, sort=False)
+    asked: dict[str, Any] = {"values": "v", "epsilon": "e", "data": data, "edges": [0, 5, 9]}
+    tally = cells_of(**asked, person="w", ladder=LADDER)
+    assert tally.cells.tolist() == [[SHARES, SHARES]]
+    assert tally.counts.tolist() == [2]  # who is in no bin is not among those who count
+    tally = cells_of(**asked, other="else")
+    assert tally.cells.tolist() == [[1, 1, 1]]
+
+
+@pytest.mark.parametrize("odd", ["a", 5, [1], "\ud800", None])
+@pytest.mark.parametrize("column", ["v", "w"])
+def test_a_column_of_objects_on_dask_is_refused_whatever_it_holds(column: str, odd: Any) -> None:
+    frame = pd.DataFrame({"v": ["a", "b", "b"], "w": ["x", "y", "z"], "e": 0.5}, dtype="str")
+    entries = np.empty(3, dtype=object)
+    entries[:] = [*frame[column][:2], odd]
+    frame = frame.assign(**{column: pd.Series(entries, dtype=object)}).astype({"e": float})
+    with dask.config.set({"dataframe.convert-string": False}):
+        data = dd.from_pandas(frame, npartitions=1, sort=False)
+        with pytest.raises(ColumnError, match="Python objects on Dask"):
+            cells_of("v", epsilon="e", data=data, person="w", categories=["a", "b"], ladder=LADDER)
+
+
+def test_a_lost_connection_says_nothing_of_the_engine() -> None:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT 1.0::DOUBLE AS v")
+    data = connection.table("t")
+    connection.close()
+    with pytest.raises(DataError, match="withheld"):
+        sums_of("v", epsilon=0.5, data=data, bounds=(0.0, 1.0))
+
+
+def test_integers_with_gaps_that_pandas_made_floats_of_are_refused_with_a_way_out() -> None:
+    data = pd.DataFrame({"v": [34, 51, None], "e": 0.5})
+    asked: dict[str, Any] = {"epsilon": "e", "categories": [34, 51], "other": 0}
+    with pytest.raises(ColumnError, match=r"astype\('Int64'\)"):
+        cells_of("v", data=data, **asked)
+    tally = cells_of("v", data=data.astype({"v": "Int64"}), **asked)
+    assert tally.cells.tolist() == [[1, 1, 1]]

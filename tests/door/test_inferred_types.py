@@ -1,0 +1,219 @@
+"""Types that a reader found for all cells decide nothing, where no data may be refused.
+
+Each table is read twice: as its reader has it, and with one person more, whose cell makes the
+reader choose another type for everybody. Nobody else's integers may change.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import epsilons as ep
+import epsilons.door.rows
+from epsilons import door
+from epsilons.budgets.levels import Ladder
+from epsilons.door import Grouping, declare_groups
+from epsilons.door import open as open_rows
+from epsilons.errors import ColumnError
+from tests.door.asking import cells_of, sums_of
+
+LADDER = Ladder.declare(np.array([0.5, 1.0]))
+BOUNDS = (0.0, 10.0)
+HEADER = "value,budget,group,flag"
+ROWS = ["3,1,1,true", "10,0.5,2,false", "0.5,1,2,true", "7,1.0,1,true"]
+ODD: dict[str, str] = {
+    "a value of text": "n.a.,1,1,true",
+    "a value that is a date": "2026-01-31,1,1,true",
+    "a value that is true": "true,1,1,true",
+    "no value": ",1,1,true",
+    "a budget of text": "5,lots,1,true",
+    "a group of text": "5,1,x,true",
+    "a blank group": "5,1, ,true",
+    "no group": "5,1,,true",
+    "a group that is a fraction": "5,1,1.5,true",
+    "a flag of text": "5,1,1,maybe",
+    "no flag": "5,1,1,",
+    "a huge value": "1e300,1,1,true",
+    "nothing that fits": "n.a.,lots,x,maybe",
+}
+"""Lines of one more person, in the group of nobody else's cells."""
+
+
+def _pandas(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text))
+
+
+def _objects(text: str) -> pd.DataFrame:
+    """As pandas before 3 has text."""
+    frame = _pandas(text)
+    odd = {name: object for name in frame if frame[name].dtype in ("str", "string", "object")}
+    return frame.astype(odd)
+
+
+def _categories(text: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(text), dtype={"group": "category", "value": "category"})
+
+
+def _duckdb(text: str) -> Any:
+    connection = duckdb.connect()
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(text)
+        file.flush()
+        return connection.from_arrow(connection.read_csv(file.name).to_arrow_table())
+
+
+def _ibis(text: str) -> Any:
+    import ibis
+
+    connection = ibis.duckdb.connect()
+    connection.con.register("rows", pyarrow.csv.read_csv(io.BytesIO(text.encode())))
+    return connection.table("rows")
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "pandas": _pandas,
+    "pandas before 3": _objects,
+    "pandas, categories": _categories,
+    "pandas on arrow": lambda text: pd.read_csv(io.StringIO(text), dtype_backend="pyarrow"),
+    "pandas, nullable": lambda text: pd.read_csv(io.StringIO(text), dtype_backend="numpy_nullable"),
+    "polars": lambda text: pl.read_csv(io.StringIO(text), infer_schema_length=None),
+    "polars lazy": lambda text: pl.read_csv(
+        io.StringIO(text), infer_schema_length=None, try_parse_dates=True
+    ).lazy(),
+    "pyarrow": lambda text: pyarrow.csv.read_csv(io.BytesIO(text.encode())),
+    "duckdb": _duckdb,
+    "ibis": _ibis,
+}
+
+
+def _table(rows: list[str]) -> str:
+    return "\n".join([HEADER, *rows]) + "\n"
+
+
+GROUPS = ([1, 2], ["1", "2"])
+
+
+def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]:
+    """Means of those who are asked, by group: values, budgets, groups and flags at once."""
+    by = Grouping(("group",), (declare_groups(groups),))
+    rows = open_rows(
+        "value",
+        epsilon="budget",
+        data=data,
+        ladder=LADDER,
+        missing="midpoint",
+        groups=by,
+        where="flag",
+    )
+    found = rows.count(door.Ask("numbers", BOUNDS))
+    return found.levels.tolist(), found.cells.tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("reader", READERS)
+def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
+    """The integers are those of the file itself, of which every cell is read on its own."""
+    for groups in GROUPS:
+        text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])
+        file = tmp_path / "rows.csv"
+        file.write_text(text)
+        told = counted(str(file), groups)
+        assert counted(READERS[reader](text), groups) == told
+        assert counted(READERS[reader](_table(ROWS)), groups) == counted(
+            _written(file, _table(ROWS)), groups
+        )
+
+
+def _written(file: Path, text: str) -> str:
+    file.write_text(text)
+    return str(file)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("labels", [["1", "2"], ["1.0", "02"], [1, 2]], ids=str)
+def test_a_label_is_the_number_that_it_spells(reader: str, labels: list[Any]) -> None:
+    if reader == "pandas, categories" and "1.0" in labels:
+        labels = ["1", "2"]  # some versions keep the text of categories, which is compared as it is
+    data = READERS[reader](_table(ROWS))
+    found = cells_of("group", epsilon="budget", categories=labels, data=data, ladder=LADDER)
+    assert found.cells.sum(axis=0).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("labels", [["1", "2"], [1, 2]], ids=str)
+@pytest.mark.parametrize("large", [False, True], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        list,
+        lambda items: np.array(items, dtype=object),
+        lambda items: pd.Series(items, dtype=object),
+        lambda items: np.array([str(item) for item in items]),
+        lambda items: pl.Series([str(item) for item in items]),
+        lambda items: pa.array([str(item) for item in items]),
+        lambda items: pd.array([str(item) for item in items], dtype="string"),
+        lambda items: np.array([float(item) for item in items]),
+        lambda items: pl.Series([float(item) for item in items]),
+    ],
+    ids=["list", "objects", "series", "U", "polars", "arrow", "string", "floats", "polars floats"],
+)
+def test_arrays_are_read_as_cells(
+    form: Any, labels: list[Any], large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if large:
+        monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
+    given: Any = form([1, "1", 2, 2.0, "1"])
+    found = cells_of(given, epsilon=1.0, categories=labels, ladder=LADDER)
+    spelt = "2.0" in [str(item) for item in np.asarray(given, dtype=object)] and labels[0] == "1"
+    assert found.cells.tolist()[-1][0] == 3
+    assert found.cells.tolist()[-1][1] == (1 if spelt and not _holds_numbers(given) else 2)
+    numbers = sums_of(form([1, "1", 2, 2.0, "1"]), epsilon=1.0, bounds=(1.0, 2.0), ladder=LADDER)
+    assert numbers.sums.tolist()[-1] == 2 * 2**30
+    budgets = sums_of(
+        [1.0] * 5, epsilon=form([1, "1", 2, 2.0, "1"]), bounds=(0.0, 1.0), ladder=LADDER
+    )
+    assert budgets.counts.tolist()[-1] == 5
+
+
+def _holds_numbers(given: Any) -> bool:
+    return any(isinstance(item, (int, float)) for item in list(given))
+
+
+def test_types_that_a_file_states_are_still_refused(tmp_path: Path) -> None:
+    """A Parquet file has a schema: a column of text is no column of numbers there."""
+    frame = pl.DataFrame({"v": ["3", "4"], "e": [1.0, 1.0]})
+    frame.write_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=str(tmp_path / "rows.parquet"), ladder=LADDER)
+    with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # for the curator, under replace
+    nested = pl.DataFrame({"v": [[3.0], [4.0]], "e": [1.0, 1.0]})
+    with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=nested, ladder=LADDER)
+
+
+def test_a_release_is_made_whatever_one_cell_says() -> None:
+    """The whole way, in the words of a user."""
+    for odd in ODD.values():
+        release = ep.mean(
+            "value",
+            epsilon="budget",
+            bounds=BOUNDS,
+            data=_pandas(_table([*ROWS, odd])),
+            neighbours="add-remove",
+            levels=[0.5, 1.0],
+            source=ep.Seeded(1),
+        )
+        assert BOUNDS[0] <= release.value <= BOUNDS[1]

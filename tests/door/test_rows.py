@@ -1,0 +1,255 @@
+"""Rows are opened and checked once, and asked as often as a release asks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+
+from epsilons.budgets.levels import Ladder
+from epsilons.door import GRID, Ask, declare
+from epsilons.door import open as open_rows
+from epsilons.door.count import line
+from epsilons.door.engines import running
+from epsilons.door.given import arrays
+from epsilons.door.given.files import ParquetFile, TextFile
+from epsilons.errors import ArgumentError, FileError
+from tests.door.asking import folded, grid_of_each, sums_of
+from tests.door.conftest import EVERYWHERE, Rows, as_lists, frame
+
+TABLE = pl.DataFrame(
+    {
+        "v": [0.5, 3.0, 1.25, 2.0, 0.5, -1.0],
+        "e": [0.1, 1.0, 0.1, 1.0, 1.0, 0.1],
+        "w": [*"abcdea"],
+    }
+)
+BOUNDS = (0.0, 2.0)
+LADDER = Ladder.declare(np.array([0.1, 1.0]))
+WORDS = declare(["a", "b"], None, "else")
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, seen: list[str]) -> None:
+    """Note each call of a function, and let it happen."""
+    real = getattr(owner, name)
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        seen.append(name)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, noted)
+
+
+def on_disk(kind: str, directory: Path) -> Any:
+    file = directory / f"rows.{kind}"
+    if kind == "csv":
+        TABLE.write_csv(file)
+    else:
+        TABLE.write_parquet(file)
+    return file
+
+
+@pytest.mark.parametrize("person", [None, "w"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_is_opened_once_however_often_it_is_asked(
+    kind: str, person: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = on_disk(kind, tmp_path)
+    seen: list[str] = []
+    counting(monkeypatch, TextFile, "_header", seen)
+    counting(monkeypatch, ParquetFile, "scan", seen)
+    rows = open_rows("v", epsilon="e", data=file, person=person, ladder=LADDER)
+    first, window = rows.line(), line.Window(0.0, 2.0, 8)
+    rows.line(window)
+    found = rows.count(Ask("numbers", BOUNDS))
+    assert seen == ["_header" if kind == "csv" else "scan"]
+    again = open_rows("v", epsilon="e", data=TABLE, person=person, ladder=LADDER)
+    assert as_lists(found) == as_lists(again.count(Ask("numbers", BOUNDS)))
+    assert first.counts.tolist() == again.line().counts.tolist()
+
+
+@pytest.mark.parametrize("person", [None, "w"])
+@pytest.mark.parametrize("categories", [None, WORDS])
+def test_a_schema_is_collected_once(
+    categories: Any, person: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is derived from a frame has a schema of its own; that of the frame is asked for once."""
+    seen: list[set[str]] = []
+    real = nw.LazyFrame.collect_schema
+
+    def noted(self: Any) -> Any:
+        schema = real(self)
+        seen.append(set(schema.names()))
+        return schema
+
+    monkeypatch.setattr(nw.LazyFrame, "collect_schema", noted)
+    values = "v" if categories is None else "w"
+    rows = open_rows(
+        values, epsilon="e", data=TABLE.lazy(), person=person, categories=categories, ladder=LADDER
+    )
+    if categories is None:
+        rows.line()
+        rows.count(Ask("numbers", BOUNDS))
+    else:
+        rows.count(Ask("cells"))
+    assert seen.count(set(TABLE.columns)) == 1
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_entries_of_arrays_are_checked_once(size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if size == "large":
+        monkeypatch.setattr("epsilons.door.rows.SMALL", 0)
+    seen: list[str] = []
+    for owner, name in ((arrays, "floats"), (arrays, "people"), (arrays, "_budgets")):
+        counting(monkeypatch, owner, name, seen)
+    own = {name: TABLE[name].to_list() for name in TABLE.columns}
+    rows = open_rows(own["v"], epsilon=own["e"], person=own["w"], missing="midpoint")
+    rows.line()
+    rows.count(Ask("numbers", BOUNDS))
+    assert sorted(seen) == ["_budgets", "floats", "people"]
+
+
+def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    counting(monkeypatch, arrays, "cells_of", seen)
+    rows = open_rows(TABLE["w"].to_list(), epsilon=1.0, categories=WORDS)
+    assert (
+        rows.count(Ask("cells")).cells.tolist()
+        == rows.count(Ask("cells")).cells.tolist()
+        == [[2, 1, 3]]
+    )
+    assert seen == ["cells_of"]
+
+
+def test_each_pass_over_a_file_is_counted_from_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal: the share of rows that have passed ends at all of them, in every pass."""
+    made: list[running.Passed] = []
+    ends: list[float | None] = []
+
+    def shown(run: Callable[[], Any], text: str, share: Any = None) -> Any:
+        result = run()
+        made.append(share)
+        ends.append(share())
+        return result
+
+    for room in ("columns", "collect"):
+        monkeypatch.setattr(f"epsilons.door.{room}.on_terminal", lambda: True)
+    monkeypatch.setattr("epsilons.door.engines.running.shown", shown)
+    rows = open_rows("v", epsilon=1.0, data=on_disk("parquet", tmp_path))
+    rows.line()
+    rows.line(line.Window(0.0, 2.0, 8))
+    rows.count(Ask("numbers", (-1.0, 3.0)))
+    assert len(set(map(id, made))) == 1
+    assert ends == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("missing", ["error", "midpoint"])
+@pytest.mark.parametrize("form", ["lists", "polars", "pandas"])
+def test_everyone_apart_is_everyone_together(form: str, missing: str) -> None:
+    table: Any = TABLE.to_pandas() if form == "pandas" else TABLE
+    given = {key: table[name] for key, name in (("epsilon", "e"), ("person", "w"))}
+    values = table["v"].to_list() if form == "lists" else table["v"]
+    rows = open_rows(values, **given, missing=missing)
+    found, level_of, grid = grid_of_each(values, **given, bounds=BOUNDS, missing=missing)
+    assert as_lists(found) == as_lists(rows.count(Ask("numbers", BOUNDS)))
+    assert np.bincount(level_of, weights=grid).tolist() == found.sums.tolist()
+    people = folded(values, **given)
+    assert len(people.values) == found.n == rows.line().counts.sum()
+
+
+def square(u: Any) -> Any:
+    return u * u
+
+
+@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_a_rule_gives_the_same_integers_everywhere(
+    name: str, person: bool, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    if name.endswith("by itself"):
+        patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+        patch.setattr("epsilons.door.given.columns._into_polars", lambda table: table.frame)
+    rng = np.random.default_rng(4)
+    hard = [None, math.inf, -math.inf, -0.0, 1e300, -1e300, 0.1, 0.7, 0.4]
+    values: list[float | None] = [*rng.normal(0.4, 0.5, 300).tolist(), *hard]
+    who = [f"p{k}" for k in rng.integers(0, 100, len(values)).tolist()]
+    budget = {each: float(rng.choice([0.1, 0.5, 2.0])) for each in sorted(set(who))}
+    rows: Rows = (values, [budget[each] for each in who], who)
+    bounds = (0.1, 0.7)
+    expected = open_rows(
+        values, epsilon=rows[1], person=who if person else None, missing="midpoint"
+    ).count(Ask("numbers", bounds, square))
+    data: dict[str, Any] = {"values": values, "epsilon": rows[1], "person": who}
+    if name != "numpy":
+        data = {"values": "income", "epsilon": "budget", "person": "who"}
+        data["data"] = frame(name, rows, tmp_path, request)
+    if not person:
+        data["person"] = None
+    opened = open_rows(**data, missing="midpoint")
+    assert as_lists(opened.count(Ask("numbers", bounds, square))) == as_lists(expected)
+    assert as_lists(opened.count(Ask("numbers", bounds))) == as_lists(
+        opened.count(Ask("numbers", bounds, None))
+    )
+
+
+def test_a_rule_is_of_the_share_of_the_range() -> None:
+    values = [2.0, 4.0, 3.0, 1.0, 9.0]
+    sums = open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), square)).sums
+    assert sums.tolist() == [0 + GRID + GRID // 4 + 0 + GRID]
+    # What leaves [0, 1] is cut off: no rule gives one person more than one unit.
+    assert (
+        open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), lambda u: 3.0 * u)).sums
+        <= 5 * GRID
+    )
+    twice = (
+        open_rows(values, epsilon=1.0)
+        .count(Ask("numbers", (2.0, 4.0), lambda u: 3.0 * u - 1.0))
+        .sums
+    )
+    assert twice.tolist() == [0 + GRID + GRID // 2 + 0 + GRID]
+    # A missing value stays in the middle, whatever the rule.
+    gap = open_rows([0.0, math.nan], epsilon=1.0, missing="midpoint").count(
+        Ask("numbers", (0.0, 1.0), square)
+    )
+    assert gap.sums.tolist() == [GRID // 2]
+
+
+def test_without_a_rule_nothing_changes() -> None:
+    rng = np.random.default_rng(9)
+    values = rng.normal(0.0, 1.0, 1000)
+    plain = sums_of(values, epsilon=1.0, bounds=(-1.0, 1.3))
+    steps = np.floor(np.clip((values + 1.0) * (GRID / 2.3) + 0.5, 0.0, GRID + 0.5))
+    assert plain.sums.tolist() == [int(steps.sum())]
+
+
+def test_which_refusal_comes_first(tmp_path: Path) -> None:
+    """Arguments are checked before a file is looked for."""
+    with pytest.raises(FileError, match="does not exist"):
+        open_rows("v", epsilon="e", data=tmp_path / "none.csv")
+    with pytest.raises(ArgumentError, match="missing"):
+        open_rows("v", epsilon="e", missing="never")
+    with pytest.raises(ArgumentError, match="categories have no middle"):
+        open_rows("v", epsilon="e", missing="midpoint", categories=WORDS)
+
+
+def test_rows_of_one_kind_are_not_asked_for_the_other() -> None:
+    numbers = open_rows([0.0, 1.0], epsilon=1.0)
+    words = open_rows([*"ab"], epsilon=1.0, categories=WORDS)
+    table = open_rows("v", epsilon="e", data=TABLE)
+    questions: list[Callable[[], Any]] = [
+        lambda: numbers.count(Ask("cells")),
+        lambda: table.count(Ask("cells")),
+        words.line,
+        lambda: words.count(Ask("numbers", BOUNDS)),
+    ]
+    for question in questions:
+        with pytest.raises(TypeError, match="ows"):
+            question()

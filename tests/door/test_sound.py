@@ -1,0 +1,147 @@
+"""Integers that no people add up to are refused before anything is drawn, and nobody is charged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import epsilons as ep
+from epsilons.door import GRID, Tally
+from epsilons.door.count.asks import Counted
+from epsilons.door.count.tallies import masses, sound
+from epsilons.door.engines import fold_engine
+from epsilons.errors import DataError, PrivacyError
+from tests.test_arguments import Counting
+
+LEVELS = np.array([0.5, 1.0])
+COUNTS = np.array([2, 3])
+HALF = GRID // 2
+SUMS: dict[str, Any] = {
+    "levels": LEVELS,
+    "counts": COUNTS,
+    "sums": np.array([GRID, 0]),
+    "squares": np.array([2 * (GRID // 4), 3 * (GRID // 4)]),
+}
+CELLS = Tally(LEVELS, COUNTS, np.array([[7, 13], [30, 0]]), 10, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"sums": np.array([2 * GRID + 1, 0])},
+        {"sums": np.array([-1, 0])},
+        {"counts": np.array([-2, 3])},
+        {"levels": np.array([1.0, 0.5])},
+        {"levels": np.array([-0.5, 1.0])},
+        {"squares": np.array([-1, 3 * (GRID // 4)])},
+        {"squares": np.array([2 * (GRID // 4) + 1, 3 * (GRID // 4)])},
+        {"squares": np.array([0, 3 * (GRID // 4) - 4])},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_sums_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
+    right = Tally.of_numbers(**SUMS)
+    assert sound(right) is right
+    assert right.sums.tolist() == SUMS["sums"].tolist()
+    assert right.squares.tolist() == SUMS["squares"].tolist()
+    with pytest.raises(PrivacyError, match="Nothing was drawn"):
+        sound(Tally.of_numbers(**{**SUMS, **changed}))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"cells": np.array([[7, 12], [30, 0]])},
+        {"cells": np.array([[21, -1], [30, 0]])},
+        {"cells": np.array([[7, 13], [2**62, 2**62]])},
+        {"people": np.array([[3, 0], [3, 0]])},
+    ],
+)
+def test_cells_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
+    assert sound(CELLS) is CELLS
+    with pytest.raises(PrivacyError, match="Nothing was drawn"):
+        sound(replace(CELLS, **changed))
+    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # two people, to the nearest
+    assert sound(nearly, whole=False) is nearly
+    with pytest.raises(PrivacyError):
+        sound(replace(CELLS, cells=np.array([[7, 7], [30, 0]])), whole=False)
+
+
+def test_squares_of_all_integers_are_what_they_can_be() -> None:
+    rng = np.random.default_rng(1)
+    for people in (1, 2, 50):
+        g = rng.integers(0, GRID + 1, people) if people > 1 else np.array([GRID])
+        square = int((((g - HALF) ** 2) // GRID).sum())
+        one = (np.array([1.0]), np.array([people]), np.array([int(g.sum())]), np.array([square]))
+        assert sound(Tally.of_numbers(*one)).n == people
+
+
+def test_weights_are_looked_at() -> None:
+    masses([np.array([4, 2])], [np.array([1, 2])], np.array([2, 2]))
+    for found in ([7, 0], [-1, 3]):
+        with pytest.raises(PrivacyError):
+            masses([np.array(found)], [np.array([1, 2])], np.array([2, 2]))
+
+
+QUESTIONS: dict[str, Any] = {
+    "mean": lambda: ep.Mean("x", bounds=(0, 1)),
+    "answers": lambda: ep.Mean("x", bounds=(0, 1), missing="exclude"),
+    "variance": lambda: ep.Variance("x", bounds=(0, 1), missing="exclude"),
+    "covariance": lambda: ep.Covariance("x", "x", x_bounds=(0, 1), y_bounds=(0, 1)),
+}
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("macro", ["sum(x) AS -5", "sum(x) AS 1000000000000000000"])
+def test_a_function_with_another_meaning_is_noticed(
+    question: str, neighbours: str, macro: str
+) -> None:
+    """DuckDB takes a user's macro in place of its own function of that name."""
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT range / 50.0 AS x, 1.0 AS e FROM range(50)")
+    connection.execute(f"CREATE MACRO {macro}")
+    source, levels = Counting(1), [1.0] if neighbours == "add-remove" else None
+    call = {"epsilon": "e", "data": connection.table("t"), "levels": levels}
+    with pytest.raises((PrivacyError, DataError)):
+        ep.publish([QUESTIONS[question]()], **call, neighbours=neighbours, source=source)
+    assert source.asked == 0
+
+
+@pytest.mark.parametrize("fault", ["tally", "margin"])
+def test_a_fault_leaves_the_account_right(
+    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a draw nobody is charged; after one everyone is, and the name is used up."""
+    table = pl.DataFrame({"id": range(40), "x": np.linspace(0.0, 1.0, 40)})
+    ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
+    ledger.enrol(person=list(range(40)), epsilon=1.0)
+    if fault == "tally":
+        count = fold_engine.count
+
+        def too_much(*args: Any, **given: Any) -> Counted:
+            counted = count(*args, **given)
+            return replace(counted, cells=counted.cells + 2**40)
+
+        monkeypatch.setattr(fold_engine, "count", too_much)
+    else:
+        broken = lambda *_args, **_given: 1 / 0  # noqa: E731
+        monkeypatch.setattr("epsilons.questions.mean.WeighedSpread", broken)
+    with pytest.raises(PrivacyError if fault == "tally" else ZeroDivisionError):
+        ep.mean(
+            "x",
+            data=table,
+            person="id",
+            bounds=(0, 1),
+            ledger=ledger.claim("first", at_most=0.25),
+        )
+    monkeypatch.undo()
+    left = {ledger.account(each).left for each in range(40)}
+    assert left == ({1.0} if fault == "tally" else {0.75})
+    assert not ledger.check().problems

@@ -1,0 +1,97 @@
+"""Sums of squares: the same integers from every engine, and how far one person moves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pytest
+
+from epsilons.door import GRID
+from epsilons.door.count.tallies import squares
+from epsilons.door.engines.grid_engine import over_grid
+from tests.door.asking import moments_of, sums_of
+from tests.door.conftest import square
+from tests.door.test_backends import BOUNDS, some_rows
+
+Count = Callable[..., Any]
+
+
+@pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+def test_squares_are_those_of_python(
+    run_everywhere: Count, reference: Count, person: bool, gaps: bool
+) -> None:
+    rows = some_rows(gaps=gaps)
+    found = run_everywhere(rows, BOUNDS, person=person, squares=True)
+    assert found == reference(rows, BOUNDS, person=person, added=square)
+
+
+def test_one_budget_for_all(run: Count, reference: Count) -> None:
+    values, _, people = some_rows(gaps=True)
+    rows = values, [0.7] * len(values), people
+    found = run(rows, BOUNDS, epsilon=0.7, squares=True)
+    assert found == reference(rows, BOUNDS, person=False, added=square)
+
+
+def just_below_the_grid(short: int) -> list[int]:
+    """All h up to GRID/2 whose square is so much short of a multiple of GRID: a float64 of h² may
+    be that multiple."""
+    roots = [1, 3, 5, 7]
+    for bits in range(4, 31):
+        both = {h + extra for h in roots for extra in (0, 1 << (bits - 1))}
+        roots = sorted(h for h in both if (h * h + short) % (1 << bits) == 0)
+    return [h for h in roots if h <= GRID // 2]
+
+
+def test_every_rounding_on_an_engine() -> None:
+    # Squares just below, at and just above whole numbers, where h² is far beyond 2⁵³; and halves
+    # whose lower parts are 0, 1 and 2¹⁵ − 1.
+    rng = np.random.default_rng(5)
+    roots = np.sqrt(rng.integers(0, GRID // 4, 3000).astype(np.float64) * GRID)
+    near = np.concatenate([np.floor(roots), np.ceil(roots), np.floor(roots) + 1])
+    split = (np.arange(2**14)[:, None] * 2**15 + np.array([0, 1, 2**15 - 1])).ravel()
+    ends = [*just_below_the_grid(7), *just_below_the_grid(15), 2**29 - 1, 2**29]
+    h = np.unique(np.concatenate([near, split, ends])).astype(np.int64)
+    h = h[h <= 2**29]
+    places = np.concatenate([2**29 - h, 2**29 + h])
+    exact = np.array([square(int(g)) for g in places])
+    np.testing.assert_array_equal(squares(places), exact)
+    # A budget of everyone's own would be merged: twenty parts, so that one wrong square shows.
+    part = np.arange(len(places)) % 20
+    frame = pl.DataFrame({"x": places.astype(np.float64), "e": 2.0**part})
+    on_duckdb = duckdb.from_arrow(frame.to_arrow())
+    for data in (frame, frame.to_pandas(), frame.to_arrow(), frame.lazy(), on_duckdb):
+        found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
+        expected = [int(exact[part == j].sum()) for j in range(20)]
+        assert found.squares.tolist() == expected
+    # In floats, as it is for engines without a way of their own.
+    off = (nw.col("x") - 2.0**29).abs()
+    assert nw.from_native(frame).select(over_grid(off, off))["x"].to_list() == exact.tolist()
+
+
+@pytest.mark.parametrize("grid", [1, 2, 3, 4, 5, 6, 7, 10, 36, 63, 64, 99, 100])
+def test_a_person_moves_both_together_by_the_grid(grid: int) -> None:
+    # All pairs of places on small grids; squares that are twice as large take a person farther.
+    def farthest(v: Callable[[int], int]) -> int:
+        return max(abs(g - h) + abs(v(g) - v(h)) for g in range(grid + 1) for h in range(grid + 1))
+
+    assert farthest(lambda g: (2 * g - grid) ** 2 // (4 * grid)) == grid
+    if grid > 7:
+        assert farthest(lambda g: 2 * (2 * g - grid) ** 2 // (4 * grid)) > grid
+
+
+def test_the_grid_itself_is_even_and_its_squares_fit() -> None:
+    assert GRID % 2 == 0
+    assert squares(np.array([0, GRID // 2, GRID])).tolist() == [GRID // 4, 0, GRID // 4]
+
+
+def test_nobody_pays_for_squares_who_does_not_ask() -> None:
+    with pytest.raises(TypeError, match="squares were not added up"):
+        _ = sums_of([1.0, 2.0], epsilon=1.0, bounds=(0.0, 4.0)).squares
+    found = moments_of([1.0, 2.0], epsilon=1.0, bounds=(0.0, 4.0)).squares
+    assert found.tolist() == [GRID // 16]

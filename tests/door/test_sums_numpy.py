@@ -1,0 +1,135 @@
+"""NumPy gives the integers of the engine path, and is what small arrays take."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilons.door.rows
+from epsilons.door import GRID, Ask, Tally
+from epsilons.door import rows as series
+from epsilons.door.count.asks import Names, Rules, checked
+from epsilons.door.given import arrays
+from epsilons.door.rows import count_asks
+from epsilons.errors import EpsilonsError
+from tests.door.asking import grid_of_each, sums_of
+
+VALUES = st.one_of(
+    st.floats(width=64),
+    st.floats(-3.0, 3.0),
+    st.sampled_from([math.nan, math.inf, -math.inf, -0.0, 5e-324, -5e-324, 1e308, -1e308, 0.5]),
+)
+BUDGETS = st.one_of(
+    st.sampled_from([0.0, -0.0, 5e-324, 2.5e-308, 1e308, math.inf, 0.1, 2.0**900, 2.0**901]),
+    st.floats(0.0, allow_nan=False),
+    st.floats(0.9, 1.1),
+)
+BAD = st.sampled_from([math.nan, -1.0, -5e-324, -1e308, -math.inf])
+BOUNDS = st.sampled_from([(0.0, 1.0), (-3.0, 3.0), (0.1, 0.7), (-1e300, 1e300), (1e-9, 2e-9)])
+SETTINGS = settings(max_examples=150, deadline=None)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[float], Any, list[float] | None]:
+    n = draw(st.integers(0, 25))
+    values = draw(st.lists(VALUES, min_size=n, max_size=n))
+    who: list[float] | None = None
+    if draw(st.booleans()):
+        who = draw(st.lists(st.sampled_from([0.0, -0.0, 1.5, -7.0]), min_size=n, max_size=n))
+    epsilon: Any
+    if draw(st.integers(0, 4)) == 0:
+        epsilon = draw(BUDGETS.filter(lambda e: e > 0))
+    elif who is not None and draw(st.integers(0, 4)):
+        of = {p: draw(BUDGETS) for p in sorted(set(who))}
+        epsilon = [of[p] for p in who]
+    else:
+        budgets = st.one_of(BUDGETS, BAD) if draw(st.integers(0, 5)) == 0 else BUDGETS
+        epsilon = draw(st.lists(budgets, min_size=n, max_size=n))
+    return values, epsilon, who
+
+
+def outcome(held: Any, ask: Ask, missing: str) -> tuple[Any, ...]:
+    rules = Rules(Names(), missing, 1, None, None)
+    try:
+        tally = checked(count_asks(held, ask, rules), rules, ask, Names())
+    except EpsilonsError as error:
+        return type(error), str(error)
+    return as_tuple(tally)
+
+
+def as_tuple(tally: Tally) -> tuple[Any, ...]:
+    assert tally.levels.dtype == np.float64
+    assert tally.counts.dtype == tally.sums.dtype == np.int64
+    assert not np.signbit(tally.levels).any()
+    return tally.levels.tolist(), tally.counts.tolist(), tally.cells.tolist()
+
+
+@SETTINGS
+@given(table=tables(), bounds=BOUNDS, missing=st.sampled_from(["error", "midpoint"]))
+def test_numpy_is_the_engine(
+    table: tuple[list[float], Any, list[float] | None], bounds: tuple[float, float], missing: str
+) -> None:
+    values, epsilon, who = table
+    rows = arrays.read(values, epsilon, who, Names(), lenient=False)
+    for ask in (Ask("numbers", bounds), Ask("squares", bounds)):
+        assert outcome(rows, ask, missing) == outcome(series.of_arrays(rows), ask, missing)
+
+
+@SETTINGS
+@given(table=tables(), bounds=BOUNDS)
+def test_people_add_up_to_the_tally(
+    table: tuple[list[float], Any, list[float] | None], bounds: tuple[float, float]
+) -> None:
+    values, epsilon, who = table
+    try:
+        expected = sums_of(values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint")
+    except EpsilonsError:
+        return
+    tally, level, grid = grid_of_each(
+        values, epsilon=epsilon, bounds=bounds, person=who, missing="midpoint"
+    )
+    assert as_tuple(tally) == as_tuple(expected)
+    assert level.dtype == grid.dtype == np.int64
+    assert ((grid >= 0) & (grid <= GRID)).all()
+    assert np.bincount(level, minlength=tally.levels.size).tolist() == tally.counts.tolist()
+    for index, total in enumerate(tally.sums):
+        assert grid[level == index].sum() == total
+    if who is None and isinstance(epsilon, list):
+        assert (tally.levels[level] <= np.array(epsilon)).all()
+
+
+@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.parametrize("scalar", [False, True])
+def test_large_arrays_give_what_small_ones_give(
+    monkeypatch: pytest.MonkeyPatch, scalar: bool, person: bool
+) -> None:
+    source = np.random.default_rng(11)
+    n = epsilons.door.rows.SMALL + 1
+    values = source.normal(0.0, 1.0, n)
+    who = source.integers(0, n // 3, n) if person else None
+    budgets = source.choice([0.1, 0.5, 2.0], n)
+    if who is not None:
+        budgets = budgets[who]
+    epsilon: Any = 0.5 if scalar else budgets
+    by_engine = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
+    monkeypatch.setattr(epsilons.door.rows, "SMALL", n)
+    by_numpy = sums_of(values, epsilon=epsilon, bounds=(-1.0, 1.0), person=who)
+    assert as_tuple(by_engine) == as_tuple(by_numpy)
+    assert by_engine.n == (n if who is None else np.unique(who).size)
+
+
+def test_small_arrays_import_no_engine() -> None:
+    code = (
+        "import sys; from epsilons import tally;"
+        "rows = tally.open([0.1, 0.2], epsilon=[1.0, 2.0], person=['a', 'b']);"
+        "rows.count(tally.Ask('numbers', (0.0, 1.0))), rows.line();"
+        "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,125 @@
+"""The sampled auditor on the whole release, and on what the paper prints.
+
+Seeded. The auditor proves too large a loss of a right mechanism with probability 10⁻³ at most each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.draws.mechanisms.sums import stays
+from epsilons.papers.diffusion import rate
+from tests import compared
+from tests.assumed import GAUSSIAN
+
+pytestmark = pytest.mark.statistical
+
+STEPS = 8
+
+PAIRS = {
+    "the middle to the end of floats": (0.0, 1.7976931348623157e308),
+    "one of two clusters to the other": (-1e6, 1e6),
+    "a constant to a subnormal": (0.0, 5e-324),
+}
+
+
+def released(
+    first: float, others: np.ndarray, epsilon: np.ndarray, method: str
+) -> Callable[[int], np.ndarray]:
+    """Outputs of the whole: the value, the range, the centre and the deviation."""
+    values = np.append(others, first)
+    seeds = iter(range(10**6))
+
+    def sample(size: int) -> np.ndarray:
+        rows = []
+        for _ in range(size):
+            release: Any = compared.mean(
+                values,
+                bounds=None,
+                epsilon=epsilon,
+                method=method,
+                source=ep.Seeded(next(seeds)),
+                **GAUSSIAN,
+            )
+            picture = release.estimate.margin.picture
+            rows.append([release.value, *release.bounds, picture.centre, picture.deviation])
+        return np.arcsinh(np.array(rows) * 1e3)
+
+    return sample
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["weighted", "diffusion"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> None:
+    before, after = PAIRS[name]
+    others = np.resize(np.array([before, after]), 220) if "clusters" in name else np.zeros(220)
+    epsilon = np.full(221, 2.5)
+    found = ep.verify.audit(
+        released(before, others, epsilon, method),
+        released(after, others, epsilon, method),
+        epsilon=2.5,
+        samples=3000,
+    )
+    assert found.passes
+
+
+def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
+    """Discrete Laplace noise on a lattice of `STEPS` to a unit: floats would tell by their bits."""
+    fail = 1.0 - np.exp(-epsilon / STEPS)
+    return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))
+
+
+def diffused(value: int, keep: Fraction, base: float, seed: int) -> Callable[[int], np.ndarray]:
+    """A count that loses all of the base, of a person who is kept by a coin of the library."""
+    rng = np.random.default_rng(seed)
+
+    def sample(size: int) -> np.ndarray:
+        kept = stays(ep.Seeded(seed), (keep,), np.zeros(size, dtype=np.int64)) & (value > 0)
+        return np.asarray(kept * STEPS + noise(base, rng, size))
+
+    return sample
+
+
+def test_printed_algorithm_6_is_caught_and_ours_is_not() -> None:
+    epsilon, base = 0.4, 4.0
+    exact = rate(Fraction(epsilon), Fraction(base))
+    for keep, passes in ((Fraction(epsilon / base), False), (exact, True)):
+        found = ep.verify.audit(
+            diffused(1, keep, base, 1), diffused(0, keep, base, 2), epsilon=epsilon, samples=200_000
+        )
+        assert found.passes is passes
+
+
+def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int], np.ndarray]:
+    """The count of an octave, and a mean that is told of one slot."""
+    rng = np.random.default_rng(seed)
+
+    def sample(size: int) -> np.ndarray:
+        counted = present * STEPS + noise(count, rng, size)
+        slot = present * STEPS + noise(rest, rng, size)
+        return np.column_stack([counted, slot])
+
+    return sample
+
+
+def test_printed_algorithm_8_is_caught_and_ours_is_not() -> None:
+    lower = 1.0
+    ours = ep.papers.reduced_mean(
+        np.arange(50.0), epsilon=np.full(50, lower), levels=[lower], source=ep.Seeded(1)
+    ).mechanism
+    slot = float(ours.bounded.losses[0])
+    for count, passes in ((lower, False), (float(ours.counts_stage.losses[0]), True)):
+        found = ep.verify.audit(
+            reduced(1, count, slot, 1),
+            reduced(0, count, slot, 2),
+            epsilon=lower,
+            samples=400_000,
+        )
+        assert found.passes is passes

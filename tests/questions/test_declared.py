@@ -1,0 +1,186 @@
+"""Under add/remove, to declare more never loses, and the plan promises what the release gives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.draws.mechanisms.composed import Composed
+from epsilons.results.release import Release
+from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
+from tests.questions.add_remove_cases import behind
+
+ASSUMED = [SAMPLE, UNRELATED, RELATED]
+PEOPLE: dict[str, dict[float, int]] = {
+    "one level": {0.1: 4000},
+    "nobody above": {0.1: 4000, 1.0: 0},
+    "nobody below": {0.1: 0, 1.0: 4000},
+    "two levels": {0.1: 2000, 1.0: 2000},
+    "near": {0.9: 3000, 1.0: 3000},
+    "few strict": {0.01: 10, 1.0: 4000},
+    "public": {0.05: 500, 0.5: 1000, math.inf: 40},
+}
+
+
+def rows(people: dict[float, int]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    epsilon = np.repeat(np.array(list(people)), list(people.values()))
+    return 60.0 * np.random.default_rng(len(epsilon)).beta(2.0, 5.0, len(epsilon)), epsilon
+
+
+def mean_of(people: dict[float, int], seed: int = 3, **words: Any) -> Release:
+    values, epsilon = rows(people)
+    given: dict[str, Any] = {
+        "epsilon": epsilon,
+        "bounds": (0, 60),
+        "source": ep.Seeded(seed),
+    } | words
+    return ep.mean(values, neighbours="add-remove", **given)
+
+
+def cells_of(people: dict[float, int], seed: int = 3, **words: Any) -> Release:
+    values, epsilon = rows(people)
+    given: dict[str, Any] = {
+        "epsilon": epsilon,
+        "edges": [0, 15, 30, 60],
+        "source": ep.Seeded(seed),
+    } | words
+    return ep.frequencies(values, neighbours="add-remove", **given)
+
+
+RELEASES: dict[str, Any] = {"mean": mean_of, "frequencies": cells_of}
+
+
+def width(release: Any) -> float:
+    low, high = release.interval()
+    return float(np.max(np.asarray(high) - np.asarray(low)))
+
+
+def drawn(release: Any) -> list[float]:
+    return np.asarray(behind(release).drawn).tolist()
+
+
+@pytest.mark.parametrize("statistic", RELEASES)
+@pytest.mark.parametrize("assumption", ASSUMED)
+def test_one_level_is_one_level_however_it_is_declared(
+    statistic: str, assumption: Assumption
+) -> None:
+    make = RELEASES[statistic]
+    people = PEOPLE["one level"]
+    declared: list[dict[str, Any]] = [
+        {"epsilon": 0.1},
+        {"levels": [0.1]},
+        {"levels": people},
+        {"levels": [0.1], "cap": 0.1},
+        {"levels": {0.1: 4000, 0.0: 3}},
+    ]
+    found = [make(people, **asdict(assumption), **facts) for facts in declared]
+    first = found[0]
+    assert width(first) < 0.2 * (60.0 if statistic == "mean" else 1.0)
+    for each in found[1:]:
+        assert drawn(each) == drawn(first)
+        assert [each.n, each.risk, width(each)] == [first.n, first.risk, width(first)]
+        assert each.sides == first.sides  # also of how many: equal weights tell it
+        assert each.spent(0.1) == first.spent(0.1) == pytest.approx(0.1)
+        assert not isinstance(each.mechanism, Composed)
+
+
+EQUAL: dict[str, tuple[dict[float, int], dict[str, Any]]] = {
+    "a cap at the lowest": (PEOPLE["two levels"], {"levels": [0.1, 1.0], "cap": 0.1}),
+    "a cap below the lowest": (PEOPLE["two levels"], {"levels": [0.1, 1.0], "cap": 0.05}),
+    "and a guess": (PEOPLE["two levels"], {"levels": PEOPLE["two levels"], "cap": 0.1}),
+    "nobody above": (PEOPLE["nobody above"], {"levels": PEOPLE["nobody above"]}),
+    "everybody is public": ({math.inf: 500}, {"levels": [math.inf]}),
+}
+
+
+@pytest.mark.parametrize("statistic", RELEASES)
+@pytest.mark.parametrize("case", EQUAL)
+def test_equal_weights_need_no_count(case: str, statistic: str) -> None:
+    people, facts = EQUAL[case]
+    release = RELEASES[statistic](people, about="people", related=True, **facts)
+    assert behind(release).equal
+    assert behind(release).counted is None
+    assert not isinstance(release.mechanism, Composed)
+    assert width(release) < 0.1 * (60.0 if statistic == "mean" else 1.0)
+    unrelated = RELEASES[statistic](people, about="people", related=False, **facts)
+    assert width(unrelated) == pytest.approx(width(release))
+    assert release.n == pytest.approx(sum(people.values()), abs=2000)
+
+
+def test_weights_are_not_equal_where_some_have_none() -> None:
+    """A staircase of large steps gives no weight to the lowest: their values are not heard."""
+    people = {0.01: 500, 2.0: 500}
+    release = mean_of(people, levels=[0.01, 2.0], about="people", related=True, method="hourglass")
+    assert not behind(release).equal
+    assert width(release) > 20.0
+
+
+@pytest.mark.parametrize("statistic", RELEASES)
+@pytest.mark.parametrize("assumption", ASSUMED)
+@pytest.mark.parametrize("case", PEOPLE)
+def test_a_guess_that_is_right_never_widens_the_interval(
+    case: str, assumption: Assumption, statistic: str
+) -> None:
+    make, people = RELEASES[statistic], PEOPLE[case]
+    less: list[float] = []
+    more: list[float] = []
+    for seed in range(2):
+        listed = make(people, seed, **asdict(assumption), levels=list(people))
+        guessed = make(people, seed, **asdict(assumption), levels=people)
+        if assumption == UNRELATED and not behind(guessed).equal:
+            continue  # of these people a count may tell more than what it costs
+        less.append(width(listed))
+        more.append(width(guessed))
+        if isinstance(guessed.mechanism, Composed):  # both count, and then do the same
+            assert drawn(guessed) == drawn(listed)
+            assert more[-1] == less[-1]
+    assert not less or np.mean(more) <= 1.03 * np.mean(
+        less
+    )  # draws differ: noisy sums decide a little
+
+
+@pytest.mark.parametrize("statistic", RELEASES)
+@pytest.mark.parametrize("assumption", ASSUMED)
+@pytest.mark.parametrize("case", PEOPLE)
+def test_the_plan_promises_what_the_release_gives(
+    case: str, assumption: Assumption, statistic: str
+) -> None:
+    people = PEOPLE[case]
+    words: dict[str, Any] = {"bounds": (0, 60)}
+    if statistic == "frequencies":
+        words = {"statistic": "frequencies", "edges": [0, 15, 30, 60]}
+    plan = ep.plan(people, neighbours="add-remove", **asdict(assumption), **words)
+    best = plan[plan.best]
+    release = RELEASES[statistic](people, **asdict(assumption), levels=people)
+    if not isinstance(release.mechanism, Composed):
+        assert release.method == plan.best
+        # A plan knows those levels where somebody is expected.
+        promised = {row.epsilon: row.spent for row in best.spent}
+        given = {row.epsilon: row.spent for row in release.spent if row.epsilon in promised}
+        assert given == pytest.approx(promised, rel=1e-9)
+    if behind(release).equal:
+        cells = 3 if statistic == "frequencies" else 1
+        assert math.sqrt(release.risk / cells) == pytest.approx(best.rmse, rel=0.3)
+        half = width(release) / 2.0
+        # The forecast of a sample is that of a Gaussian sum, the interval of a ratio Hoeffding's.
+        apart = 1.6 if statistic == "frequencies" or assumption.sampled else 1.3
+        assert half <= apart * best.pac
+    # The interval is an honest one: where people were counted, it allows for the noise of counts.
+    assert math.sqrt(release.risk) >= 0.7 * best.rmse
+
+
+def test_a_cap_bounds_all_that_is_spent_also_where_people_are_counted() -> None:
+    people = PEOPLE["two levels"]
+    for make in RELEASES.values():
+        for cap in (0.3, 0.5, 1.5):
+            release = make(people, about="people", related=True, levels=[0.1, 1.0], cap=cap)
+            verdict = ep.verify.exact(release.mechanism)
+            assert isinstance(release.mechanism, Composed)
+            assert verdict.holds
+            assert max(verdict.losses) <= cap
+            assert max(verdict.losses) > 0.9 * min(cap, 1.0)
