@@ -13,13 +13,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from epsilons.budgets.levels import Budgets, is_number
 from epsilons.door import Absent
 from epsilons.errors import ArgumentError, BudgetError
+from epsilons.loading import later
 from epsilons.questions.question import Call, Question
-from epsilons.questions.rehearsal import rehearse
+
+if TYPE_CHECKING:
+    from epsilons.questions import rehearsal
+else:
+    rehearsal = later("epsilons.questions.rehearsal")
 
 __all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
 
@@ -230,7 +235,7 @@ def _error(question: Question, call: Call, people: Absent) -> Error:
     @cache
     def error(share: Fraction) -> float:
         try:
-            return rehearse(question, people, replace(call, share=share)).reach
+            return rehearsal.rehearse(question, people, replace(call, share=share)).reach
         except BudgetError:  # so small a part is no budget
             return math.inf
 
