@@ -424,3 +424,25 @@ def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
             else "Rows in no declared group are left out."
         )
     return "".join(f" {each}" for each in said)
+
+
+def briefly(assumption: Assumption, cells: bool) -> str:
+    """What is assumed, in a few words.
+
+    Args:
+        assumption: about the data.
+        cells: whether numbers are shares of people.
+    """
+    what = "shares" if cells else "means"
+    related = assumption.related
+    if related is True:
+        said = "nothing, it holds for all data"
+    elif related is False:
+        said = "budgets are unrelated to values"
+    else:
+        whole = "all people" if cells else "the range"
+        said = f"{what} at different budgets differ by at most {100.0 * related:.3g} % of {whole}"
+    if not assumption.sampled:
+        return said
+    sample = "these people are a random sample of the population"
+    return sample if related is True else f"{sample}, and {said}"

@@ -260,6 +260,7 @@ class _Way:
             title=question.title,
             unit=question.unit,
             name=self.call.name_of(question.subject),
+            person=self.call.unit_of_privacy,
             date=made.today(),
             version=made.VERSION,
         )

@@ -144,6 +144,13 @@ class Call:
         return None if self.declared is None else self.declared.ladder
 
     @property
+    def unit_of_privacy(self) -> str:
+        """What one person is: "row", or the column of their ids."""
+        if self.person is None:
+            return "row"
+        return self.person if isinstance(self.person, str) else "an array of ids"
+
+    @property
     def lowest(self) -> float:
         """The budget below which nobody is counted where budgets are private; 0 elsewhere."""
         return 0.0 if self.ladder is None else float(self.ladder.levels[0])

@@ -40,6 +40,7 @@ __all__ = [
     "Stakes",
     "Tabled",
     "answers",
+    "goal_for",
     "side_by_side",
     "stakes",
 ]
@@ -301,22 +302,32 @@ def side_by_side(
         A side for each answer that intervals are proven for.
     """
     assumption, loss, confidence = words
-    cells = len(estimate.categories) if isinstance(estimate, Cells) else None
     sides = []
     for each in filter(estimate.margin.allows, answers(assumption)):
         low = high = cap = typical = None
         if isinstance(estimate, (Scalar, kinds.Pair)):
             low, high = estimate.interval(each, confidence)
         if budgets is not None and estimate.margin.staked:
-            asked = (each, loss, confidence)
-            goal = goal_of(asked, cells)
-            if isinstance(estimate.margin, WeighedTogether):
-                goal = estimate.margin.goal(asked)
-            found = stakes(budgets, goal, goal.noise if neighbours == "replace" else OPEN)
+            found = stakes(budgets, *goal_for(estimate, (each, loss, confidence), neighbours))
             cap, typical = found.cap, estimate.unit * found.typical
         error = estimate.error(each, confidence)
         sides.append(Side(each.related, low, high, error, cap, typical))
     return tuple(sides)
+
+
+def goal_for(estimate: kinds.AnyEstimate, words: Words, neighbours: str) -> tuple[Goal, SumNoise]:
+    """The goal that an estimate was made for, and the noise of its sums.
+
+    Args:
+        estimate: what was drawn.
+        words: what is assumed, the loss and the confidence.
+        neighbours: what counts as a change of one person.
+    """
+    cells = len(estimate.categories) if isinstance(estimate, Cells) else None
+    goal = goal_of(words, cells)
+    if isinstance(estimate.margin, WeighedTogether):
+        goal = estimate.margin.goal(words)
+    return goal, goal.noise if neighbours == "replace" else OPEN
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:

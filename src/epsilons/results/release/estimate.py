@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -20,13 +21,14 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, freeze
 
 if TYPE_CHECKING:
-    from epsilons.results.release import grouped, said
+    from epsilons.results.release import grouped, said, verdict
     from epsilons.results.release.release import Release
     from epsilons.results.report import sheet
 else:
     sheet = later("epsilons.results.report.sheet")
     grouped = later("epsilons.results.release.grouped")
     said = later("epsilons.results.release.said")
+    verdict = later("epsilons.results.release.verdict")
 
 __all__ = ["Estimate", "Reportable"]
 
@@ -40,11 +42,13 @@ class Estimate:
     Attributes:
         in_percent: whether its numbers are shares of people.
         each: what one of its numbers is of, and several.
+        whole: what a half-width is compared with, in words.
     """
 
     value: Any
     in_percent: ClassVar[bool] = False
     each: ClassVar[tuple[str, str]] = ("category", "categories")
+    whole: ClassVar[str] = "the range"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,10 +61,37 @@ class Estimate:
 
     def rows(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
         """Each of its numbers with its name and its interval."""
-        numbers = (self.value, *self.interval(assumption, confidence))
+        worths = self.precisions(assumption, confidence)
         return tuple(
-            map(sheet.Row, self.names, *(np.atleast_1d(each).tolist() for each in numbers))
+            sheet.Row(name, value, low, high, informative=precision.worth != "useless")
+            for name, (value, low, high), precision in zip(
+                self.names, self._numbers(assumption, confidence), worths, strict=True
+            )
         )
+
+    def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
+        """How precise each of its numbers is."""
+        spread = self.largest_spread(assumption, confidence)
+        return [
+            verdict.precision_of(value, low, high, self.limits, spread)
+            for value, low, high in self._numbers(assumption, confidence)
+        ]
+
+    def _numbers(
+        self, assumption: Assumption, confidence: float
+    ) -> Iterator[tuple[float, float, float]]:
+        """Each of its numbers with the ends of its interval."""
+        columns = (self.value, *self.interval(assumption, confidence))
+        return zip(*(np.atleast_1d(each).tolist() for each in columns), strict=True)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """All that each of its numbers can be; an end that is not known is infinite."""
+        return 0.0, 1.0
+
+    def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
+        """The largest standard deviation that the data may have, if one was released."""
+        return None
 
     def known_as(self, confidence: str) -> str:  # noqa: ARG002
         """What its `error` is called, if a word of its own is needed.
@@ -155,6 +186,17 @@ class Scalar(Reportable):
         """What an error of 1 on a unit range is, in data units."""
         lo, hi = self.bounds
         return hi - lo
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range of the values."""
+        return self.bounds
+
+    def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:
+        """The upper end of the interval of the standard deviation, if that was released."""
+        if not isinstance(self.margin, WeighedSpread):
+            return None
+        return self.margin.spread(self.bounds, assumption, confidence).high
 
     @property
     def _place(self) -> tuple[float, tuple[float, float]]:
@@ -276,6 +318,7 @@ class Cells(Reportable):
 
     kind: ClassVar = "cells"
     in_percent: ClassVar[bool] = True
+    whole: ClassVar[str] = "all people"
     value: Floats
     raw: Floats
     categories: tuple[Any, ...]
@@ -387,6 +430,11 @@ class VectorEstimate(Reportable):
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """From one side of the ball to the other."""
+        return -self.ball, self.ball
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each coordinate by itself, a range that holds its mean."""

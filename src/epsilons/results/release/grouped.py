@@ -192,6 +192,11 @@ class Groups(Estimate):
         lo, hi = self.bounds
         return hi - lo
 
+    @property
+    def limits(self) -> Bounds:
+        """The range of the values."""
+        return self.bounds
+
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each group by itself, a range that holds its mean."""
         return self.margin.intervals(self.bounds, assumption, confidence)

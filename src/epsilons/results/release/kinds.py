@@ -20,11 +20,12 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, freeze
 
 if TYPE_CHECKING:
-    from epsilons.results.release import said
+    from epsilons.results.release import said, verdict
     from epsilons.results.release.release import Release
     from epsilons.results.report import sheet
 else:
     said = later("epsilons.results.release.said")
+    verdict = later("epsilons.results.release.verdict")
     sheet = later("epsilons.results.report.sheet")
 
 
@@ -46,6 +47,7 @@ class VarianceEstimate(Scalar):
         values: the range of the values.
     """
 
+    whole: ClassVar[str] = "the largest standard deviation, for its root"
     values: Bounds
 
     @property
@@ -56,6 +58,13 @@ class VarianceEstimate(Scalar):
         """The standard deviation: the root of the variance, and of the ends of its interval."""
         low, high = self.interval(assumption, confidence)
         return Spread(self.value**0.5, low**0.5, high**0.5)
+
+    def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
+        """How precise it is: its root is compared with the largest standard deviation there is."""
+        largest = (self.values[1] - self.values[0]) / 2.0
+        root = verdict.precision_of(*self.spread(assumption, confidence), (0.0, largest))
+        low, high = self.interval(assumption, confidence)
+        return [root._replace(half=(high - low) / 2.0)]
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As plain data."""
@@ -76,6 +85,7 @@ class Pair(Estimate):
     """
 
     kind: ClassVar = "pair"
+    whole: ClassVar[str] = "what a correlation can be"
     value: float
     raw: Floats
     bounds: Bounds
@@ -94,6 +104,18 @@ class Pair(Estimate):
         """What a covariance of 1 on unit ranges is, in data units."""
         first, second = self._widths
         return first * second
+
+    @property
+    def limits(self) -> Bounds:
+        """What a covariance can be: a quarter of the product of both ranges, of either sign."""
+        return -self.unit / 4.0, self.unit / 4.0
+
+    def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
+        """How precise it is: as precise as the correlation, whose range says what is much."""
+        correlation = self.correlation(assumption, confidence)
+        found = verdict.precision_of(*correlation, (-1.0, 1.0))
+        low, high = self.interval(assumption, confidence)
+        return [found._replace(half=(high - low) / 2.0)]
 
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
         """A range that holds the covariance with at least this probability."""
@@ -158,9 +180,11 @@ class Pair(Estimate):
         correlation, (first, second) = self.correlation(*told), self.means(*told)
         confidence, wide = numbers.percent(release.confidence), row.high - row.low
         value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
+        [found] = self.precisions(*told)
+        known = found.worth != "useless"
         cells = (
-            ("correlation", *_shown(correlation)),
-            ("slope of the second column on the first", *_shown(self.slope(*told))),
+            ("correlation", *_shown(correlation, known=known)),
+            ("slope of the second column on the first", *_shown(self.slope(*told), known=known)),
             ("mean of the first column", *_shown(first)),
             ("mean of the second column", *_shown(second)),
         )
@@ -169,30 +193,28 @@ class Pair(Estimate):
         ranges = [
             f"{numbers.number(a)} to {numbers.number(b)}" for a, b in (self.bounds, self.beside)
         ]
-        # Widths of covariances go up to half of the product of both ranges.
-        nothing = wide >= 0.999 * self.unit / 2.0
         drawn = sheet.Row("correlation", *correlation)
         title = f"correlation, {confidence} interval"
         own = said.Own(
-            f"Covariance: {value}",
+            f"Covariance: {value if known else said.DASH}",
             numbers.number,
-            headline=f"Covariance: {value}   ({confidence} interval {low} to {high})",
+            headline=f"Covariance: {value if known else said.DASH}   ({confidence} interval {low} to {high})",
             claim=f"With {confidence} confidence between {low} and {high}.",
             first=[[], [table]],
             people=[said.people_fact(release), said.values_fact(" and from ".join(ranges))],
-            nothing=[said.NOTHING] if nothing else [],
+            nothing=[] if known else [said.NOTHING],
             figures=said.one_number(drawn, (-1.0, 1.0), title, cells[0][1:], "correlation"),
         )
         return said.sheet_of(release, own)
 
 
-def _shown(found: Estimated) -> tuple[str, str, str]:
-    """A number and its ends in words."""
+def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
+    """A number and its ends in words; a dash if it says nothing."""
     wide = found.high - found.low
     if math.isinf(wide):
-        return numbers.number(found.value), _ENDLESS, _ENDLESS
+        return said.DASH, _ENDLESS, _ENDLESS
     value, low, high = (numbers.aligned(each, wide) for each in found)
-    return value, low, high
+    return value if known else said.DASH, low, high
 
 
 # What was estimated: several quantiles of one column, with their margin.
@@ -211,6 +233,7 @@ class Quantiles(Estimate):
     """
 
     kind: ClassVar = "quantiles"
+    each: ClassVar[tuple[str, str]] = ("quantile", "quantiles")
     value: Floats
     raw: Floats
     bounds: tuple[float, float]
@@ -218,6 +241,11 @@ class Quantiles(Estimate):
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range of the values."""
+        return self.bounds
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """For each quantile by itself, a range that holds it."""
@@ -318,12 +346,14 @@ class CountEstimate(Estimate):
     """
 
     kind: ClassVar = "count"
+    whole: ClassVar[str] = "the number"
     value: int
     raw: int
     law: DiscreteLaplace
     margin: Counting = Counting()
 
     unit: ClassVar[float] = 1.0
+    limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
         """A range that holds the number of people with at least this probability."""

@@ -15,19 +15,24 @@ from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results import report
 from epsilons.results.release import stored
-from epsilons.results.release.derived import Derived, Side, Tabled, side_by_side
+from epsilons.results.release.derived import Derived, Side, Tabled, goal_for, side_by_side, stakes
 from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
 from epsilons.results.release.spending import ByLevel, Expected, Spending
 from epsilons.results.release.stored import Entry
 from epsilons.results.report.shown import Shown
+from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Estimated
 from epsilons.risk.spread import Spread
-from epsilons.risk.weighing import Assumption
+from epsilons.risk.weighing import Assumption, SumNoise
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
-    from epsilons.results.release import grouped, kinds
+    from epsilons.results.release import grouped, kinds, said
+    from epsilons.results.release.verdict import Verdict
+    from epsilons.results.report import text
 else:
+    said = later("epsilons.results.release.said")
+    text = later("epsilons.results.report.text")
     grouped = later("epsilons.results.release.grouped")
     kinds = later("epsilons.results.release.kinds")
 
@@ -73,9 +78,11 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         date: the day of the release in UTC, as YYYY-MM-DD.
         version: of epsilons that made it.
         ledger: its name in a ledger, if it was charged to one.
+        person: what one person is: "row", if each row counted as one; the column of their ids;
+            or "", if that was not written down.
     """
 
-    LATER: ClassVar = ("ledger",)
+    LATER: ClassVar = ("ledger", "person")
     statistic: str
     estimate: kinds.AnyEstimate
     n: int | None
@@ -102,6 +109,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     date: str = ""
     version: str = ""
     ledger: Entry | None = None
+    person: str = ""
 
     @property
     def value(self) -> Any:
@@ -220,16 +228,53 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         start would have given: the cap, and the typical error with it, in data units. There is
         none where a range was found and the population is assumed to be Gaussian.
         """
+        words_of_it = (self.assumption, self.loss, self.confidence)
+        return side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
+
+    @property
+    def _budgets(self) -> Budgets | None:
+        """The budgets of the people, or of those who are expected; None if that is private."""
         levels, people = None, None
         if self.expected is not None:
             levels, people = self.expected.levels, self.expected.people
         elif isinstance(self.spent, ByLevel):
             levels, people = self.spent.levels, self.spent.people
-        budgets = None
-        if levels is not None and people is not None:
-            budgets = Budgets.of_levels(levels, people)
-        words_of_it = (self.assumption, self.loss, self.confidence)
-        return side_by_side(self.estimate, words_of_it, budgets, self.neighbours)
+        if levels is None or people is None:
+            return None
+        return Budgets.of_levels(levels, people)
+
+    @property
+    def stake(self) -> tuple[Budgets, Goal, SumNoise, float] | None:
+        """Budgets, goal, noise and typical error on a unit range, for comparing with other rules.
+
+        None where caps alone do not decide the error, or where budgets are private.
+        """
+        budgets = self._budgets
+        found = self.expected is not None and self.neighbours == "replace"
+        if budgets is None or found or not self.estimate.margin.staked:
+            return None
+        asked = (self.assumption, self.loss, self.confidence)
+        goal, noise = goal_for(self.estimate, asked, self.neighbours)
+        weighing = getattr(self.estimate.margin, "weighing", None)
+        typical = stakes(budgets, goal, noise).typical if weighing is None else goal.rmse(weighing)
+        return budgets, goal, noise, typical
+
+    @cached_property
+    def rows(self) -> tuple[report.Row, ...]:
+        """Each number with its name, its interval and whether it says anything."""
+        return self.estimate.rows(self.assumption, self.confidence)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What it is worth: how precise each number is, what personal budgets gained, what helps.
+
+        It follows from what was published and from public facts.
+        """
+        return said.verdict_of(self)
+
+    def details(self) -> str:
+        """All that can be said about it, as text; `print` shows the first lines of it."""
+        return text.printed(self.sheet())
 
     @property
     def error_at_once(self) -> float:
@@ -283,12 +328,14 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def warnings(self) -> list[str]:
         """What a reader must not overlook, from public facts alone.
 
-        Budgets that are very large, an assumption that is rarely true of budgets like these, and
-        claims on a ledger that held back what others offered.
+        Budgets that are very large, an assumption that is rarely true of budgets like these, claims
+        on a ledger that held back what others offered, an interval that is everything, estimates
+        at an end of the bounds, and personal budgets that gain nothing.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)
-        return [*report.weak_budgets(row.epsilon for row in self.spent), *few, *held]
+        weak = report.weak_budgets(row.epsilon for row in self.spent)
+        return [*weak, *few, *held, *said.cautions(self)]
 
     def _in_a_line(self) -> str:
         of = "" if self.name is None else f" of {self.name}"
@@ -306,7 +353,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
-        return {**self.stated, "sides": [side._asdict() for side in self.sides]}
+        sides = [side._asdict() for side in self.sides]
+        return {**self.stated, "sides": sides, "verdict": self.verdict.to_dict()}
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -340,6 +388,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             "assumes": self.assumes,
             "treats": self.treats,
             "warnings": self.warnings,
+            "informative": [row.informative for row in self.rows],
+            **({"person": self.person} if self.person else {}),
             "private": self.private,
             **self.estimate.found(),
             **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from epsilons import words
 from epsilons.results.release.derived import Side
-from epsilons.results.report.numbers import aligned, budget, number, percent
+from epsilons.results.release.verdict import (
+    Help,
+    Verdict,
+    gain_of,
+    gain_words,
+    help_words,
+    helps_most,
+    more_people,
+    other_assumptions,
+    precision_words,
+)
+from epsilons.results.report.numbers import aligned, budget, number, percent, points
 from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
 from epsilons.results.report.phrases import related_words as how
 from epsilons.results.report.sheet import (
@@ -31,9 +42,11 @@ if TYPE_CHECKING:
     from epsilons.results.release.release import Release
 
 __all__ = [
+    "DASH",
     "NOTHING",
     "Own",
     "adds_up",
+    "cautions",
     "cells_of",
     "drawn",
     "in_a_ledger",
@@ -49,11 +62,15 @@ __all__ = [
     "told_in_units",
     "unit_words",
     "values_fact",
+    "verdict_of",
     "with_unit",
     "would_help",
 ]
 
 Told = Callable[[float], str]
+
+DASH: Final = "–"
+"""What is shown in place of a number that says nothing."""
 
 NOTHING: Final = (
     "The interval covers everything possible: with these budgets, the result says nothing."
@@ -123,8 +140,85 @@ def sheet_of(release: Release, own: Own) -> Sheet:
         byline=_byline(release),
         picture=f"{own.name}, {people_words(release)}" if own.people else own.name,
         simulated=not release.private,
-        blocks=(*map(tuple, own.first), facts, *_ending(release, own.told)),
+        blocks=(
+            (*own.first[0], *(Note("verdict", each) for each in release.verdict.words)),
+            *map(tuple, own.first[1:]),
+            facts,
+            *_ending(release, own.told),
+        ),
+        summary=tuple(_summary(release, own)),
     )
+
+
+def _summary(release: Release, own: Own) -> Iterator[str]:
+    """Who was counted, what was assumed and who spent what: a line each."""
+    people = own.people[0].said or own.people[0].words if own.people else people_words(release)
+    yield f"{people}{_unit_of_privacy(release)}."
+    yield f"Assumed: {words.briefly(release.assumption, release.statistic in _SHARES)}."
+    yield _spent_line(release)
+
+
+def _unit_of_privacy(release: Release) -> str:
+    """What one person is, where the call said so."""
+    return {"row": "; each row counted as one person", "": ""}.get(
+        release.person, f"; rows of one person by {release.person}"
+    )
+
+
+def _spent_line(release: Release) -> str:
+    """Who spent what, in a line."""
+    rows = [row for row in release.spent if row.epsilon > 0.0]
+    if not rows:
+        return "Spent: nothing."
+    spent, kept = [row.spent for row in rows], [row.kept for row in rows]
+    ends = budget(min(spent)), budget(max(spent))
+    said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "") + " each"
+    most = max(kept)
+    if most <= 0.0:
+        return f"{said}; nobody keeps any."
+    return f"{said}; kept: up to {'all' if math.isinf(most) else number(most)}."
+
+
+def cautions(release: Release) -> Iterator[str]:
+    """What a careful colleague would say about the numbers."""
+    rows, (lo, hi) = release.rows, release.estimate.limits
+    several = len(rows) > 1
+    empty = [row for row in rows if row.low <= lo and row.high >= hi]
+    if empty:
+        of = f" of {len(empty):,} of {len(rows):,} {release.estimate.each[1]}" if several else ""
+        yield f"The interval{of} covers everything that is possible."
+    ends = [row for row in rows if row.informative and row.value in (lo, hi) and lo < hi]
+    if ends and not release.estimate.in_percent and math.isfinite(hi):
+        what = f"{len(ends):,} estimates are" if len(ends) > 1 else "The estimate is"
+        yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
+
+
+def verdict_of(release: Release) -> Verdict:
+    """What a release is worth, what personal budgets gained, and what would help.
+
+    It follows from what was published, and from public facts.
+    """
+    estimate, assumption, level = release.estimate, release.assumption, release.confidence
+    each = tuple(estimate.precisions(assumption, level))
+    told = points if estimate.in_percent else told_in_units(release)
+    said = [precision_words(each, told, estimate.each, estimate.whole)]
+    stake = release.stake
+    gain = None
+    if stake is not None:
+        gain = gain_of(*stake)
+        strictest = min(row.epsilon for row in release.spent if row.epsilon > 0.0)
+        gain = None if gain is None else gain._replace(strictest=strictest)
+        said += [gain_words(gain)] if gain is not None else []
+    helps: tuple[Help, ...] = ()
+    if any(one.worth != "precise" for one in each):
+        errors = [(side.related, side.error) for side in release.sides]
+        cells = release.statistic in _SHARES
+        found = list(other_assumptions(errors, release.related, cells=cells))
+        if stake is not None:
+            found += more_people(*stake[:3])
+        helps = helps_most(found)
+        said += [help_words(helps[0])] if helps else []
+    return Verdict(each, gain, helps, tuple(said))
 
 
 def number_sheet(
@@ -149,9 +243,8 @@ def number_sheet(
     wide = row.high - row.low
     statistic = release.statistic
     value, low, high = (aligned(each, wide) for each in (row.value, row.low, row.high))
-    name = f"{statistic.capitalize()}: {with_unit(release, value)}"
+    name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else DASH}"
     title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
-    empty = (row.low, row.high) == bounds
     confidence, between = percent(release.confidence), f"between {low} and {high}"
     own = Own(
         name,
@@ -160,7 +253,7 @@ def number_sheet(
         claim=f"With {confidence} confidence {with_unit(release, between)}.",
         people=(people_fact(release), values_fact(values)),
         more=more,
-        nothing=[NOTHING, *helps] if empty else [],
+        nothing=[] if row.informative else [NOTHING, *helps],
         figures=one_number(row, bounds, title, (value, low, high), "value"),
     )
     return sheet_of(release, own)
@@ -200,7 +293,12 @@ def cells_of(
     """
     wide = max(row.high - row.low for row in rows) if wide is None else wide
     return [
-        (row.name, *(told(each, wide) for each in (row.value, row.low, row.high))) for row in rows
+        (
+            row.name,
+            told(row.value, wide) if row.informative else DASH,
+            *(told(each, wide) for each in (row.low, row.high)),
+        )
+        for row in rows
     ]
 
 

@@ -18,7 +18,7 @@ __all__ = ["FORMAT", "Stated", "read", "written"]
 FORMAT: Final = 2
 """The version of the JSON of releases."""
 
-WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names")
+WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names", "verdict")
 """What each version puts in its own words."""
 
 CHOSEN: Final = ("cap", "typical")
@@ -26,7 +26,7 @@ CHOSEN: Final = ("cap", "typical")
 
 _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
-    *("share", "share_interval", "spread", "slope", "correlation", "means"),
+    *("informative", "share", "share_interval", "spread", "slope", "correlation", "means"),
 )
 """What is computed with logarithms and roots, whose last digits depend on the machine."""
 

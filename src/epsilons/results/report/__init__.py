@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from epsilons.results.report.files import picture_ready, ready, write_page, write_picture
     from epsilons.results.report.numbers import group_name, names_of, number, points, to_json
     from epsilons.results.report.phrases import few_at_each, held_back, weak_budgets
-    from epsilons.results.report.sheet import Sheet
+    from epsilons.results.report.sheet import Row, Sheet
     from epsilons.results.report.text import table, wrapped
 else:
     __getattr__, __dir__ = names(
@@ -38,7 +38,7 @@ else:
                 "held_back",
                 "weak_budgets",
             ),
-            "sheet": ("Sheet",),
+            "sheet": ("Row", "Sheet"),
             "text": (
                 "table",
                 "wrapped",
@@ -47,6 +47,7 @@ else:
     )
 
 __all__ = [
+    "Row",
     "Sheet",
     "few_at_each",
     "group_name",

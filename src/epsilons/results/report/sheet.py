@@ -72,12 +72,14 @@ class Row:
         name: what it is of; "" if it is the only one.
         value: as published.
         low, high: the ends of its interval by itself.
+        informative: whether it says anything: a number that almost any value fits is not shown.
     """
 
     name: str
     value: float
     low: float
     high: float
+    informative: bool = True
 
 
 @dataclass(frozen=True)
@@ -349,6 +351,8 @@ class Sheet:
         byline: of what it is, when and by what it was made.
         picture: what its picture shows, in a line; "" if the name says that.
         simulated: whether it was drawn from a seed, and protects nobody.
+        summary: who, what was assumed and what was spent, a line each, for the first look; empty if
+            the whole text is short.
     """
 
     name: str
@@ -359,6 +363,7 @@ class Sheet:
     byline: str = ""
     picture: str = ""
     simulated: bool = False
+    summary: tuple[str, ...] = ()
 
     def parts(self, *, whole: bool) -> Iterator[Part]:
         """All that a whole form shows, or a brief one."""

@@ -92,7 +92,7 @@ class Shown(ABC):
         return f"<{words if len(words) <= _LINE else words[: _LINE - 1] + '…'}>"
 
     def __str__(self) -> str:
-        return text.printed(self.sheet())
+        return text.brief(self.sheet())
 
     def _repr_html_(self) -> str:
         return notebook.as_html(self.sheet())

@@ -10,7 +10,13 @@ from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import LABELS, SEEDED, spending_table
 from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, SpendingTable, shown
 
-__all__ = ["printed", "table", "wrapped"]
+__all__ = ["brief", "printed", "table", "wrapped"]
+
+ROWS: Final = 12
+"""Rows of results that are printed at first."""
+
+DETAILS: Final = "More: details(), report(path), to_frame(), to_json()."
+"""Where the rest is."""
 
 _WIDTH: Final = 96
 
@@ -22,6 +28,27 @@ def printed(sheet: Sheet) -> str:
     first = [*title, *([sheet.headline] if sheet.headline else []), *blocks[0]]
     seeded = [SEEDED] if sheet.simulated else []
     return "\n\n".join("\n".join(lines) for lines in (seeded, first, *blocks[1:]) if lines)
+
+
+def brief(sheet: Sheet) -> str:
+    """The first look: the numbers, the verdict, a line each for people, assumption and spending."""
+    if not sheet.summary:
+        return printed(sheet)
+    shown = [each for each in sheet.parts(whole=False) if each.role == "rows"]
+    tables = [part for part in shown if isinstance(part, SheetTable)]
+    lines = [SEEDED] if sheet.simulated else []
+    lines += [wrapped(sheet.title)] if sheet.title is not None else []
+    lines += [sheet.headline] if sheet.headline else []
+    for part in tables[:1]:
+        rows = part.first(min(part.most or ROWS, ROWS))
+        lines.append(table(part.heads, rows))
+        lines += [f"  … {len(part.rows) - len(rows):,} more"] if len(rows) < len(part.rows) else []
+    verdicts = [part.words for part in sheet.of("verdict") if isinstance(part, Note)]
+    warnings = [f"Warning: {part.words}" for part in sheet.of("warning") if isinstance(part, Note)]
+    if any("ot usable" in each for each in verdicts):  # which says it already
+        warnings = [each for each in warnings if "covers everything" not in each]
+    lines += [wrapped(each) for each in (*verdicts, *warnings, *sheet.summary)]
+    return "\n".join([*lines, DETAILS])
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
