@@ -447,13 +447,14 @@ class Tabled:
             What it is of (a group, a category, a quantile, a coordinate, or for two columns the
             name of the number), the value, the ends of its interval, and for groups, categories and
             quantiles those of a band that holds for all rows at once; for groups also their
-            shares of all people.
+            shares of all people. `informative` is false where almost any value fits.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
         """
         level = self.confidence if confidence is None else parameters.confidence(confidence)
-        return door.frame(self.estimate.table(self.assumption, level))
+        told = self.estimate.informative(self.assumption, level)
+        return door.frame({**self.estimate.table(self.assumption, level), "informative": told})
 
     def _groups(self, name: str) -> grouped.Groups:
         if isinstance(self.estimate, grouped.Groups):

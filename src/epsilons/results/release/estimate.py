@@ -69,6 +69,10 @@ class Estimate:
             )
         )
 
+    def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
+        """For each row of its table, whether the number says anything."""
+        return [row.informative for row in self.rows(assumption, confidence)]
+
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
         """How precise each of its numbers is."""
         spread = self.largest_spread(assumption, confidence)

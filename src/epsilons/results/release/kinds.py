@@ -161,6 +161,15 @@ class Pair(Estimate):
             "means": [first._asdict(), second._asdict()],
         }
 
+    def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
+        """For the covariance, the correlation and the slope alike, and for each mean."""
+        [found] = self.precisions(assumption, confidence)
+        known, slope = found.worth != "useless", self.slope(assumption, confidence)
+        means = zip(self.means(assumption, confidence), (self.bounds, self.beside), strict=True)
+        worths = [verdict.precision_of(*mean, bounds).worth for mean, bounds in means]
+        endless = math.isinf(slope.high - slope.low)
+        return [known, known, known and not endless, *(worth != "useless" for worth in worths)]
+
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """As columns: a row for each number, each with its interval by itself."""
         low, high = self.interval(assumption, confidence)
@@ -182,6 +191,7 @@ class Pair(Estimate):
         value, low, high = (numbers.aligned(each, wide) for each in (row.value, row.low, row.high))
         [found] = self.precisions(*told)
         known = found.worth != "useless"
+        shown = value if known else said.DASH
         cells = (
             ("correlation", *_shown(correlation, known=known)),
             ("slope of the second column on the first", *_shown(self.slope(*told), known=known)),
@@ -196,9 +206,9 @@ class Pair(Estimate):
         drawn = sheet.Row("correlation", *correlation)
         title = f"correlation, {confidence} interval"
         own = said.Own(
-            f"Covariance: {value if known else said.DASH}",
+            f"Covariance: {shown}",
             numbers.number,
-            headline=f"Covariance: {value if known else said.DASH}   ({confidence} interval {low} to {high})",
+            headline=f"Covariance: {shown}   ({confidence} interval {low} to {high})",
             claim=f"With {confidence} confidence between {low} and {high}.",
             first=[[], [table]],
             people=[said.people_fact(release), said.values_fact(" and from ".join(ranges))],

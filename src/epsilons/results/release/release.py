@@ -29,10 +29,8 @@ from epsilons.types import Floats
 if TYPE_CHECKING:
     from epsilons.results.release import grouped, kinds, said
     from epsilons.results.release.verdict import Verdict
-    from epsilons.results.report import text
 else:
     said = later("epsilons.results.release.said")
-    text = later("epsilons.results.report.text")
     grouped = later("epsilons.results.release.grouped")
     kinds = later("epsilons.results.release.kinds")
 
@@ -271,10 +269,6 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         It follows from what was published and from public facts.
         """
         return said.verdict_of(self)
-
-    def details(self) -> str:
-        """All that can be said about it, as text; `print` shows the first lines of it."""
-        return text.printed(self.sheet())
 
     @property
     def error_at_once(self) -> float:

@@ -135,7 +135,7 @@ def _range(release: Release, confidence: float) -> tuple[Any, Any]:
 
 _COLUMNS: Final = (
     *("release", "statistic", "of", "unit"),
-    *("value", "low", "high", "band_low", "band_high"),
+    *("value", "low", "high", "band_low", "band_high", "informative"),
 )
 
 _PRINTED: Final = 24
@@ -222,7 +222,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             told = one.estimate.rows(one.assumption, level)
             for row, *band in zip(told, *ends, strict=True):
                 numbers = map(float, (row.value, row.low, row.high, *band))
-                rows.append((name, one.statistic, row.name, unit, *numbers))
+                rows.append((name, one.statistic, row.name, unit, *numbers, row.informative))
         return door.frame(dict(zip(_COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
 
     def _in_a_line(self) -> str:
@@ -251,8 +251,15 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             title=self.title,
             byline=byline[:1].upper() + byline[1:],
             simulated=not all(one.private for one in self.each),
+            summary=(*said.shared_lines(self.each, self.spent),),
             blocks=(
-                (),
+                (
+                    *(
+                        note("verdict", f"{block.name}: {block.release.verdict.words[0]}")
+                        for block in blocks
+                    ),
+                    _in_one_table(blocks),
+                ),
                 *(block.brief(most) for block in blocks),
                 (
                     note("note", _DRAWN, depth="whole"),
@@ -348,7 +355,7 @@ class _Block:
     @cached_property
     def rows(self) -> tuple[sheet.Row, ...]:
         """Its numbers with their intervals."""
-        return self.release.estimate.rows(self.release.assumption, self.release.confidence)
+        return self.release.rows
 
     @property
     def single(self) -> bool:
@@ -375,7 +382,11 @@ class _Block:
             return told(each, wide) if math.isfinite(each) else number(each)
 
         return tuple(
-            (row.name, *map(shown, (row.value, row.low, row.high, *map(float, joint))))
+            (
+                row.name,
+                shown(row.value) if row.informative else said.DASH,
+                *map(shown, (row.low, row.high, *map(float, joint))),
+            )
             for row, joint in zip(self.rows, self.joint, strict=True)
         )
 
@@ -423,6 +434,23 @@ class _Block:
     def of(self, name: str) -> str:
         """What a number is of, with its unit: for a table in which units differ by row."""
         return f"{name} ({self.unit})" if name and self.unit else name or self.unit
+
+
+def _in_one_table(blocks: Sequence[_Block]) -> sheet.SheetTable:
+    """All numbers, for the first look."""
+    rows = tuple(
+        (" ".join(filter(None, (block.name, row[0]))), *_with_unit(row[1:4], block.unit))
+        for block in blocks
+        for row in block.cells
+    )
+    confidence = " or ".join(dict.fromkeys(block.confidence for block in blocks))
+    heads = ("", "value", f"from ({confidence})", "to")
+    return sheet.SheetTable("rows", heads, rows, depth="first")
+
+
+def _with_unit(cells: Sequence[str], unit: str) -> tuple[str, ...]:
+    value, *ends = cells
+    return (f"{value} {unit}".rstrip(), *ends)
 
 
 def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.SheetTable:

@@ -40,6 +40,7 @@ from epsilons.results.report.sheet import (
 
 if TYPE_CHECKING:
     from epsilons.results.release.release import Release
+    from epsilons.results.release.spending import Spending
 
 __all__ = [
     "DASH",
@@ -58,6 +59,7 @@ __all__ = [
     "people_words",
     "published_words",
     "risk_words",
+    "shared_lines",
     "sheet_of",
     "told_in_units",
     "unit_words",
@@ -154,8 +156,25 @@ def _summary(release: Release, own: Own) -> Iterator[str]:
     """Who was counted, what was assumed and who spent what: a line each."""
     people = own.people[0].said or own.people[0].words if own.people else people_words(release)
     yield f"{people}{_unit_of_privacy(release)}."
-    yield f"Assumed: {words.briefly(release.assumption, release.statistic in _SHARES)}."
-    yield _spent_line(release)
+    yield _assumed_line(release)
+    yield _spent_line(release.spent)
+
+
+def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
+    """The same for several releases about the same people.
+
+    Args:
+        releases: in order.
+        spent: what people spent on all of them.
+    """
+    yield f"{people_words(releases[0])}{_unit_of_privacy(releases[0])}."
+    yield from dict.fromkeys(map(_assumed_line, releases))
+    yield _spent_line(spent)
+
+
+def _assumed_line(release: Release) -> str:
+    """What was assumed, in a line."""
+    return f"Assumed: {words.briefly(release.assumption, release.statistic in _SHARES)}."
 
 
 def _unit_of_privacy(release: Release) -> str:
@@ -165,9 +184,9 @@ def _unit_of_privacy(release: Release) -> str:
     )
 
 
-def _spent_line(release: Release) -> str:
+def _spent_line(spending: Spending) -> str:
     """Who spent what, in a line."""
-    rows = [row for row in release.spent if row.epsilon > 0.0]
+    rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
     spent, kept = [row.spent for row in rows], [row.kept for row in rows]

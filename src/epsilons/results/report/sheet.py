@@ -37,8 +37,9 @@ Role: TypeAlias = Literal[
 ]  # fmt: skip
 """What a part is for: a form that shows some parts, or puts them elsewhere, picks them by it."""
 
-Depth: TypeAlias = Literal["", "brief", "whole"]
-"""Where a part stands: everywhere, in the brief forms alone, or in the whole ones alone.
+Depth: TypeAlias = Literal["", "first", "brief", "whole"]
+"""Where a part stands: everywhere, at the first look alone, in the brief forms alone, or in the
+whole ones alone.
 
 The text and the notebook are brief. A page is whole: it has room for figures and for more tables.
 """
@@ -380,4 +381,5 @@ class Sheet:
 
 def shown(block: Iterable[Part], *, whole: bool) -> Iterator[Part]:
     """What a whole form shows of a block, or a brief one."""
-    return (part for part in block if part.depth != ("brief" if whole else "whole"))
+    hidden = ("first", "brief" if whole else "whole")
+    return (part for part in block if part.depth not in hidden)

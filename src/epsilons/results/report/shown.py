@@ -48,6 +48,10 @@ class Shown(ABC):
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
         return to_json(self.to_dict())
 
+    def details(self) -> str:
+        """All that can be said about it, as text; `print` shows what matters most."""
+        return text.printed(self.sheet())
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write a self-contained HTML page.
 

@@ -34,8 +34,8 @@ def brief(sheet: Sheet) -> str:
     """The first look: the numbers, the verdict, a line each for people, assumption and spending."""
     if not sheet.summary:
         return printed(sheet)
-    shown = [each for each in sheet.parts(whole=False) if each.role == "rows"]
-    tables = [part for part in shown if isinstance(part, SheetTable)]
+    tables = [part for part in sheet.of("rows") if isinstance(part, SheetTable)]
+    tables.sort(key=lambda part: ("first", "", "brief", "whole").index(part.depth))
     lines = [SEEDED] if sheet.simulated else []
     lines += [wrapped(sheet.title)] if sheet.title is not None else []
     lines += [sheet.headline] if sheet.headline else []

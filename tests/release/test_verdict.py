@@ -1,0 +1,213 @@
+"""What a release says first: how precise it is, what personal budgets gained, what would help."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilons as ep
+from epsilons.results.release.verdict import PRECISE, USELESS, precision_of
+from epsilons.types import Floats
+
+N = 4_000
+FEW_STRICT = np.where(np.arange(N) < 90, 0.05, np.where(np.arange(N) < N // 2, 0.5, 2.0))
+VALUES = np.random.default_rng(1).gamma(3.0, 12.0, N).clip(0.0, 120.0)
+LABELS = np.array(["car", "bus", "bike", "walk"])[(VALUES // 31).astype(int).clip(0, 3)]
+MODES = ["car", "bus", "bike", "walk"]
+PRIVATE: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.05, 0.5, 2.0]}
+
+
+def source() -> ep.Seeded:
+    return ep.Seeded(7)
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "mean": lambda: ep.mean(VALUES, epsilon=FEW_STRICT, bounds=(0, 120), source=source()),
+    "mean of five": lambda: ep.mean(
+        VALUES[:5], epsilon=FEW_STRICT[:5], bounds=(0, 120), source=source()
+    ),
+    "shares": lambda: ep.frequencies(
+        LABELS, epsilon=FEW_STRICT, categories=MODES, source=source()
+    ),
+    "many bins": lambda: ep.frequencies(
+        VALUES, epsilon=FEW_STRICT, edges=list(range(0, 125, 2)), source=source()
+    ),
+    "groups": lambda: ep.mean(
+        VALUES, epsilon=FEW_STRICT, bounds=(0, 120), by=LABELS, groups=MODES, source=source()
+    ),
+    "quantiles": lambda: ep.quantile(
+        VALUES, [0.25, 0.5, 0.75], epsilon=FEW_STRICT, bounds=(0, 120), source=source()
+    ),
+    "variance": lambda: ep.variance(VALUES, epsilon=FEW_STRICT, bounds=(0, 120), source=source()),
+    "covariance": lambda: ep.covariance(
+        VALUES, VALUES[::-1], epsilon=FEW_STRICT, x_bounds=(0, 120), y_bounds=(0, 120),
+        source=source(),
+    ),
+    "unknown range": lambda: ep.mean(VALUES, epsilon=FEW_STRICT, bounds=None, source=source()),
+    "private people": lambda: ep.mean(
+        VALUES, epsilon=FEW_STRICT, bounds=(0, 120), source=source(), **PRIVATE
+    ),
+    "count": lambda: ep.count(epsilon=FEW_STRICT, source=source(), **PRIVATE),
+    "several": lambda: ep.publish(
+        [ep.Mean(VALUES, bounds=(0, 120)), ep.Frequencies(LABELS, categories=MODES)],
+        epsilon=FEW_STRICT, source=source(),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_printed_first_is_short(kind: str) -> None:
+    """Fourteen lines without the warning of a seed, and twelve rows of results at most."""
+    release = KINDS[kind]()
+    lines = str(release).splitlines()
+    rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
+    results = [line for line in rows if any(char.isdigit() for char in line) or "–" in line]
+    assert len(lines) - 1 - max(len(results) - 4, 0) <= 14
+    assert len(results) <= 16  # of which some are wrapped sentences
+    assert lines[-1].startswith("More: details()")
+    assert len(release.details()) > len(str(release))
+
+
+@pytest.mark.parametrize(
+    ("half", "worth"),
+    [
+        (0.99 * PRECISE, "precise"),
+        (1.01 * PRECISE, "rough"),
+        (0.99 * USELESS, "rough"),
+        (1.01 * USELESS, "useless"),
+        (math.inf, "useless"),
+    ],
+)
+def test_half_widths_are_compared_with_the_range(half: float, worth: str) -> None:
+    for wide in (1.0, 120.0):
+        found = precision_of(0.5 * wide, (0.5 - half) * wide, (0.5 + half) * wide, (0.0, wide))
+        assert found.worth == worth
+
+
+def test_half_widths_are_compared_with_the_spread() -> None:
+    """A mean that is not known better than one person's value is of no use."""
+    assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 2.0).worth == "precise"
+    assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 1.0).worth == "useless"
+    assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 0.0).worth == "precise"
+
+
+def typical(budgets: Floats, method: str, **asked: Any) -> float:
+    return float(ep.plan(budgets, **asked)[method].rmse)
+
+
+@pytest.mark.parametrize("strict", [1, 13, 90, 2_000])
+@pytest.mark.parametrize("related", [True, 0.05, False])
+@pytest.mark.parametrize("shares", [False, True])
+def test_gains_are_those_of_a_plan(strict: int, related: bool | float, shares: bool) -> None:
+    """A plan finds them by rehearsing the question with each rule."""
+    budgets = np.where(np.arange(N) < strict, 0.05, np.where(np.arange(N) < 3_000, 0.5, 2.0))
+    if shares:
+        release = ep.frequencies(
+            LABELS, epsilon=budgets, categories=MODES, related=related, source=source()
+        )
+        asked: dict[str, Any] = {"statistic": "frequencies", "categories": 4, "related": related}
+    else:
+        release = ep.mean(
+            VALUES, epsilon=budgets, bounds=(0, 120), related=related, source=source()
+        )
+        asked = {"bounds": (0, 120), "related": related}
+    gain = release.verdict.gain
+    assert gain is not None
+    own = typical(budgets, release.method, **asked)
+    assert gain.over_strictest == pytest.approx(
+        typical(budgets, "uniform", **asked) / own, rel=0.01
+    )
+    single = typical(budgets, "threshold", **asked) / own
+    assert gain.over_single == pytest.approx(single, rel=0.01)
+    assert gain.strictest == 0.05
+    assert gain.left_out in (0, strict, 3_000)
+
+
+def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
+    release = ep.mean(VALUES, epsilon=1.0, bounds=(0, 120), source=source())
+    assert release.verdict.gain is None
+
+
+def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
+    """Calls whose numbers say nothing, and the same with another answer to `related`."""
+    five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
+    strict: dict[str, Any] = {"epsilon": FEW_STRICT}
+    pair: dict[str, Any] = {"x_bounds": (0, 120), "y_bounds": (0, 120)}
+
+    def mean(**more: Any) -> Any:
+        return ep.mean(VALUES[:5], source=source(), **five, **more)
+
+    def covariance(**more: Any) -> Any:
+        return ep.covariance(VALUES, VALUES, source=source(), **strict, **pair, **more)
+
+    def variance(**more: Any) -> Any:
+        few = {"epsilon": FEW_STRICT[:400], "bounds": (0, 120)}
+        return ep.variance(VALUES[:400], source=source(), **few, **more)
+
+    return {"five people": (mean(), mean), "pair": (covariance(), covariance),
+            "variance": (variance(), variance)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["five people", "pair", "variance"])
+def test_a_number_that_says_nothing_is_not_shown(name: str) -> None:
+    release, again = useless()[name]
+    assert release.verdict.worth == "useless"
+    assert "–" in str(release).splitlines()[1]
+    assert "Not usable" in str(release)
+    stated = json.loads(release.to_json())
+    assert stated["informative"] == [False]
+    assert stated["value"] == release.value  # the number itself is kept
+    assert not release.to_frame()["informative"].to_list()[0]
+    helps = [each for each in release.verdict.helps if each.words.startswith("related=")]
+    for each in helps:
+        other = again(related=float(each.words.removeprefix("related=") or 0.0)
+                      if "False" not in each.words else False)  # fmt: skip
+        assert np.diff(other.interval())[0] < np.diff(release.interval())[0]
+    assert release.verdict.helps, "every such case has a remedy"
+
+
+def test_more_people_help_as_much_as_is_said() -> None:
+    """The interval of twice as many people is narrower by that factor."""
+    values, budgets = VALUES[:60], FEW_STRICT[60:120]
+    release = ep.mean(values, epsilon=budgets, bounds=(0, 120), related=False, source=source())
+    [said] = [each for each in release.verdict.helps if each.words.startswith("twice")]
+    errors = [
+        ep.plan(np.tile(budgets, times), bounds=(0, 120), related=False)["optimal"].pac
+        for times in (1, 2)
+    ]
+    assert said.times == pytest.approx(errors[0] / errors[1], rel=0.02)
+
+
+def test_warnings_say_what_a_careful_colleague_would() -> None:
+    wide = ep.mean(VALUES[:5], epsilon=0.01, bounds=(0, 120), source=source())
+    assert any("covers everything" in each for each in wide.warnings)
+    end = ep.mean(np.zeros(500), epsilon=2.0, bounds=(0, 120), source=ep.Seeded(1))
+    at_end = [each for each in end.warnings if "end of the bounds" in each]
+    assert bool(at_end) == (end.value in (0.0, 120.0))
+    large = ep.mean(VALUES, epsilon=50.0, bounds=(0, 120), source=source())
+    assert any("ε above 20" in each for each in large.warnings)
+    assert json.loads(large.to_json())["warnings"] == large.warnings
+
+
+def test_it_says_what_a_person_is() -> None:
+    assert "each row counted as one person" in str(KINDS["mean"]())
+    ids = np.arange(N) // 4
+    release = ep.mean(
+        VALUES, epsilon=np.repeat(FEW_STRICT[::4], 4), bounds=(0, 120), person=ids, source=source()
+    )
+    assert "rows of one person" in str(release)
+    assert ep.Release.from_json(release.to_json()).person == release.person
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "several"])
+def test_it_is_a_function_of_what_is_published(kind: str) -> None:
+    """Read back from its file, a release says the same."""
+    release = KINDS[kind]()
+    read = ep.Release.from_json(release.to_json())
+    assert read.verdict == release.verdict
+    assert str(read) == str(release)
