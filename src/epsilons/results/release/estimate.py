@@ -43,12 +43,14 @@ class Estimate:
         in_percent: whether its numbers are shares of people.
         each: what one of its numbers is of, and several.
         whole: what a half-width is compared with, in words.
+        remedy: what makes its intervals narrower, in words.
     """
 
     value: Any
     in_percent: ClassVar[bool] = False
     each: ClassVar[tuple[str, str]] = ("category", "categories")
     whole: ClassVar[str] = "the range"
+    remedy: ClassVar[str] = "more people, or larger budgets for the strictest people"
 
     @property
     def names(self) -> tuple[str, ...]:

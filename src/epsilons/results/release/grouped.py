@@ -158,6 +158,7 @@ class Groups(Estimate):
 
     LATER: ClassVar = ("compared", "published")
     kind: ClassVar = "groups"
+    remedy: ClassVar[str] = "fewer or larger groups, more people, or larger budgets"
     each: ClassVar[tuple[str, str]] = ("group", "groups")
     labels: tuple[Any, ...]
     bounds: Bounds

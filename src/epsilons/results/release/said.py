@@ -236,6 +236,8 @@ def verdict_of(release: Release) -> Verdict:
         if stake is not None:
             found += more_people(*stake[:3])
         helps = helps_most(found)
+        if not helps and any(one.worth == "useless" for one in each):
+            helps = (Help(None, estimate.remedy),)
         said += [help_words(helps[0])] if helps else []
     return Verdict(each, gain, helps, tuple(said))
 

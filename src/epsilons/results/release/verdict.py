@@ -96,12 +96,12 @@ class Help(NamedTuple):
     """A change that would make the interval narrower.
 
     Attributes:
-        times: how many times narrower.
+        times: how many times narrower; None if that is not forecast.
         words: what to do, in words that "would make …" can follow.
         condition: what you must be able to defend; "" if nothing.
     """
 
-    times: float
+    times: float | None
     words: str
     condition: str = ""
 
@@ -286,11 +286,15 @@ def other_assumptions(
 
 def helps_most(found: Iterable[Help]) -> tuple[Help, ...]:
     """The changes worth proposing, the best first."""
-    return tuple(sorted((each for each in found if each.times >= _WORTH), key=lambda h: -h.times))
+    known = [(each.times, each) for each in found if each.times is not None]
+    worth = [(times, each) for times, each in known if times >= _WORTH]
+    return tuple(each for _, each in sorted(worth, key=lambda pair: -pair[0]))
 
 
 def help_words(each: Help) -> str:
     """What would help, in a sentence."""
+    if each.times is None:
+        return f"What would help: {each.words}."
     times = "make it finite" if math.isinf(each.times) else f"make it {each.times:.1f} × narrower"
     condition = f", {each.condition}" if each.condition else ""
     return f"What would help most: {each.words} would {times}{condition}."
