@@ -417,7 +417,7 @@ class LevelCounts:
     def heads(self, drawn: tuple[int, ...]) -> Integers:
         """Return the drawn counts, negative ones as 0; each rung must have its own cell.
 
-        Treating people as absent causes a bias as large as their share if budgets go with values.
+        Treating people as absent causes a bias as large as their share if budgets relate to values.
         """
         return np.clip(np.array(drawn, dtype=np.int64), 0, _MOST)
 
