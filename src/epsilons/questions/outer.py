@@ -60,7 +60,7 @@ _HOPELESS: Final = 0.45
 """The quantile beyond which a closer look is not worth its budget."""
 
 _INWARDS: Final = 1.5
-"""A closer look moves its quantiles inwards by this factor: farther out they may miss the window."""
+"""A closer look moves its quantiles inwards by this factor: farther out may be off the window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """Parts of its best cap that the mean may keep, tried in this order."""
