@@ -30,7 +30,7 @@ __all__ = ["Account", "AccountSheet", "Charge", "Settled", "sum_of"]
 
 @dataclass(frozen=True, eq=False)
 class Charge:
-    """The privacy loss of people by budget: ε pays for the highest level that is at most ε.
+    """Privacy loss by budget: a person with ε pays for the highest level that is at most ε.
 
     Attributes:
         levels: budgets ε, ascending.

@@ -122,7 +122,7 @@ def _settled(ways: list[_Way], account: Account) -> Releases:
 
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
-    """Make a way for each question, and a single one for means that are better drawn together."""
+    """Make a `_Way` for each question, and only one for means that are better drawn together."""
     gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
     several_of = {place for places in gathered if len(places) > 1 for place in places}
     opened = _opened(questions, calls, several_of)
@@ -266,7 +266,7 @@ class _Way:
 
     @property
     def _range(self) -> str:
-        """The sentence on the public range of ε where it applies; private budgets: by levels."""
+        """The sentence on the public range of ε, if it applies; for private budgets, by levels."""
         ladder = self.call.ladder
         if ladder is not None:
             return words.HIGHEST if ladder.top == LARGEST else ""
@@ -305,7 +305,7 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
 
 
 def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
-    """Combine releases: their total spending, and their mechanisms, each way counted once."""
+    """Combine releases: their total spending, and their mechanisms, each `_Way` counted once."""
     by_place = {place: release for each in made for place, release in each.items()}
     releases = tuple(by_place[place] for place in sorted(by_place))
     drawn = [next(iter(each.values())) for each in made]

@@ -76,7 +76,7 @@ class Stages:
                 'method="adaptive" out. Nothing was drawn.'
             )
         first = _built(levels, counts, tenths, squared.worst, bounds)
-        # Only people with an infinite budget have an infinite loss, and it remains infinite.
+        # Only people with an infinite budget have an infinite loss; what is left stays infinite.
         left = remaining(levels, cast(tuple[Fraction, ...], first.losses))
         seconds = (
             _built(levels, counts, left, replace(squared, spread=s), bounds) for s in SPREADS

@@ -54,13 +54,13 @@ _SURE: Final = 8.0
 """ln of the odds against a wrong end: one in three thousand."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
-"""A factor on the required weight: larger where numbers of people are expected, not known."""
+"""A factor on the required log-odds: larger where numbers of people are expected, not known."""
 
 _HOPELESS: Final = 0.45
 """The quantile beyond which a closer look is not worth its budget."""
 
 _INWARDS: Final = 1.5
-"""A closer look moves its quantiles inwards by this factor: farther out may be off the window."""
+"""A closer look uses quantiles farther in by this factor: others may lie outside its window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """Parts of its best cap that the mean may keep, tried in this order."""

@@ -34,7 +34,7 @@ _TOGETHER: Final = (
 
 
 def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:
-    """Return the places of questions that may be drawn together, in the order of each one's first.
+    """Return the places of questions that may be drawn together, groups in order of their first.
 
     Means with different shares are kept apart: their user wants some to be more precise than
     others, but means that are drawn together are all equally precise.

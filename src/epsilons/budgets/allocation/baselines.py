@@ -37,8 +37,9 @@ def uniform(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Let everyone spend everything: e_i = ε_i, the least noise. One public person takes it all.
+    """Let everyone spend everything: e_i = ε_i, the least noise.
 
+    If anyone is public, only public people count.
     Reference:
         PROP of paper *correlated*, Appendix B.
     """

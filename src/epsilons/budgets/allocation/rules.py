@@ -573,7 +573,7 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
     table = table.reshape(len(rates), width)
     # Columns: people with weight at most 0, 1, …, and people with weight at least 1, 2, … units.
     at_most = np.cumsum(table, axis=1)[:, :-1]
-    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # summed, so small counts stay exact
+    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # summed: a difference is inexact
     total = np.cumsum(at_least, axis=1)
     square = np.cumsum(at_least * (2.0 * np.arange(1, width) - 1.0), axis=1)
     # The bias is Σ(1/n − w)₊, over people with less than the average weight.

@@ -1,4 +1,4 @@
-"""The minimax affine estimator: it also chooses the divisor D, which shrinks towards the middle."""
+"""The minimax affine estimator: it also chooses the divisor D, and shrinks towards the middle."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ _ZERO = _UNIT // _NEAR**2 * line.CELLS
 @storable("mechanisms.TheLine")
 @dataclass(frozen=True)
 class TheLine:
-    """Every bucket of the float64 line, by its index in `tally.line`."""
+    """Every bucket of the float64 line, by its index in `door.count.line`."""
 
     @property
     def first(self) -> int:

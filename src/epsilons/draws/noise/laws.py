@@ -200,7 +200,7 @@ class Law(AnyLaw):
 
 @dataclass(frozen=True, init=False)
 class _Scaled(Law):
-    """A law whose probabilities fall by a = e^{-1/scale} from each integer to the next."""
+    """A law whose probabilities fall by a factor a = e^{-1/scale} from each integer to the next."""
 
     scale: Fraction
 
