@@ -405,10 +405,11 @@ class Randomizer(ABC):
 def honesty(state: State, off: float, told: Callable[[float], str], whole: float = 1.0) -> str:
     """The text of the assumption that reports are honest, with the error if 1 % of them are not.
 
+    The callable formats an error on a unit range for this text.
+
     Args:
         state: the state of the reports.
         off: distance of the estimate from the middle of a report's range, on a unit range.
-        told: formats an error on a unit range.
         whole: the largest possible error on a unit range.
     """
     lies = max(state.n // 100, 1)
