@@ -459,7 +459,7 @@ def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: 
     code = f"""
 import os
 from epsilons.collector import store
-class Killed(store.Store):
+class Killed(store.SurveyStore):
     def _version(self):
         if self._connection.in_transaction:
             for statement in store.RENEW[:{after}]:
