@@ -1,4 +1,4 @@
-"""What users type to learn how values vary, and how two columns go together."""
+"""The functions that users call for variances and covariances: `variance` and `covariance`."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def covariance(
 ) -> Release:
     """Publish how two columns are related when everyone has their own ε.
 
-    Everyone divides one unit among nine cells, so that covariance, slope, correlation and both
-    means come from one release.
+    Everyone divides one unit among nine cells, so covariance, slope, correlation and both means
+    come from one release.
 
     Args:
         x: the first column: an array, or the name of a column of `data`.
@@ -164,7 +164,7 @@ def covariance(
         add/remove, pure, exact on integers: docs/proofs/pairs.md.
 
     Reference:
-        The noise of the simplex of all shares of nine cells (Hardt and Talwar, 2010); which cells
+        Noise for the simplex of shares of nine cells (Hardt and Talwar, 2010); the choice of cells
         is new.
     """
     return answered(Covariance, locals())
