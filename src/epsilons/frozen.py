@@ -93,7 +93,7 @@ _REFUSED: Final = (
     ValueError,
     ZeroDivisionError,
 )
-"""What constructors raise if their arguments are not what was stored."""
+"""Exceptions that constructors raise for arguments that are not theirs."""
 
 
 def storable(

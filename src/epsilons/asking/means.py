@@ -93,7 +93,7 @@ def mean(
             printed error hold for all data.
         loss: which error to minimize: "mse", the mean squared error; or "pac", the error that is
             not exceeded with probability `confidence`.
-        confidence: of the PAC error, and of the printed interval.
+        confidence: the confidence of the PAC error, and of the printed interval.
         method: "auto" picks the smallest forecast error; or name a rule (`epsilons.plan` lists
             them). "adaptive", with bounds under replace, finds the spread with a tenth of
             everyone's budget first.
@@ -120,7 +120,7 @@ def mean(
             `ledger.claim("wages 2026", at_most=0.2)`. It needs `person`.
         title: what was measured, in one line of at most 120 characters, for printouts, JSON and
             reports.
-        unit: of the values, such as "minutes", at most 40 characters.
+        unit: the unit of the values, such as "minutes", at most 40 characters.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
@@ -207,7 +207,7 @@ def frequencies(
         loss: which error to minimize: "mse", the sum of the squared errors of all categories;
             "largest", the mean square of the largest error of any category; or "pac", the error of
             the worst category that is not exceeded with probability `confidence`.
-        confidence: of the PAC error, and of the printed intervals.
+        confidence: the confidence of the PAC error, and of the printed intervals.
         method: "auto", or the name of a rule.
         missing: "error", the default under replace: a missing or undeclared value is refused unless
             `other` is given. Under add/remove such a value is in `other`, or in no category.
@@ -216,7 +216,7 @@ def frequencies(
         ledger: instead of epsilon, a claim on a ledger, as for `epsilons.mean`.
         title: what was measured, in one line of at most 120 characters, for printouts, JSON and
             reports.
-        unit: of the numbers that bins or integers stand for, such as "years".
+        unit: the unit of the values, for bins and integers, such as "years".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 

@@ -65,7 +65,7 @@ def quantile(
         loss: which error is shown: "mse" or "pac". Either is a forecast for values that are spread
             evenly over the bounds: in the worst case over all data, the error may be the whole
             range. Intervals hold for all data.
-        confidence: of the printed interval; a selection is designed for it.
+        confidence: the confidence of the printed interval; a selection is designed for it.
         method: "table": a table of bins, which serves all quantiles at once. "selection", under
             replace: each quantile, and one on either side of it, is selected among 1024 candidates.
             "auto" picks the one with shorter intervals for values that are spread evenly.
@@ -77,7 +77,7 @@ def quantile(
         cap: for add/remove, the most that anyone spends.
         ledger: instead of epsilon, a claim on a ledger.
         title: what was measured, in one line of at most 120 characters.
-        unit: of the values, such as "minutes".
+        unit: the unit of the values, such as "minutes".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
@@ -134,7 +134,7 @@ def count(
         neighbours: "add-remove". Under "replace" the number of people is public.
         loss: which error is shown: "mse", the root mean square error; or "pac", the error that is
             not exceeded with probability `confidence`.
-        confidence: of the printed interval.
+        confidence: the confidence of the printed interval.
         missing: "exclude" counts those who have a value, and keeps secret who they are. By default
             everyone counts, whether they have a value or not.
         levels: the budgets that people were offered.

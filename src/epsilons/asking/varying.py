@@ -57,7 +57,7 @@ def variance(
         related: whether budgets may be related to values: True, in any way; False; or a number δ:
             the means of people at different budgets differ by at most δ of the range, and so do the
             means of any combination of values and their squares.
-        confidence: of the printed intervals.
+        confidence: the confidence of the printed intervals.
         method: "auto", or the name of a rule.
         missing: what to do with a value that is null, NaN or infinite: "error" or "midpoint", as
             for `epsilons.mean`; "exclude" takes the variance of those who have a value, and keeps
@@ -136,7 +136,7 @@ def covariance(
         related: whether budgets may be related to values: True, in any way; False; or a number δ:
             the means of people at different budgets differ by at most δ of the range, and so do the
             means of any combination of both columns, their squares and their product.
-        confidence: of the printed intervals.
+        confidence: the confidence of the printed intervals.
         method: "auto", or the name of a rule.
         missing: what to do with a value that is null, NaN or infinite, in either column: "error" or
             "midpoint", as for `epsilons.mean`; "exclude" leaves out anyone who has no value in one

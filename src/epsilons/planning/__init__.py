@@ -156,7 +156,7 @@ def plan(
         spread: for a mean, a guess of the standard deviation, as a fraction of the range. Errors
             are then forecast for such data, and the plan also says what they are in the worst case.
         loss: "mse", "pac", or for frequencies "largest": what `auto` minimizes.
-        confidence: of the PAC error.
+        confidence: the confidence of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
         groups: for means by group under replace, the number of groups, or their labels.
         groups_are: "private", or "public" if group membership is no secret.

@@ -264,7 +264,7 @@ class Plan(Asked):
 
     @property
     def _unit(self) -> float:
-        """What an error of 1 on a unit range is, in data units."""
+        """The factor from errors on a unit range to errors in data units."""
         unit: float = self.trial.found.estimate.unit
         return unit
 

@@ -259,7 +259,7 @@ class RangePlan(Asked):
         }
 
     def _known_range(self, now: float) -> Option:
-        """What it would help to know a range of the same width."""
+        """The option to give bounds as wide as the range that would be found."""
         width = 1.0 if self.width is None else self.width
         spread = None if self.width is None else min(1.0 / self.width, 0.5)
         known = replace(self.question, bounds=(0.0, width), shape="any", spread=spread)
@@ -267,7 +267,7 @@ class RangePlan(Asked):
         return option("if a range as wide as this were known", "bounds=(lo, hi)", now, then)
 
     def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
-        """What a smaller `related` would help, where intervals are proven for it."""
+        """The option to assume a weaker relation, where intervals are proven for it."""
         asked = Assumption(self.goal.assumption.about, _LITTLE)
         if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
             return []

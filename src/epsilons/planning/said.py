@@ -51,11 +51,10 @@ __all__ = ["central_sheet", "groups_sheet", "local_sheet", "range_sheet", "sever
 Told = Callable[[float], str]
 
 _COLUMNS: Final = 4
-"""The number of levels in a printed plan; if there are more, so many are chosen."""
+"""The most levels that a printed plan shows."""
 
 _LEVELS: Final = 8
-"""The number of levels in the table of what finding a range costs; if there are more, so many are
-chosen."""
+"""The most levels in the table of what finding a range costs."""
 
 _WIDE: Final = 0.4
 """Intervals with a half-width of at least this fraction of the range say almost nothing."""

@@ -86,7 +86,7 @@ class Estimate:
 
 
 class Reportable(Estimate):
-    """An estimate that the local model can also have; then its margin bounds lies in reports."""
+    """An estimate that may come from local reports; then its margin bounds the effect of lies."""
 
     margin: Any
     raw: Any

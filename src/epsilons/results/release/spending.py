@@ -28,7 +28,7 @@ _PUBLIC = 2.0**20
 """The highest possible rung. Public records are on it, and so are budgets above it."""
 
 _NEARLY = 1.0 - 2.0**-30
-"""What is spent is a little below a budget where weights were rounded down: nothing is kept."""
+"""Weights are rounded down: if this fraction of a budget is spent, nothing counts as kept."""
 
 
 class Spent(NamedTuple):
