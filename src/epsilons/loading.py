@@ -3,9 +3,9 @@
 A package repeats its imports under `if TYPE_CHECKING`, for mypy and for readers:
 
     if TYPE_CHECKING:
-        from epsilons.noise.laplace import DiscreteLaplace
+        from epsilons.draws.noise.laws import DiscreteLaplace
     else:
-        __getattr__, __dir__ = names(__name__, {"laplace": ("DiscreteLaplace",)})
+        __getattr__, __dir__ = names(__name__, {"laws": ("DiscreteLaplace",)})
 
 `later` does the same for a module that only some calls need. Tests check that the tables match the
 imports.
