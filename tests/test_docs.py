@@ -374,6 +374,16 @@ def test_proofs_were_read_after_the_last_change(
     assert check.main([]) == 0, capsys.readouterr().out
 
 
+def test_proofs_name_files_that_exist() -> None:
+    folders = ("src", "tests", "benchmarks")
+    files = [
+        f"/{each.relative_to(ROOT).as_posix()}" for f in folders for each in (ROOT / f).rglob("*.*")
+    ]
+    for page in sorted((ROOT / "docs/proofs").glob("*.md")):
+        for named in re.findall(r"`([\w./-]+\.(?:py|js|toml))`", page.read_text("utf-8")):
+            assert any(file.endswith(f"/{named}") for file in files), f"{page.name}: {named}"
+
+
 def test_an_unread_proof_is_noticed(
     check: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,9 +6,10 @@
     print(release)
 
 `ep.plan` forecasts the error before any data is read, `ep.allocate` chooses who spends what, and
-`ep.verify.exact` recomputes the loss of each person from what was drawn. In `ep.local` everyone
+`ep.verify.exact` recomputes each person's privacy loss from the mechanism. In `ep.local` everyone
 randomizes their own value, and nobody has to be trusted; `ep.collector` does this in people's own
-browsers. `ep.theory` says what no method can beat, and `ep.papers` has methods to compare with.
+browsers. `ep.theory` has lower bounds for every method, and `ep.papers` has methods to compare
+with.
 """
 
 from __future__ import annotations

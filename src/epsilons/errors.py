@@ -1,10 +1,10 @@
-"""Everything that `epsilons` raises.
+"""The exceptions that `epsilons` raises.
 
     EpsilonsError
     ├── ArgumentError (ValueError)      an argument is invalid
     │   ├── BudgetError                 ε is negative, NaN, missing, or zero for everyone
     │   ├── BoundsError                 bounds are missing, reversed, equal or infinite
-    │   ├── ColumnError                 a column is not there, or is not of the type it must be
+    │   ├── ColumnError                 a column is missing, or has the wrong type
     │   └── KindError (AttributeError)  a release is asked for what only another statistic has
     ├── DataError (ValueError)          the data cannot be used as they are
     │   ├── MissingValueError           a value is null, NaN or infinite
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class EpsilonsError(Exception):
-    """The root of everything that `epsilons` raises."""
+    """The base class of every exception that `epsilons` raises."""
 
 
 class ArgumentError(EpsilonsError, ValueError):
@@ -60,7 +60,7 @@ class BoundsError(ArgumentError):
 
 
 class ColumnError(ArgumentError):
-    """A column is missing, or does not have the type that it must have."""
+    """A column is missing, or has the wrong type."""
 
 
 class KindError(ArgumentError, AttributeError):

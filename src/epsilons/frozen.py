@@ -1,19 +1,21 @@
-"""Frozen objects as plain data, and back: mechanisms, laws, margins, whole releases.
+"""Write frozen objects as plain data, and read them back: mechanisms, laws, margins, releases.
 
-An object is what its constructor is given. So a class that is `storable` must keep each argument of
-its constructor under the argument's own name; reading it back calls the constructor, with all of
-its checks. Numbers stay what they are: integers of any size, fractions, floats to the last bit.
+An object is defined by its constructor's arguments. So a `storable` class must keep each argument
+of its constructor as an attribute of the same name. Reading an object back calls the constructor,
+with all of its checks. Numbers are kept exactly: integers of any size, fractions, floats to the
+last bit.
 
-What is written is read by every later version. So a class is stored under a kind that it declares,
-wherever it lives and whatever it is called, and its arguments under the names that they had first:
+Every later version reads what was written. So a class is stored under a kind that it declares,
+whatever its module and its name, and its arguments under the first names that they had:
 
     @storable("noise.Old")                               the kind, which never changes
     @storable("noise.Old", fields={"old": "new"})        an argument was renamed
     @storable("noise.Old", reads=without_the_old_one)    an argument was dropped
 
-Arguments that a class names in `LATER` are written only where they differ from their defaults: so
-what needs none of them is written as before they were there. A kind stands for its formulas: what
-it says about stored numbers never changes, and a new formula is a class of a new kind.
+Arguments that a class names in `LATER` are written only where they differ from their defaults. An
+object that uses none of them is written as it was before they existed. A kind stands for its
+formulas: what it computes from stored numbers never changes, and a new formula needs a new class
+with a new kind.
 """
 
 from __future__ import annotations
@@ -52,8 +54,8 @@ class _Form:
     Attributes:
         kind: the name under which they are stored.
         made: the class.
-        fields: from stored names to arguments of its constructor, where these differ.
-        reads: from what was stored to arguments, if it was stored with others.
+        fields: a mapping from stored names to constructor arguments, where these differ.
+        reads: converts stored arguments to those of the constructor, if some were dropped.
     """
 
     kind: str
@@ -63,24 +65,24 @@ class _Form:
 
 
 _FORMS: Final[dict[str, _Form]] = {}
-"""How classes are stored, by their kinds: those of modules that are loaded."""
+"""The forms of all classes in loaded modules, by kind."""
 
 _FORM_OF: Final[dict[type, _Form]] = {}
-"""The same by class."""
+"""The same forms, by class."""
 
 _DECLARED: Final = re.compile(r"""^@(?:frozen\.)?storable\(\s*"([^"]+)\"""", re.MULTILINE)
-"""Where a module declares a kind."""
+"""Finds the kinds that a module's source declares."""
 
 _LONG: Final = 64
-"""Arrays, and rows of fractions, with more entries are packed."""
+"""Arrays, and lists of fractions, with more entries than this are compressed."""
 
 _MOST: Final = 2**28
-"""Bytes that what is packed may have."""
+"""The most bytes that compressed data may expand to."""
 
 _KINDS: Final = ("<f8", "<i8", "|b1")
 
 _FRACTION: Final = re.compile(r"-?[0-9]+(/[0-9]+)?")
-"""Fractions as they are written here. Of "1e999999999" Python would make all digits."""
+"""Fractions as `to_plain` writes them. Python would expand "1e999999999" to all of its digits."""
 
 _REFUSED: Final = (
     AttributeError,
@@ -91,7 +93,7 @@ _REFUSED: Final = (
     ValueError,
     ZeroDivisionError,
 )
-"""What constructors raise of what is not theirs."""
+"""Exceptions that constructors raise for arguments that are not theirs."""
 
 
 def storable(
@@ -103,13 +105,14 @@ def storable(
     """Declare that objects of a class can be written as plain data, and read back.
 
     Args:
-        kind: the name under which they are stored, for good: a literal, by which the module of the
-            class is found.
-        fields: from stored names to arguments of the constructor, for arguments that were renamed.
-        reads: makes arguments of what was stored, for arguments that were dropped.
+        kind: the name under which they are stored, which never changes. It must be a string
+            literal, because `modules_of` finds the module of a class by reading the sources.
+        fields: a mapping from stored names to constructor arguments, for arguments that were
+            renamed.
+        reads: converts stored arguments to those of the constructor, if some were dropped.
 
     Raises:
-        ValueError: another class is stored under this name.
+        ValueError: another class is stored under this kind.
     """
 
     def declare(cls: Class) -> Class:
@@ -123,10 +126,10 @@ def storable(
 
 
 def _form_of(kind: str) -> _Form:
-    """How objects of a kind are stored; where it is not known yet, its module is loaded.
+    """The form of a kind; loads the kind's module if that has not happened yet.
 
     Raises:
-        KeyError: there is none.
+        KeyError: there is no such kind.
     """
     if kind not in _FORMS:
         importlib.import_module(modules_of("epsilons")[kind])
@@ -135,7 +138,7 @@ def _form_of(kind: str) -> _Form:
 
 @cache
 def modules_of(package: str) -> dict[str, str]:
-    """The module of every kind that a package declares, from its sources: nothing is loaded.
+    """The module of every kind that a package declares, read from its sources without imports.
 
     Raises:
         ValueError: two modules declare the same kind.
@@ -150,7 +153,7 @@ def modules_of(package: str) -> dict[str, str]:
 
 
 def _sources(package: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
-    """The modules of a package and of those within it, each with its source."""
+    """The modules of a package and of its subpackages, each with its source file."""
     for each in folder.iterdir():
         if each.name == "__init__.py":
             yield package, each
@@ -164,10 +167,10 @@ def to_plain(thing: Any) -> Any:
     """Write a frozen object as plain data.
 
     Args:
-        thing: an object of a storable class, or what such objects are made of.
+        thing: an object of a storable class, or a value that such objects hold.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: objects of this type cannot be stored.
     """
     if thing is None or isinstance(thing, (bool, str)):
         return thing
@@ -192,7 +195,7 @@ def to_plain(thing: Any) -> Any:
 
 
 def _object(thing: Any, cls: type, form: _Form) -> Parts:
-    """An object as its class is stored."""
+    """An object of a storable class as plain data."""
     later = getattr(cls, "LATER", ())
     names = {argument: name for name, argument in form.fields.items()}
     parts = {
@@ -207,10 +210,10 @@ def from_plain(data: Any) -> Any:
     """Read an object back.
 
     Args:
-        data: as `to_plain` gives it; lists become tuples.
+        data: what `to_plain` returned; lists become tuples.
 
     Raises:
-        ArgumentError: it is something else, or a constructor refuses what it is given.
+        ArgumentError: it is no stored object, or a constructor refuses its arguments.
     """
     if isinstance(data, list):
         return tuple(from_plain(each) for each in data)
@@ -267,7 +270,11 @@ def _packed(held: bytes) -> str:
 
 
 def _unpacked(packed: str) -> bytes:
-    """The bytes that were packed, if they are not too many."""
+    """The uncompressed bytes.
+
+    Raises:
+        ValueError: the data are malformed, or expand to more than `_MOST` bytes.
+    """
     try:
         unpack = zlib.decompressobj()
         held = unpack.decompress(base64.b64decode(packed, validate=True), _MOST)

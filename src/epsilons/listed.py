@@ -1,4 +1,4 @@
-"""Labels and edges as users list them: checked, and as plain Python objects."""
+"""Check declared labels and bin edges, and convert them to plain Python objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from epsilons.errors import ArgumentError
 __all__ = ["MOST_CATEGORIES", "bins", "labels"]
 
 MOST_CATEGORIES: Final = 10**6
-"""The most categories."""
+"""The largest number of categories."""
 
 _LABELS: Final = {
     "categories": "Give distinct strings, integers or booleans; for bins of numbers give edges.",
@@ -29,7 +29,7 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
         name: the parameter, as the user types it.
 
     Raises:
-        ArgumentError: they are something else. The message shows none of them.
+        ArgumentError: they are not distinct labels of one type. The message shows none of them.
     """
     how = _LABELS[name]
     items = _listed(name, declared, how)
@@ -51,14 +51,14 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
 
 
 def bins(edges: object) -> tuple[tuple[Any, Any], ...]:
-    """Return the bins (lo, hi) that edges stand for; they ascend and do not overlap.
+    """Return the bins (lo, hi) that edges define, ascending and without overlap.
 
     Args:
-        edges: numbers that ascend, each the end of one bin and the beginning of the next; or
-            pairs (lo, hi), which may leave gaps.
+        edges: ascending numbers, each the end of one bin and the start of the next; or pairs
+            (lo, hi), which may leave gaps.
 
     Raises:
-        ArgumentError: they are something else. The message shows none of them.
+        ArgumentError: they are neither. The message shows none of them.
     """
     items = _listed("edges", edges, _EDGES)
     types = set(map(type, items))
@@ -79,7 +79,11 @@ def bins(edges: object) -> tuple[tuple[Any, Any], ...]:
 
 
 def _floats(items: list[Any]) -> list[float]:
-    """Return ends of bins as float64."""
+    """Return bin edges as float64.
+
+    Raises:
+        ArgumentError: they are not all numbers, do not fit float64, or are NaN.
+    """
     problem = "not all numbers"
     if set(map(type, items)) <= {int, float}:
         try:
@@ -94,12 +98,16 @@ def _floats(items: list[Any]) -> list[float]:
 
 
 def _plain(item: Any) -> Any:
-    """Return a Python object in place of a scalar of NumPy."""
+    """Convert a NumPy scalar to a Python object; return anything else as it is."""
     return item.item() if hasattr(item, "dtype") and hasattr(item, "item") else item
 
 
 def _listed(name: str, given: object, how: str) -> list[Any]:
-    """Return what is declared as a list of Python objects."""
+    """Return declared labels or edges as a list of Python objects.
+
+    Raises:
+        ArgumentError: they are not a list, empty, or too many.
+    """
     if (
         isinstance(given, (str, bytes, Mapping, Set))
         or not (isinstance(given, Sized) and isinstance(given, Iterable))

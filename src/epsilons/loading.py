@@ -1,13 +1,14 @@
-"""Names that are loaded where they are first asked for (PEP 562), so that an import is quick.
+"""Lazy imports (PEP 562): names are loaded on first use, which keeps `import epsilons` fast.
 
-A package writes its imports once more under `if TYPE_CHECKING`, where mypy and readers find them:
+A package repeats its imports under `if TYPE_CHECKING`, for mypy and for readers:
 
     if TYPE_CHECKING:
-        from epsilons.noise.laplace import DiscreteLaplace
+        from epsilons.draws.noise.laws import DiscreteLaplace
     else:
-        __getattr__, __dir__ = names(__name__, {"laplace": ("DiscreteLaplace",)})
+        __getattr__, __dir__ = names(__name__, {"laws": ("DiscreteLaplace",)})
 
-`later` is the same for a module that only some calls need. Tests hold the tables to the imports.
+`later` does the same for a module that only some calls need. Tests check that the tables match the
+imports.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ __all__ = ["later", "names"]
 def names(
     package: str, table: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a package whose parts are loaded when asked for.
+    """Return the `__getattr__` and `__dir__` of a package whose names are loaded on first use.
 
     Args:
-        package: its `__name__`.
-        table: its modules, each with the names that are taken from it; one without names is itself
-            a name of the package.
+        package: the package's `__name__`.
+        table: for each submodule, the names that the package takes from it. A submodule without
+            names is itself a name of the package.
     """
     where = {name: module for module, taken in table.items() for name in taken}
 
@@ -40,7 +41,8 @@ def names(
             value = importlib.import_module(f"{package}.{name}")
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        # A module may have the name of a function that is taken from it: the function is meant.
+        # Importing a submodule sets it as an attribute of the package. If a function has the same
+        # name, the function must win.
         setattr(sys.modules[package], name, value)
         return value
 
@@ -52,16 +54,16 @@ def names(
 
 
 class _Later(ModuleType):
-    """A module that is loaded when something of it is asked for."""
+    """A stand-in for a module, which is imported when an attribute is first read."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self.__name__), name)
 
 
 def later(module: str) -> ModuleType:
-    """A module that is not loaded yet.
+    """Return a stand-in that imports a module on first use.
 
     Args:
-        module: its full name.
+        module: the module's full name.
     """
     return _Later(module)

@@ -1,4 +1,4 @@
-"""When and by what something was made: the day or the second in UTC, and epsilons' version."""
+"""The current time in UTC, and the version of epsilons: releases state when they were made."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ VERSION: Final = "0.3.0.dev0"
 
 
 def today() -> str:
-    """The day in UTC, such as 2026-01-31: the one place at which a clock is read for a release."""
+    """Today's date in UTC, such as 2026-01-31. Releases read the clock nowhere else."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def now() -> str:
-    """The second in UTC, such as 2026-01-31T12:00:00Z: when something was written in a ledger."""
+    """The current second in UTC, such as 2026-01-31T12:00:00Z, for entries of a ledger."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

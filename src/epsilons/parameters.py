@@ -1,4 +1,4 @@
-"""What each parameter may be, declared once as data: validation and its tests both read it."""
+"""The allowed values of each parameter, declared once as data for validation and its tests."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 """The words that a parameter takes."""
 
 LOSSES_OF_A_MEAN: Final = get_args(types.LossOfOne)
-"""Those of `loss` that a mean takes, which has but one error."""
+"""The values of `loss` for a mean, which has only one error."""
 
 MISSING: Final = get_args(types.Missing)
-"""Those of `missing` that numbers of the central model take, with a private denominator."""
+"""The values of `missing` for numbers in the central model; "exclude" hides the denominator."""
 
 FORMER: Final[dict[str, tuple[str, bool]]] = {
     "iid": ("population", False),
     "shuffled": ("people", False),
     "correlated": ("people", True),
 }
-"""What `about` and `related` are for the words that `assume` took before 0.2."""
+"""The `about` and `related` that replace each value of `assume`, which was dropped in 0.2."""
 
 _FOR_COMPARISON = (
     " now: it draws for each person, takes arrays, and is there for comparison. Leave method out "
@@ -58,7 +58,7 @@ MOVED: Final[dict[str, str]] = {
         f"ep.papers.diffused_mean or, for add-remove, ep.papers.reduced_mean{_FOR_COMPARISON}"
     ),
 }
-"""Methods that `method` took before 0.3, and where they are."""
+"""Methods that `method` took before 0.3, and where they are now."""
 
 LONGEST: Final[dict[str, int]] = {
     "title": 120,
@@ -68,29 +68,29 @@ LONGEST: Final[dict[str, int]] = {
     "option": 80,
     "level": 40,
 }
-"""The most characters of a parameter that is a line of text."""
+"""The maximum length, in characters, of each parameter that is a line of text."""
 
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Control characters, halves of characters, and separators of lines and paragraphs."""
+"""Unicode categories of control characters, surrogates, and line and paragraph separators."""
 
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of what follows, beyond their own line."""
+"""Characters that change the direction of the text after them, even on later lines."""
 
 
 _CLOSE: Final = 0.65
-"""How similar a word must be to be suggested. At 0.6, "epsilon" is taken for "region"."""
+"""Minimum similarity for a suggestion. At 0.6, "epsilon" would suggest "region"."""
 
 
 def choice(name: str, value: object, allowed: Collection[str] | None = None) -> Any:
-    """Return `value` if parameter `name` takes it.
+    """Return `value` if it is one of the words that parameter `name` takes.
 
     Args:
         name: the parameter, as the user types it.
         value: what the user gave.
-        allowed: the words it takes; those of `CHOICES` unless given.
+        allowed: the words that it takes; by default those of `CHOICES`.
 
     Raises:
-        ArgumentError: it is not one of the words, which the message lists.
+        ArgumentError: it is not one of the words; the message lists them.
     """
     words = CHOICES[name] if allowed is None else tuple(allowed)
     if isinstance(value, str) and value in words:
@@ -102,10 +102,10 @@ def choice(name: str, value: object, allowed: Collection[str] | None = None) -> 
 
 
 def method(value: object, allowed: Collection[str]) -> str:
-    """Return a method of the central model, if it is one of those that are allowed.
+    """Return a method of the central model, if it is allowed.
 
     Raises:
-        ArgumentError: it is not, or it is one that has moved: the message says where to.
+        ArgumentError: it is not, or it is now elsewhere: the message says where.
     """
     if isinstance(value, str) and value in MOVED:
         raise ArgumentError(f"method={value!r} is {MOVED[value]}")
@@ -114,10 +114,10 @@ def method(value: object, allowed: Collection[str]) -> str:
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """The known word that is meant by another one, as a question; "" if none is close.
+    """A question that suggests the closest known word, or "" if none is close.
 
-    Case does not count, and an abbreviation is closer than a word of similar letters: "epsilon"
-    means "eps" rather than "region".
+    Case is ignored. A prefix is closer than a word of similar letters: "epsilon" suggests "eps"
+    rather than "region".
     """
     if not isinstance(given, str):
         return ""
@@ -137,10 +137,10 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def loss_of_a_mean(value: str) -> str:
-    """Return a loss that a mean has.
+    """Return a loss, if a mean has it.
 
     Raises:
-        ArgumentError: it is one of several errors.
+        ArgumentError: it is only for statistics with several errors.
     """
     if value not in LOSSES_OF_A_MEAN:
         raise ArgumentError(
@@ -151,7 +151,7 @@ def loss_of_a_mean(value: str) -> str:
 
 
 def related(value: object) -> bool | float:
-    """Return whether budgets may go with values: True, False, or by how much, in (0, 1).
+    """Return how budgets may be related to values: True, False, or a number in (0, 1).
 
     Raises:
         ArgumentError: it is something else.
@@ -173,10 +173,10 @@ def related(value: object) -> bool | float:
 
 
 def spread(value: object) -> float:
-    """Return a guess of the standard deviation, in parts of the range: at most one half.
+    """Return a guess of the standard deviation as a fraction of the range; 0.5 if none is given.
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: it is not a number from 1e-6 to 0.5.
     """
     if value is None:
         return 0.5
@@ -199,7 +199,7 @@ _NEEDED: Final[Mapping[str, str]] = {
     "x": "name the first column, or give an array.",
     "y": "name the second column, or give an array.",
 }
-"""What to do about an argument that is not given."""
+"""For each required argument, what to do if it is missing."""
 
 _NO_BOUNDS: Final = (
     "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are"
@@ -212,20 +212,20 @@ def refuse(
     given: Mapping[str, object],
     not_taken: Mapping[str, str],
 ) -> None:
-    """Say in plain words what is wrong with the names of arguments, where Python would not.
+    """Raise a helpful error for wrong or missing argument names, where Python's is terse.
 
-    What is no argument and never was one is left to Python, which names it.
+    A name that is unknown, and always was, is left to Python, whose message names it.
 
     Args:
-        asked: what is called: a function, or the `__init__` of a class without its first argument.
-        args: what it is called with, by place.
-        given: what it is called with, by name.
-        not_taken: names that it does not take, each with a sentence that says why, in which {}
-            stands for what was given.
+        asked: the function that is called, or the `__init__` of a class.
+        args: its positional arguments, without `self`.
+        given: its keyword arguments.
+        not_taken: names that it does not take, each with a sentence that says why. In the
+            sentence, {} stands for the value.
 
     Raises:
-        ArgumentError: there is a name that it does not take, or an argument is not given
-            (BoundsError: bounds are not).
+        ArgumentError: a name is not taken, or a required argument is missing.
+        BoundsError: bounds are missing.
     """
     if "assume" in given:
         raise ArgumentError(translated("assume", given["assume"]))
@@ -246,7 +246,7 @@ def refuse(
 
 @functools.cache
 def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str, bool]]:
-    """All arguments; those that may be given by place; and whether those needed may be None."""
+    """All arguments; the positional ones; and for each required one, whether it may be None."""
     every = [each for each in inspect.signature(asked).parameters.values() if each.name != "self"]
     needed = [each for each in every if each.default is each.empty]
     return (
@@ -257,11 +257,11 @@ def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str,
 
 
 def translated(name: str, value: object) -> str:
-    """One sentence that says what stands for the word of former versions.
+    """A sentence that says what to write instead of an argument of earlier versions.
 
     Args:
-        name: of the argument, as the user typed it.
-        value: what they gave.
+        name: the argument, as the user typed it.
+        value: its value.
     """
     if isinstance(value, str) and value in FORMER:
         about, related_ = FORMER[value]
@@ -275,10 +275,10 @@ def translated(name: str, value: object) -> str:
 def speaks_plainly(
     not_taken: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Make a function that says in plain words what is wrong with the names of its arguments.
+    """Decorate a function with `refuse`: helpful errors for wrong or missing argument names.
 
     Args:
-        not_taken: names that it does not take, as for `refuse`.
+        not_taken: names that the function does not take, as for `refuse`.
     """
 
     def plain(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -293,14 +293,15 @@ def speaks_plainly(
 
 
 def line(name: str, value: object) -> str | None:
-    """Return a line of text that is shown as it is, without blanks around it; None if not given.
+    """Return a line of text with surrounding blanks removed; None if it is not given.
 
     Args:
         name: the parameter, a key of `LONGEST`.
         value: what the user gave.
 
     Raises:
-        ArgumentError: it is no text, blank, too long, or more than one line of visible characters.
+        ArgumentError: it is no text, is blank, has too many characters, or is not one line of
+            visible characters.
     """
     if value is None:
         return None
@@ -321,10 +322,11 @@ def line(name: str, value: object) -> str | None:
 
 
 def missing(value: object, neighbours: str) -> str | None:
-    """Return what the caller wants done with missing values, if they said so.
+    """Return how missing values are to be treated; None if the caller did not say.
 
     Raises:
-        ArgumentError: it is not known; or it is a refusal, and who takes part is private.
+        ArgumentError: it is unknown; or it is "error" under add/remove, where a refusal would
+            reveal that somebody takes part.
     """
     if value is None:
         return None
@@ -339,7 +341,11 @@ def missing(value: object, neighbours: str) -> str | None:
 
 
 def confidence(value: object) -> float:
-    """Return `value` as a confidence strictly between 0 and 1."""
+    """Return `value` as a confidence.
+
+    Raises:
+        ArgumentError: it is not a number strictly between 0 and 1.
+    """
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < 1.0:
         return float(value)
     raise ArgumentError(
@@ -348,10 +354,10 @@ def confidence(value: object) -> float:
 
 
 def quantiles(value: object) -> float | tuple[float, ...]:
-    """Return which quantiles are asked for: one share, or several that ascend.
+    """Return the requested quantiles q: one number, or several in ascending order.
 
     Raises:
-        ArgumentError: they are something else.
+        ArgumentError: they are not numbers strictly between 0 and 1, or do not ascend.
     """
     several = isinstance(value, (list, tuple, np.ndarray))
     items: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
@@ -363,15 +369,15 @@ def quantiles(value: object) -> float | tuple[float, ...]:
 
 
 def cells(statistic: object, categories: object, edges: object = None) -> int | None:
-    """How many categories `statistic` has: None for a mean.
+    """The number of categories of a statistic; None for a mean.
 
     Args:
         statistic: "mean" or "frequencies".
-        categories: for frequencies, the categories or how many there are; or
-        edges: the edges of bins, or pairs (lo, hi).
+        categories: for frequencies, the categories or their number.
+        edges: instead of categories, the edges of bins, or pairs (lo, hi).
 
     Raises:
-        ArgumentError: they do not fit together.
+        ArgumentError: the arguments do not fit together.
     """
     if choice("statistic", statistic) == "mean":
         for name, given in (("categories", categories), ("edges", edges)):
@@ -392,10 +398,10 @@ def cells(statistic: object, categories: object, edges: object = None) -> int | 
 
 
 def one_of(categories: object, edges: object) -> None:
-    """Check that either categories or edges are given.
+    """Check that exactly one of categories and edges is given.
 
     Raises:
-        ArgumentError: none of them is given, or both are.
+        ArgumentError: neither is given, or both are.
     """
     if (categories is None) == (edges is None):
         what = "neither is given" if edges is None else "both are given"
@@ -410,7 +416,8 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
 
     Args:
         value: what the user gave.
-        power: of its width that must be a float: errors are squared, and so are variances.
+        power: the power of the width that must be a normal float: 2 for squared errors, 4 for
+            those of variances and covariances.
         name: the parameter, as the user types it.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The names that signatures use: words that may be typed, what users hand in, and arrays."""
+"""Type aliases for signatures: the words that parameters take, user input, and arrays."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ About: TypeAlias = Literal["people", "population"]
 GroupsAre: TypeAlias = Literal["private", "public"]
 LocalMissing: TypeAlias = Literal["error", "midpoint"]
 LossOfOne: TypeAlias = Literal["mse", "pac"]
-"""Which error of one number is to be small."""
+"""Which error to minimize, for a single number."""
 Loss: TypeAlias = Literal[LossOfOne, "largest"]
-"""Which error of several numbers is to be small."""
+"""Which error to minimize, for several numbers."""
 Missing: TypeAlias = Literal[LocalMissing, "exclude"]
-"""What becomes of missing values in the central model, with a private denominator if need be."""
+"""How missing values are treated in the central model; "exclude" makes the denominator private."""
 Model: TypeAlias = Literal["central", "local"]
 Neighbours: TypeAlias = Literal["replace", "add-remove"]
 Place: TypeAlias = Literal["same", "first", "last", "shuffled"]
-"""Where the rows of a person are whom a replay changes."""
+"""Where a replay puts the rows of the person that it changes."""
 Allocated: TypeAlias = Literal["mean", "frequencies"]
-"""Whose error chooses what people spend, where no question is asked."""
+"""The statistic for which `allocate` minimizes the error."""
 Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
 Shape: TypeAlias = Literal["any", "gaussian"]
 LocalFrequenciesMethod: TypeAlias = Literal["auto", "hadamard", "projection", "rappor"]
 LocalMeanMethod: TypeAlias = Literal["auto", "laplace", "bit"]
 LocalVectorMethod: TypeAlias = Literal["auto", "duchi"]
 Weights: TypeAlias = Literal["variance", "paper", "uniform"]
-"""By what local reports are weighted."""
+"""How local reports are weighted."""
 
 _Cap: TypeAlias = Literal["optimal", "threshold", "uniform", "proportional"]
 _MeanRule: TypeAlias = Literal[
@@ -98,7 +98,7 @@ _FrequencyRule: TypeAlias = Literal[
     "hpf-up-t",
 ]
 RuleName: TypeAlias = Literal["auto", _MeanRule, _FrequencyRule]
-"""A rule from budgets to what people spend."""
+"""A rule that says how much of their budget each person spends."""
 
 MeanMethod: TypeAlias = Literal[
     "auto",
@@ -114,7 +114,7 @@ MeanMethod: TypeAlias = Literal[
 FrequenciesMethod: TypeAlias = Literal["auto", _FrequencyRule, "transformed", "total"]
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
 SoftMethod: TypeAlias = Literal["auto", _Cap, "transformed"]
-"""How a variance or a covariance is found."""
+"""A method for a variance or a covariance."""
 
 
 class Table(Protocol):
@@ -122,20 +122,20 @@ class Table(Protocol):
 
     @property
     def columns(self) -> object:
-        """What its columns are called."""
+        """The names of its columns."""
 
 
 Data: TypeAlias = Table | str | os.PathLike[str]
 """A table, or the path of a file."""
 
 Column: TypeAlias = npt.ArrayLike | Sequence[object] | datetime.date
-"""An array or a list with an entry for each row; or what a column of the data is called."""
+"""An array or a list with an entry for each row; or the name of a column of the data."""
 
 Label: TypeAlias = str | int | bool
 """A category, or a group."""
 
 Group: TypeAlias = Label | tuple[Label, Label]
-"""A group of one column of groups, or of two."""
+"""The label of a group; for groups from two columns, a pair of labels."""
 
 Labels: TypeAlias = Sequence[Label] | Sequence[str] | npt.NDArray[Any]
 """Categories or groups, in the order of the result."""
@@ -144,7 +144,7 @@ Edges: TypeAlias = Sequence[float] | Sequence[tuple[float, float]] | npt.NDArray
 """The edges of bins, or bins (lo, hi)."""
 
 Part: TypeAlias = float | Fraction
-"""A part of a whole, such as Fraction(1, 12)."""
+"""A share, such as Fraction(1, 12)."""
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -152,6 +152,6 @@ Booleans: TypeAlias = npt.NDArray[np.bool_]
 
 
 def freeze(*arrays: npt.NDArray[Any]) -> None:
-    """Nobody can write to these arrays any more: frozen objects hold them."""
+    """Make arrays read-only, because frozen objects hold them."""
     for array in arrays:
         array.flags.writeable = False

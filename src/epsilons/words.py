@@ -1,17 +1,17 @@
-"""What is protected and what is assumed, in words: every such sentence stands here, and only here.
+"""The sentences that say what is protected and what is assumed, all in this one place.
 
-Those of the local model are in `local/randomizer.py`.
+Only those of the local model are elsewhere, in `local/randomizer.py`.
 
 protected(neighbours, range_is_known=…)                    what a release protects
 assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
-will_protect(neighbours), planned(neighbours, assumption)  plans
+will_protect(neighbours), planned(neighbours, assumption)  the same for plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
-ADDS_UP, ADDS_UP_LOCALLY                                   what no ledger has added up
+ADDS_UP, ADDS_UP_LOCALLY                                   that spending adds up over releases
 neighbours_are(neighbours)                                 what counts as a change of one person
-assumed_of_some(neighbours, assumption, whose, …)          means of groups, and of some people
-clipped(…), uncounted(…)                                   what values that do not fit count as
-left_out(…)                                                who is left out of a mean
+assumed_of_some(neighbours, assumption, whose, …)          means by group, or of a subset of people
+clipped(…), uncounted(…)                                   how invalid values are treated
+left_out(…)                                                which rows a mean leaves out
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _MOMENTS: Final = {
     "covariance": ", and so do the means of any combination of both columns, their squares and "
     "their product",
 }
-"""What else is assumed to differ little between budgets, if more than means is estimated."""
+"""What else differs by at most δ between budgets, if moments beyond the mean are estimated."""
 
 _ABOUT: Final = {
     "people": "This estimates {truth} exactly these people{counted}{clipped}.",
@@ -105,36 +105,36 @@ COUNTED: Final = (
     "For privacy and for the error, nothing. Everyone is counted whose budget is at least the "
     "lowest level."
 )
-"""Said about a count of people."""
+"""What a count of people assumes."""
 
 COUNTED_ANSWERS: Final = (
     "For privacy and for the error, nothing. Everyone is counted who has a value and whose budget "
     "is at least the lowest level."
 )
-"""Said about a count of those who answered."""
+"""What a count of those who answered assumes."""
 
 RANGE: Final = (
     "A budget below 2⁻⁶⁰ counts as 0, and a finite one above 2²⁰ (1,048,576) counts as 2²⁰: "
     "somebody has such a budget."
 )
-"""Said where public budgets are outside the public range of ε."""
+"""A note for releases with public budgets outside the public range of ε."""
 
 HIGHEST: Final = (
     "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, whoever "
     "has one."
 )
-"""Said where a declared level is the upper end of that range: a rule, whoever is there."""
+"""A note for releases with a declared level at the upper end of that range, whatever the data."""
 
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
 )
-"""Said about a release that no ledger charges."""
+"""A note on a release that was not charged to a ledger."""
 
 ADDS_UP_LOCALLY: Final = (
     "Spending adds up over all reports that a person sends: in the local model, everyone keeps "
     "their own account."
 )
-"""Said about a release of the local model, where nobody else could keep it."""
+"""The same note in the local model, where only people themselves can keep their account."""
 
 _GUESSED: Final = {
     "replace": "",
@@ -166,13 +166,13 @@ def protected(neighbours: str, *, range_is_known: bool = True) -> str:
 
     Args:
         neighbours: what counts as a change of one person.
-        range_is_known: whether the range of the values was given, or had to be found.
+        range_is_known: whether the range of the values was given. Otherwise it had to be found.
     """
     return _PROTECTED[neighbours, range_is_known]
 
 
 def drawn_together(means: int) -> str:
-    """What is said about several means that were drawn at once: words that go on from others."""
+    """A note on means that were drawn together, to be appended to another sentence."""
     return (
         f" It is one of {means} means that were drawn together: people spent once, on all "
         f"{means} of them."
@@ -180,13 +180,13 @@ def drawn_together(means: int) -> str:
 
 
 def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
-    """What is protected beside values, or not: words that go on from others.
+    """Whether group membership, answering and the subset are protected, to append to a sentence.
 
     Args:
         groups: whether there are groups.
-        public: whether it is no secret who is in which.
-        answers: whether those who did not answer are left out.
-        where: whether some are asked about, and others not.
+        public: whether group membership is public.
+        answers: whether people who did not answer are left out.
+        where: whether the mean is that of a subset of the people.
     """
     if public:
         return " Who is in which group is treated as public."
@@ -213,9 +213,9 @@ def assumed(
         statistic: "mean", "frequencies", "quantile", "variance" or "covariance".
         neighbours: what counts as a change of one person.
         assumption: what is assumed about the data.
-        mean: which mean it is, or which quantiles.
+        mean: the name of the mean or of the quantiles.
         found: whether values were clipped to a range that was found.
-        some: whether those who did not answer are left out.
+        some: whether people who did not answer are left out.
     """
     clipped_ = ", with each value clipped to the range that was found" if found else ""
     wanted = _ABOUT[assumption.about].format(
@@ -228,7 +228,7 @@ def assumed(
 
 
 def quantiles(q: float | Sequence[float]) -> str:
-    """Which quantiles, in words."""
+    """The name of one or several quantiles."""
     if isinstance(q, Sequence):
         return ", ".join(f"{each:.6g}" for each in q) + " quantiles"
     return "median" if q == 0.5 else f"{q:.6g} quantile"
@@ -237,14 +237,14 @@ def quantiles(q: float | Sequence[float]) -> str:
 def assumed_of_some(
     neighbours: str, assumption: Assumption, whose: str, *, groups: bool, public: bool
 ) -> str:
-    """What the error of means of groups, or of some people, assumes.
+    """What the error of means by group, or of a subset of people, assumes.
 
     Args:
         neighbours: what counts as a change of one person.
         assumption: what is assumed about the data.
         whose: the mean that is estimated, such as "mean of those who answered".
         groups: whether there are groups.
-        public: whether it is no secret who is in which.
+        public: whether group membership is public.
     """
     wanted = _ABOUT[assumption.about].format(
         truth=f"the {whose} {'of' if groups and 'answered' not in whose else 'among'}",
@@ -269,7 +269,7 @@ def assumed_of_some(
 
 
 def guessed(spread: float | None) -> str:
-    """What is said about a guess of the spread: words that go on from others."""
+    """A note on the guessed spread, to be appended to another sentence; "" without a guess."""
     if spread is None:
         return ""
     return (
@@ -306,7 +306,7 @@ def _percent(part: float) -> str:
 
 
 def will_protect(neighbours: str) -> str:
-    """What a release that is planned will protect."""
+    """What a planned release will protect."""
     return _WILL_PROTECT[neighbours]
 
 
@@ -346,15 +346,16 @@ def clipped(
     alone: bool = False,
     alike: bool = False,
 ) -> str:
-    """What values outside of the bounds count as and, if any are accepted, missing values.
+    """How values outside the bounds are treated and, if they are accepted, missing values.
 
     Args:
-        bounds: of the values.
-        midpoint: whether missing values are accepted.
-        averaged: the range of what is averaged, if that is something else of the values.
-        found: whether the bounds were found, and not given: then a few digits of them do.
-        alone: whether a person has one value.
-        alike: whether nearly all values seemed to be in one place when the bounds were found.
+        bounds: the range of the values.
+        midpoint: whether missing values count as the middle of the range.
+        averaged: the range of what is averaged, if that is a function of the values.
+        found: whether the bounds were found and not given; then they are shown to a few digits.
+        alone: whether each row counts by itself, as in quantiles; otherwise a missing row does not
+            matter if the person has others.
+        alike: whether nearly all values seemed to be equal when the bounds were found.
     """
     told = number if found else _exactly
     lo, hi = bounds
@@ -370,16 +371,16 @@ def clipped(
 
 
 def _exactly(bound: float) -> str:
-    """A bound that was given, to its last digit."""
+    """A given bound with all of its digits."""
     few = number(bound)
     return few if float(few.replace(",", "")) == bound else f"{bound:,}".removesuffix(".0")
 
 
 def uncounted(other: Any, neighbours: str) -> str:
-    """What values in no declared category count as; nothing is said if they are refused.
+    """How missing and undeclared values are treated; "" if they are refused.
 
     Args:
-        other: the category that catches them; None if there is none.
+        other: the category for such values; None if there is none.
         neighbours: what counts as a change of one person.
     """
     if other is not None:
@@ -399,18 +400,18 @@ PARTS_LEFT_OUT: Final = (
     " Missing values are left out. Someone with several rows divides one unit among all of them, "
     "and the parts of rows without a value are left out."
 )
-"""Said about quantiles of those who answered."""
+"""What quantiles of those who answered leave out."""
 
 _ONLY_SOME: Final = "Only rows that are asked about count."
 
 
 def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
-    """Who is left out of a mean: words that go on from others, or "".
+    """Which rows a mean leaves out, to be appended to another sentence; "" if none.
 
     Args:
         answers: whether missing values are left out.
-        groups: whether rows in no declared group are.
-        where: the column that says who is asked, or "" for an array; None if all are.
+        groups: whether rows in no declared group are left out.
+        where: the column that selects rows, or "" for an array; None if all rows count.
     """
     said = []
     if where is not None:

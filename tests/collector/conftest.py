@@ -1,4 +1,4 @@
-"""A collector that is served, on a port of its own, and what tests send to it."""
+"""A collector served on its own port, and fixtures for requests to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutated requests from a seed, with what must become of each; and two ways to send them."""
+"""Seeded mutated requests, each with its allowed outcomes, and two ways to send them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEADERS = ("Authorization", "Host", "Content-Type", "Origin", "Transfer-Encodin"
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, and the statuses that it may have."""
+    """A request, and the statuses that its response may have."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class Asked:
 
 
 def raw(asked: Asked) -> bytes:
-    """As it stands on a connection."""
+    """A request as bytes on a connection."""
     lines = [f"{asked.method} {asked.path} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in asked.headers]
     lines += [f"Content-Length: {len(asked.body)}"]
@@ -44,7 +44,7 @@ def raw(asked: Asked) -> bytes:
 
 @dataclass
 class Fuzz:
-    """One sender: it has invitations of its own, and knows which of its reports must be kept."""
+    """One sender with its own invitations. It knows which of its reports must be stored."""
 
     surveys: Mapping[str, collector.Survey]
     tokens: Mapping[str, tuple[str, ...]]
@@ -60,7 +60,7 @@ class Fuzz:
         self.reports = {name: made(survey) for name, survey in self.surveys.items()}
 
     def mutated(self, data: bytes, most: int = 4) -> bytes:
-        """Some bytes are flipped, put in, taken out or repeated."""
+        """Flip, insert, remove or repeat some bytes."""
         found = bytearray(data)
         for _ in range(int(self.rng.integers(1, most))):
             what, place = self.rng.integers(5), int(self.rng.integers(len(found) + 1))
@@ -78,7 +78,7 @@ class Fuzz:
         return bytes(found)
 
     def request(self) -> Asked:
-        """The next one."""
+        """The next request."""
         kinds = (
             self._body,
             self._body,
@@ -100,7 +100,7 @@ class Fuzz:
         return Asked("PUT", f"/r/{name}/{place}", (*headers, key), body, may)
 
     def _counts(self, name: str, body: bytes) -> bool:
-        """Whether the bytes are a report, by what the mechanism itself takes."""
+        """Whether the mechanism itself accepts the bytes as a report."""
         try:
             state = self.surveys[name].mechanism.state(body)
         except DataError:
@@ -121,14 +121,14 @@ class Fuzz:
         return self._put(name, place, token, body, frozenset({201}))
 
     def _body(self) -> Asked:
-        """A report with mutated bytes, at a good address with a good invitation."""
+        """A report with mutated bytes, with a valid address and a valid invitation."""
         name = self._name()
         long = self.rng.random() < 0.02
         body = self.mutated(self.reports[name]) * (int(self.rng.integers(2, 60)) if long else 1)
         return self._sent(name, body)
 
     def _whole(self) -> Asked:
-        """A good report: with a good invitation, a foreign one, or none."""
+        """A valid report, with a valid invitation, another survey's, or none."""
         name, what = self._name(), self.rng.integers(10)
         if what < 7:
             return self._sent(name, made(self.surveys[name]))
@@ -138,7 +138,7 @@ class Fuzz:
         return self._put(name, secrets.token_hex(16), token, self.reports[name], UNKNOWN)
 
     def _again(self) -> Asked:
-        """What was sent before: as it was, with other bytes, or to another survey."""
+        """An earlier request again: unchanged, with other bytes, or to another survey."""
         name = self._name()
         if not self.used[name]:
             return self._whole()
@@ -151,7 +151,7 @@ class Fuzz:
         return self._put(name, place, token, other, frozenset({200 if other == body else 409}))
 
     def _reserve(self) -> Asked:
-        """A reservation of an invitation that is reserved: again, elsewhere, or malformed."""
+        """A reservation of a reserved invitation: the same, from elsewhere, or malformed."""
         name = self._name()
         token = self.tokens[name][int(self.rng.integers(len(self.tokens[name])))]
         mine = lock(key_of(token))
@@ -171,7 +171,7 @@ class Fuzz:
         return "".join(c if c > " " and c != "\x7f" else "_" for c in found)
 
     def _head(self) -> Asked:
-        """Everything but the body is mutated. Its invitation is none: nothing may be kept."""
+        """Mutate everything except the body. The invitation is invalid: nothing may be stored."""
         name = self._name()
         path = f"/r/{name}/{secrets.token_hex(16)}"
         headers = {"Host": "localhost", "Authorization": f"Bearer {secrets.token_hex(16)}"}
@@ -190,7 +190,7 @@ class Fuzz:
         return Asked(method, path, tuple(headers.items()), self.reports[name], REFUSED)
 
     def _page(self) -> Asked:
-        """Pages, for which nobody has the organiser's key."""
+        """Request a page without the organiser's key."""
         place = PLACES[int(self.rng.integers(len(PLACES)))].format(self._name())
         method = "POST" if place.endswith("close") else "GET"
         if self.rng.random() < 0.5:
@@ -203,7 +203,7 @@ Carrier = Callable[[Asked], Awaitable[int]]
 
 
 async def sent_all(senders: list[Fuzz], many: int, carrier: Callable[[], Carrier]) -> None:
-    """All senders at once, each one request after the other."""
+    """Run all senders concurrently; each sends one request after the other."""
 
     async def one(sender: Fuzz) -> None:
         carry = carrier()
@@ -216,7 +216,7 @@ async def sent_all(senders: list[Fuzz], many: int, carrier: Callable[[], Carrier
 
 
 def in_process(app: Any) -> Carrier:
-    """Requests as an application of ASGI has them: without a connection."""
+    """Send requests directly to the ASGI application, without a connection."""
 
     async def carry(asked: Asked) -> int:
         path = asked.path.encode("latin-1")
@@ -258,7 +258,7 @@ def in_process(app: Any) -> Carrier:
 
 
 class OnConnections:
-    """Requests on a connection of its own, which is kept while it holds."""
+    """Sends requests on one connection, which is reused until it is closed."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -270,7 +270,7 @@ class OnConnections:
         return found
 
     async def told(self, data: bytes, bodiless: bool, patience: float) -> int | None:
-        """The status of whatever these bytes are; None if there is no answer."""
+        """The status of the response to any bytes; None if there is no response."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
@@ -289,14 +289,14 @@ class OnConnections:
             return None
 
     def drop(self) -> None:
-        """The next request has a connection of its own."""
+        """Close the connection; the next request opens a new one."""
         if self._streams is not None:
             self._streams[1].close()
         self._streams = None
 
 
 def right(path: Any, senders: list[Fuzz], keys: Mapping[str, str]) -> int:
-    """The file holds what senders sent and no more, by its own words; how many reports that is."""
+    """Check that the file holds exactly what senders sent; return the number of reports."""
     with collector.Service(path) as service:
         look = service._store._connection
         for name in senders[0].names:

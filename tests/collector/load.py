@@ -1,4 +1,4 @@
-"""Many people at once: submissions at a rate, on connections that are kept."""
+"""Load of many people: submissions at a fixed rate, on persistent connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.collector.served import key_of
 
 @contextmanager
 def cores_of_our_own() -> Iterator[None]:
-    """Before whatever else runs on this machine, where Linux lets us: times are of two cores."""
+    """Raise the priority of this process, if Linux allows it: times are for two cores."""
     place = Path("/proc/self/autogroup")
     try:
         place.write_text("-19", "utf-8")
@@ -30,14 +30,14 @@ def cores_of_our_own() -> Iterator[None]:
 
 @dataclass
 class Sending:
-    """What is sent, and what came back.
+    """Reports to send, and the responses.
 
     Attributes:
-        port: of the server.
-        name: of the survey.
+        port: the port of the server.
+        name: the id of the survey.
         reports: the token and the bytes of each person.
-        statuses: of each, by its place; 0 if there was no answer.
-        seconds: from when it was due to its answer.
+        statuses: the status of each, by index; 0 if there was no response.
+        seconds: the time from when each was due to its response.
     """
 
     port: int
@@ -53,7 +53,7 @@ class Sending:
         self.seconds = [0.0] * len(self.reports)
 
     def run(self, rate: float, workers: int = 64) -> None:
-        """Send each at its own time, whatever the others do."""
+        """Send each report at its scheduled time, independently of the others."""
         asyncio.run(self._run(rate, workers))
 
     async def _run(self, rate: float, workers: int) -> None:
@@ -75,7 +75,7 @@ class Sending:
                 self.seconds[place] = time.perf_counter() - due
             writer.close()
         except (OSError, asyncio.IncompleteReadError):
-            return  # the server is gone: those without a status are sent again
+            return  # the server is gone: reports without a status are sent again
 
     def _request(self, place: int) -> bytes:
         token, data = self.reports[place]

@@ -1,4 +1,4 @@
-"""The scripts of the pages, run in Node."""
+"""Run the pages' scripts in Node."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PAGES = Path(__file__).resolve().parents[2] / "src" / "epsilons" / "collector" /
 def node(
     folder: Path, cases: list[dict[str, Any]], changed: Mapping[str, str] | None = None
 ) -> list[Any]:
-    """What the scripts answer to each case.
+    """The output of the scripts for each case.
 
     Args:
-        folder: where they are run.
-        cases: as `reports.mjs` reads them.
-        changed: lines of report.js that are mistakes on purpose, with what stands there instead.
+        folder: the folder in which they run.
+        cases: the input of `reports.mjs`.
+        changed: text of report.js to replace by deliberate mistakes.
     """
     program = needs.node()
     (folder / "package.json").write_text('{"type": "module"}')

@@ -1,4 +1,4 @@
-"""What strangers can try: each is refused with its status, and nothing changes."""
+"""Attacks by strangers: each is refused with its status, and changes nothing."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_key_is_handed_on_once(served: Served) -> None:
     token = served.token("lunch")
     page, file, copy = (secrets.token_hex(16) for _ in "abc")
     assert served.reserve("lunch", token, lock(page)).status == 201
-    for _ in range(2):  # the answer may be lost
+    for _ in range(2):  # the response may be lost
         assert served.reserve("lunch", token, lock(file), page).status in (201, 200)
     assert served.reserve("lunch", token, lock(copy), page).status == 409
     assert served.reserve("lunch", token, lock(page)).status == 409
@@ -173,7 +173,7 @@ def test_what_is_no_reservation(served: Served) -> None:
 
 
 def test_two_servers_on_one_file_are_right(served: Served) -> None:
-    """What one has decided, the other knows."""
+    """Each server sees the decisions of the other."""
     with collector.Service(served.path) as other:
         token, place, data = served.token("lunch"), secrets.token_hex(16), made(LUNCH)
         assert served.reserve("lunch", token, lock(key_of(token))).status == 201
@@ -246,7 +246,7 @@ def test_names_of_this_machine_are_ours(served: Served) -> None:
 
 
 def begun(place: str, token: str) -> bytes:
-    """The beginning of a request that sends a report."""
+    """The first lines of a request that sends a report."""
     lines = [f"PUT /r/lunch/{place} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}"]
     return "".join(f"{line}\r\n" for line in lines).encode()
 
@@ -271,7 +271,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
     assert b" 413 " in raw(served, chunked)[:20]
     assert b" 400 " in raw(served, head + b"X: " + b"y" * 100_000)[:20]
     for more, status in ((16_384, b" 201 "), (16_385, b" 400 "), (120_000, b" 400 ")):
-        good = served.token("lunch")  # whole, in one piece, and as long as it says
+        good = served.token("lunch")  # a complete request in one piece, with a head of this size
         assert served.reserve("lunch", good, lock(key_of(good))).status == 201
         start = begun(secrets.token_hex(16), good) + f"Reservation: {key_of(good)}\r\n".encode()
         end = b"\r\nContent-Length: 25\r\n\r\n"
@@ -280,7 +280,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
         assert len(whole) == more
         assert status in raw(served, whole + made(LUNCH))[:20], more
     folded = head + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
-    assert raw(served, folded)  # answered, whatever it is
+    assert raw(served, folded)  # there is some response
     split = b"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = raw(served, split)
     assert b" 404 " in answer[:20]
@@ -312,11 +312,11 @@ DRIPS = {
     "body": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n", b"y"),
     "second head": (b"GET /s/lunch HTTP/1.1\r\nHost: localhost\r\n\r\nGET", b" "),
 }
-"""How a connection begins, and what then comes of it every half second."""
+"""The first bytes of a connection, and the bytes that follow every half second."""
 
 
 async def ended(port: int, begun: bytes, drop: bytes) -> float:
-    """Seconds until the server ends a connection that drips."""
+    """Seconds until the server closes a connection that drips."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     began = time.monotonic()
 
@@ -340,7 +340,7 @@ async def ended(port: int, begun: bytes, drop: bytes) -> float:
 
 @pytest.mark.slow
 def test_connections_that_drip_are_ended(served: Served) -> None:
-    """Else a few hundred of them would keep everybody out."""
+    """Otherwise a few hundred of them would block everybody else."""
 
     async def all_of_them() -> list[float]:
         return list(await asyncio.gather(*(ended(served.port, *each) for each in DRIPS.values())))

@@ -1,4 +1,4 @@
-"""Mutated requests: the server stays up, and only reports that may be counted are counted."""
+"""Mutated requests: the server stays up, and counts only valid reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def surveys(invitations: int) -> list[collector.Survey]:
 
 
 def senders(asked: Sequence[collector.Survey], made: dict[str, collector.Made]) -> list[Fuzz]:
-    """Each with invitations of its own, so that what becomes of a request is known."""
+    """Senders with separate invitations: the outcome of each request is known."""
     return [
         Fuzz(
             {survey.id: survey for survey in asked},
@@ -56,7 +56,7 @@ def test_mutated_requests_to_the_application(tmp_path: Path, many: int) -> None:
 
 
 async def heads(served: Served, work: list[Fuzz], many: int) -> int:
-    """Requests whose bytes are mutated, without any invitation; how many were answered."""
+    """Send requests with mutated bytes, without invitations; return how many were answered."""
 
     async def one(sender: Fuzz) -> int:
         answered, connection = 0, OnConnections(served.port)

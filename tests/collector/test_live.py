@@ -1,4 +1,4 @@
-"""What an organiser can see: batches while a survey is open, and intervals that hold."""
+"""What an organiser can see: batches while a survey is open, and valid intervals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EVERYTHING = {
 
 
 def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
-    """No two estimates differ by fewer reports than a batch, and at least as many are held back."""
+    """Check that estimates differ by at least a batch, and that a batch is held back."""
     counts = [told["reports"] for told in seen]
     assert counts == sorted(counts)
     assert all(later - earlier >= BATCH for earlier, later in itertools.pairwise(counts))
@@ -45,7 +45,7 @@ def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
 
 
 def distinct(seen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Estimates without repetitions, whatever changed in them."""
+    """Estimates without consecutive repetitions."""
     return [told for k, told in enumerate(seen) if k == 0 or told != seen[k - 1]]
 
 
@@ -53,7 +53,7 @@ def distinct(seen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_after_each_report_nothing_or_a_batch_is_new(
     tmp_path: Path, survey: collector.Survey
 ) -> None:
-    """From the server, from another one on the same file, and from one that is started again."""
+    """From the server, from another one on the same file, and from a restarted one."""
     path, name = tmp_path / "survey.db", survey.id
     tokens = collector.create(path, survey).tokens[:57]
     reserve_all(path, name, tokens)
@@ -82,7 +82,7 @@ def test_after_each_report_nothing_or_a_batch_is_new(
 
 
 def test_further_reports_are_chosen_by_chance_and_stay() -> None:
-    """As many as there are of each form, uniformly: 1 in 10⁶ tests fails for no reason."""
+    """The choice is uniform over all waiting reports: false-alarm probability 10⁻⁶."""
     every = {b"a": 30, b"b": 10}
     chosen = Counter[int]()
     for _ in range(2000):
@@ -98,13 +98,13 @@ def test_further_reports_are_chosen_by_chance_and_stay() -> None:
         held = {b"a": 10} if few else {}
         further(held, few)
         assert held == ({b"a": 10} if few else {})
-    held = {b"c": 10}  # another process has shown what this one has not read
+    held = {b"c": 10}  # another process has shown reports that this one has not read
     further(held, every)
     assert held == {b"c": 10}
 
 
 def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
-    """With everything that an organiser can ask for: the key, all links, the commands."""
+    """Even with everything that an organiser has: the key, all links, the commands."""
     needs.module("uvicorn")
     survey = dataclasses.replace(SURVEYS[0], invitations=210)
     with Served(tmp_path, [survey]) as served:
@@ -118,7 +118,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
                 told = served.ask("GET", "/o/lunch/estimate", None, key).held
                 seen.append((sent[0], told))
                 exports.add(served.ask("GET", "/o/lunch/reports.parquet", None, key).status)
-                for token in (tokens[0], tokens[-1]):  # the first one has sent, the last one not
+                for token in (tokens[0], tokens[-1]):  # the first was used, the last was not
                     place = f"/r/lunch/{secrets.token_hex(16)}"
                     headers = {"Authorization": f"Bearer {token}", "Reservation": "0" * 32}
                     found = served.ask("PUT", place, made(survey), headers)
@@ -135,7 +135,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
                 place = f"/r/lunch/{secrets.token_hex(16)}"
                 assert served.ask("PUT", place, data, headers).status == 201
                 sent[0] += 1
-                time.sleep(0.02)  # the watcher is to see more than one step, on any machine
+                time.sleep(0.02)  # lets the watcher see more than one step on any machine
         finally:
             over.set()
             watching.join()
@@ -166,7 +166,7 @@ SURVEYS_A_CELL = 300
 
 
 def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
-    """How often the truth lies in the first interval, and in the narrower one."""
+    """How often the truth lies in the first interval, and how often in the narrower one."""
     survey, values, shares, truth = KINDS[kind]
     options = survey.options
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -197,7 +197,7 @@ def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
 def test_the_first_interval_holds_whatever_people_chose(
     people: int, kind: str, choice: str
 ) -> None:
-    """95 % or more, if the choice of a level goes with the answer; 1 in 10⁶ fails by chance."""
+    """At least 95 %, even if levels are related to answers; false-alarm probability 10⁻⁶."""
     first, other = covered(kind, choice, people, seed=33)
     enough = stats.binom(SURVEYS_A_CELL, 0.95).ppf(1e-6)
     print(f"\n{kind}, {choice}, {people}: {first} and {other} of {SURVEYS_A_CELL}")

@@ -1,4 +1,4 @@
-"""The browser's reports are Python's, byte for byte, from the same random bytes."""
+"""From the same random bytes, browser and Python make the same reports, byte for byte."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MECHANISMS: dict[str, Any] = {
 
 
 def python(case: dict[str, Any]) -> list[Any]:
-    """What Python makes of a case: the report, and how many random bytes it took."""
+    """Python's result for a case: the report, and the number of random bytes used."""
     question, value = case["question"], case["value"]
     mechanism = MECHANISMS[question["kind"]](question, [case["epsilon"]])
     given = question["options"][value] if question["kind"] == "one-of" else value
@@ -38,7 +38,7 @@ def python(case: dict[str, Any]) -> list[Any]:
 
 
 def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
-    """A vector of the page of reports as a question of a survey; None if surveys do not ask it."""
+    """A test vector of docs/local-reports.md as a survey question; None if surveys have no such."""
     given, name = vector["parameters"], vector["mechanism"]
     method = given.get("method", "auto")
     value: Any = vector["value"]
@@ -88,12 +88,12 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
         value = int(rng.integers(many))
     words = rng.integers(0, 2**64, 8, dtype=np.uint64)
-    if kind == "number" and rng.integers(2):  # on either side of where the value stands on the grid
+    if kind == "number" and rng.integers(2):  # on either side of the value's place on the grid
         lo, hi = question["bounds"]
         part = min(max((value - lo) / (hi - lo), 0.0), 1.0)
         place = round(part * GRID) + int(rng.integers(-1, 2))
         words[0] = min(max((place << 34) - int(rng.integers(2)), 0), 2**64 - 1)
-    if rng.integers(3) == 0:  # on either side of the threshold, and a word that is drawn again
+    if rng.integers(3) == 0:  # on either side of the threshold, and a rejected word
         edge = threshold(epsilon) - int(rng.integers(2))
         words[0 if kind == "yes-no" else 1] = edge
         if kind == "one-of" and rng.integers(2):
@@ -131,7 +131,7 @@ def test_odds_are_those_of_python(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", MECHANISMS)
 def test_no_odds_read_as_certainty(tmp_path: Path, kind: str) -> None:
-    """Surveys of 0.2.0 could offer 16, where 100 of 100 would be rounded."""
+    """Surveys of 0.2.0 could offer ε = 16, at which odds round to 100 of 100."""
     budgets = [0.01, 1.0, 5.29, 5.3, 8.0, 16.0]
     levels = [{"name": str(each), "epsilon": each} for each in budgets]
     question = {"kind": kind, "options": ["a", "b"], "bounds": [0, 1], "levels": levels}

@@ -25,7 +25,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def place(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[], str]:
-    """A function that tells where a new ledger can be made."""
+    """A function that returns a place for a new ledger, another one at each call."""
 
     def fresh() -> str:
         number = next(_numbers)
@@ -44,7 +44,7 @@ def place(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Call
 
 @pytest.fixture
 def where(place: Callable[[], str]) -> str:
-    """Where a new ledger can be made."""
+    """A place for a new ledger."""
     return place()
 
 

@@ -1,4 +1,4 @@
-"""What is on a disk after a power failure: what was synced, and any part of what was not."""
+"""Simulation of a disk after a power failure: synced data survive, and any part of the rest."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ import epsilons as ep
 from tests.ledger.work import EPSILON, WHO, X
 
 SECTOR = 512
-"""Bytes that a disk writes as one."""
+"""Bytes that a disk writes atomically."""
 
 RETURNED = "returned"
-"""The file in which the process that is recorded writes down what was returned to it."""
+"""The file to which the recorded process writes what the ledger returned to it."""
 
 Order = Literal["nothing", "data", "names", "everything", "any"]
 
 ORDERS: tuple[Order, ...] = ("nothing", "data", "names", "everything", "any")
-"""What of the changes that were not synced survives: none, those of files, those of the folder, all
-of them, or any of them, sector by sector."""
+"""Which changes survive without a sync: none, those of files, those of the folder, all of them, or
+a random subset, sector by sector."""
 
 
 @dataclass
 class Call:
-    """A call of the file system: see calls.c."""
+    """A file-system call: see calls.c."""
 
     what: str
     name: str
@@ -42,14 +42,14 @@ class Call:
 
 @dataclass
 class File:
-    """A file: what is on the disk, and what is not there yet."""
+    """A file: its content on disk, and calls that are not synced yet."""
 
     kept: bytearray = field(default_factory=bytearray)
     later: list[Call] = field(default_factory=list)
 
 
 class Disk:
-    """A folder on a disk, call by call."""
+    """A folder on a simulated disk, call by call."""
 
     def __init__(self) -> None:
         self._kept: dict[str, File] = {}
@@ -77,7 +77,7 @@ class Disk:
         _name(self._now, name, file)
 
     def after_failure(self, order: Order, pick: random.Random) -> dict[str, bytes]:
-        """What is in the folder once there is power again."""
+        """The content of the folder after a power failure."""
         names = dict(self._kept)
         for name, file in self._later:
             if order in ("names", "everything") or (order == "any" and pick.random() < 0.5):
@@ -110,7 +110,7 @@ def _change(content: bytearray, call: Call) -> None:
 
 
 def _sectors(call: Call) -> Iterator[Call]:
-    """A call in the parts that a disk may write on their own."""
+    """Split a call into the parts that a disk may write independently."""
     if call.what == "t":
         yield call
     for start in range(0, len(call.data), SECTOR):
@@ -119,7 +119,7 @@ def _sectors(call: Call) -> Iterator[Call]:
 
 
 def library(folder: Path) -> Path | None:
-    """Compile what records calls; None where there is no compiler."""
+    """Compile the library that records calls; None if there is no compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None or not sys.platform.startswith("linux"):
         return None
@@ -131,7 +131,7 @@ def library(folder: Path) -> Path | None:
 
 
 def recorded(folder: Path, releases: int) -> list[Call]:
-    """The calls of a process that makes a ledger and releases from it."""
+    """The calls of a process that creates a ledger and releases from it."""
     made = library(folder)
     assert made is not None
     work, log = folder / "work", folder / "calls"
@@ -168,7 +168,7 @@ def _published(ledger: ep.Ledger, number: int) -> str:
 
 
 def main(folder: Path, releases: int) -> None:
-    """What is recorded: a ledger is made, and what is returned is written down."""
+    """The recorded process: create a ledger, release, and write down what is returned."""
     with ep.Ledger.create(folder / "ledger.db") as ledger, (folder / RETURNED).open("wb", 0) as out:
         ledger.enrol(person=WHO, epsilon=[40 * each for each in EPSILON])
         out.write(b'["made", ""]\n')

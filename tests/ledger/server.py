@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the system's packages, in a directory of its own, on a Unix socket."""
+"""A PostgreSQL server from the system's packages, in its own directory, on a Unix socket."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 OTHER = "nobody"
-"""Who runs the server where tests run as root, which initdb refuses."""
+"""The user that runs the server if tests run as root, which initdb refuses."""
 
 
 def programs() -> Path | None:
-    """Where initdb and postgres are; None if they are not here."""
+    """The folder of initdb and postgres; None if they are not installed."""
     found = shutil.which("initdb")
     if found is not None and shutil.which("postgres") is not None:
         return Path(found).parent
@@ -27,7 +27,7 @@ def programs() -> Path | None:
 
 
 def missing() -> str | None:
-    """Why there is no server here; None if there can be one."""
+    """The reason why no server can run here; None if one can."""
     if programs() is None:
         return "a ledger on PostgreSQL needs its server (initdb, postgres), which is not here"
     if os.geteuid() == 0 and shutil.which("setpriv") is None:
@@ -43,7 +43,7 @@ def _as_other(*command: str) -> list[str]:
 
 @contextmanager
 def running(*settings: str) -> Iterator[str]:
-    """Start a server, with settings such as "fsync=off"; its address, for a schema to be added."""
+    """Start a server, with settings such as "fsync=off"; yield its address, without a schema."""
     import psycopg
 
     where = programs()
@@ -70,6 +70,6 @@ def running(*settings: str) -> Iterator[str]:
                 time.sleep(0.1)
         yield address
     finally:
-        server.send_signal(signal.SIGINT)  # without waiting for connections that are open
+        server.send_signal(signal.SIGINT)  # does not wait for open connections
         server.wait(30)
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A ledger that was changed from outside is noticed, whichever row it was."""
+"""The audit notices every change of a ledger from outside, whichever row it affects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N = len(WHO)
 
 
 class Tampered:
-    """A ledger whose rows are changed behind its back, and put back."""
+    """A ledger with rows that are changed behind its back, and restored."""
 
     def __init__(self, ledger: ep.Ledger) -> None:
         self.ledger = ledger
@@ -41,7 +41,7 @@ class Tampered:
                 assert self.store.run(sql) != 0, sql
 
     def chain_anew(self) -> None:
-        """What somebody does who has the database, and knows how the chain is made."""
+        """Recompute the chain, like an attacker who has the database and knows the code."""
         book, before = self.ledger._book, store.START
         with self.store.write():
             last: Any = dict(
@@ -60,7 +60,7 @@ class Tampered:
 
 @pytest.fixture
 def tampered(ledger: ep.Ledger) -> Tampered:
-    """A ledger in which something of everything has happened."""
+    """A ledger with events of every kind."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     ledger.enrol(person=["p1", "p3"], epsilon=[200.0, 20.0], consent="letter")
     for name in ("first", "second"):
@@ -86,11 +86,11 @@ def tampered(ledger: ep.Ledger) -> Tampered:
 
 
 BACK = "(SELECT number FROM events WHERE kind = 'returned')"
-"""The event that somebody came back."""
+"""The event of a person who came back after an erasure."""
 
 
 def some_row(pick: random.Random) -> list[tuple[str, ...]]:
-    """Changes, removals and additions, of rows that are picked at random."""
+    """Statements that change, remove or add rows picked at random."""
     account = pick.choice([i + 1 for i in range(N) if i != 5])  # p5 was erased
     other = pick.choice([i + 1 for i in range(N) if i not in (5, account - 1)])
     more = pick.randint(1, 10**6)
@@ -210,7 +210,7 @@ def test_all_of_many_changes_are_found(tampered: Tampered) -> None:
 
 
 def all_are_found(tampered: Tampered, pick: random.Random, times: int) -> None:
-    """Change a ledger so many times, each kind of change among them."""
+    """Change a ledger `times` times, with each kind of change at least once."""
     kinds = len(some_row(pick))
     todo = [*range(kinds), *(pick.randrange(kinds) for _ in range(times - kinds))]
     missed = []
@@ -235,7 +235,7 @@ def test_a_chain_that_was_made_anew_does_not_hold_the_heads_of_releases(
         "UPDATE accounts SET spent = spent - 5 WHERE number = 1",
     )
     tampered.chain_anew()
-    assert ledger.check().holds  # nothing inside can tell
+    assert ledger.check().holds  # nothing inside the database reveals it
     for head in heads:
         found = ledger.check(head=head)
         assert not found.holds
@@ -262,7 +262,7 @@ def test_a_tail_that_was_removed_is_found_by_a_head(ledger: ep.Ledger) -> None:
 def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
     ledger: ep.Ledger, private: ep.Ledger
 ) -> None:
-    """Whoever guesses all charges can compute a bare hash: under add/remove it is salted."""
+    """Anyone who guesses all charges can compute a plain hash. Under add/remove it is salted."""
     for book, neighbours in ((ledger, "replace"), (private, "add-remove")):
         book.enrol(person=WHO, epsilon=EPSILON)
         ep.mean(

@@ -1,4 +1,4 @@
-"""Budgets are joined on every engine: everyone is offered, and pays, the same."""
+"""Budgets are joined on every engine: everyone offers and pays the same amount."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gives how much: new accounts, raised and lowered budgets, people who withdraw."""
+"""Enrolment: new accounts, raised and lowered budgets, people who withdraw."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_whoever_withdraws_is_left_out(ledger: ep.Ledger) -> None:
         ledger.withdraw("p0")
     with pytest.raises(LedgerError, match="have no account"):
         mean(ledger, "c", at_most=0.2)
-    # Whoever comes back has the account that they had, with what is spent.
+    # People who come back get their old account, including what is spent.
     with pytest.raises(LedgerError, match="consent"):
         ledger.enrol(person=["p0"], epsilon=[0.5])
     ledger.enrol(person=["p0"], epsilon=[0.5], consent="came back")
@@ -119,7 +119,7 @@ def test_under_add_remove_erasing_tells_nobody_who_is_a_member(private: ep.Ledge
         private.erase(who)
         assert private.account(who).budget == 0.0
     private.check().require()
-    private.enrol(person=["p0"], epsilon=1.0)  # a raise, without consent
+    private.enrol(person=["p0"], epsilon=1.0)  # a raise without consent
     assert private.account("p0").left == 0.0
 
 

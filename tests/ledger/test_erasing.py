@@ -1,4 +1,4 @@
-"""What was erased cannot be read any more, and who comes back is written down."""
+"""Erased ids are no longer readable, and people who come back are recorded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_erased_id_is_nowhere_in_the_file(tmp_path: Path, neighbours: str) ->
 
 
 def left_readable(path: Path) -> None:
-    """A ledger as a library that overwrites nothing leaves it, and as older versions mark it."""
+    """Make a ledger with readable remains of erased ids, marked like those of older versions."""
     many = [f"{number} is {SECRET}" for number in range(40)]
     with ep.Ledger.create(path) as ledger:
         ledger.enrol(person=[*WHO, *many], epsilon=1.0)
@@ -51,14 +51,14 @@ def test_what_older_versions_left_is_overwritten_by_the_first_write(tmp_path: Pa
     left_readable(path)
     with ep.Ledger(path) as ledger:
         head = ledger.head
-        assert readable(path)  # reading changes no file
+        assert readable(path)  # reading does not change the file
         ledger.enrol(person=["new"], epsilon=1.0)
         assert not readable(path)
         ledger.check(head=head).require()
     changed = path.stat().st_mtime_ns
     with ep.Ledger(path) as ledger, ledger._book.store.write():
         pass
-    assert path.stat().st_mtime_ns == changed  # once is enough
+    assert path.stat().st_mtime_ns == changed  # the file is wiped only once
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_return_is_written_down(ledger: ep.Ledger, private: ep.Ledger) -> None
         for _ in range(2):
             book.withdraw("p0")
             book.erase("p0")
-            book.enrol(person=["p0"], epsilon=0.0)  # the budget that they have: nothing changes
+            book.enrol(person=["p0"], epsilon=0.0)  # their current budget: nothing changes
             book.check().require()
             assert book.account("p0").lines[-1].what == "came back"
         tampered = Tampered(book)
@@ -111,7 +111,7 @@ def test_a_return_is_written_down(ledger: ep.Ledger, private: ep.Ledger) -> None
 def test_what_version_0_2_0_wrote_of_a_return_is_no_change_from_outside(
     ledger: ep.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It wrote the word "erased" as the reason, and nothing of people who came back."""
+    """It wrote the word "erased" as the reason, and nothing when people came back."""
     from epsilons.ledger import enrolment
 
     write = enrolment._write

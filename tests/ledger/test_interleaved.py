@@ -1,4 +1,4 @@
-"""Claims, settlements, retries and changes of budgets in any order: nobody is ever overdrawn."""
+"""Claims, settlements, retries and changes of budgets in any order never overdraw an account."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RELEASES = ep.publish([ep.Mean([0.0, 1.0], bounds=(0, 1))], epsilon=[1.0, 1.0])
 
 
 class World:
-    """A ledger that several processes use, one step of one of them at a time."""
+    """A ledger used by several simulated processes, one step of one process at a time."""
 
     def __init__(self, ledger: ep.Ledger, pick: random.Random) -> None:
         self.ledger, self.pick = ledger, pick
@@ -32,7 +32,7 @@ class World:
         ledger.enrol(person=WHO, epsilon=list(self.given.values()))
 
     def claim(self) -> None:
-        """Open a release, a new one or one that is there, and read its sheet."""
+        """Open a release, new or existing, and read its sheet."""
         pick = self.pick
         name = str(pick.randrange(5))
         rule = {"at_most": pick.randint(1, 15) / 10}
@@ -44,15 +44,15 @@ class World:
                 claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
                 self.sheets.append((name, claim))
                 if pick.random() < 0.2:
-                    claim.let_go()  # as after an error; its sheet may still be settled
+                    claim.let_go()  # like after an error; its sheet may still be settled
         except ClaimError:
-            pass  # settled, failed or abandoned before, or another claim under a name let go
+            pass  # already settled, failed or abandoned, or another claim under a removed name
         except LedgerError as error:
             if "anything left" not in str(error):
                 raise
 
     def settle(self) -> None:
-        """Settle one of the sheets that were read, however old it is."""
+        """Settle one of the sheets read earlier, however old it is."""
         if not self.sheets:
             return
         pick = self.pick
@@ -78,7 +78,7 @@ class World:
         except RuntimeError:
             assert fails
         except ClaimError:
-            pass  # it is not open any more, or was let go
+            pass  # the release is no longer open, or was removed
         assert self.asked[name]
 
     def abandon(self, state: str = "open") -> None:
@@ -107,7 +107,7 @@ class World:
 
 
 def any_order(folder: Path, seed: int) -> int:
-    """A random order of steps; how many releases were settled."""
+    """Run random steps; return the number of settled releases."""
     with ep.Ledger.create(folder / f"{seed}.db") as ledger:
         world = World(ledger, random.Random(seed))
         for _ in range(30):

@@ -1,4 +1,4 @@
-"""Nothing is lost and nothing is free: kill −9 at every step, and what a retry finds."""
+"""After kill −9 at any step, no answer is lost or uncharged, and a retry works."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def balances(ledger: ep.Ledger) -> list[float]:
 
 
 def steps_of(where: str, kind: str) -> list[str]:
-    """All steps of work that nobody kills."""
+    """All steps of a run that is not killed."""
     ready(where)
     told = run_doomed(where, kind)
     assert told is not None
@@ -32,7 +32,7 @@ def steps_of(where: str, kind: str) -> list[str]:
 
 
 def killed(where: str, kind: str, **when: int) -> None:
-    """Kill a release, and hold the ledger to the matrix of crashes."""
+    """Kill a release at a step, and check the ledger against the matrix of crashes."""
     ready(where)
     assert run_doomed(where, kind, **when) is None
     with ep.Ledger(where) as ledger:
@@ -41,13 +41,13 @@ def killed(where: str, kind: str, **when: int) -> None:
         state = past[0].state if past else "none"
         before = balances(ledger)
         if state == "drawing":
-            # Prepaid what was offered, and no way to draw again.
+            # Offers are prepaid, and the release cannot be drawn again.
             offered = [budget / 2 for budget in EPSILON]
             assert before == pytest.approx(offered, abs=1e-8)
             with pytest.raises(ClaimError, match="its process ended while it was"):
                 WORK[kind](ledger)
             assert balances(ledger) == before
-            # It can be closed: what was offered stays paid, and nothing is left half done.
+            # It can be closed: offers stay paid, and nothing is left half done.
             ledger.abandon("a")
             assert balances(ledger) == before
             assert [each.state for each in ledger.history()] == ["failed"]
@@ -67,7 +67,7 @@ def killed(where: str, kind: str, **when: int) -> None:
 
 
 def some(kind: str, steps: int, few: int) -> list[int]:
-    """A few of the steps, the last among them, others for each kind."""
+    """A few of the steps, including the last; different ones for each kind."""
     first = 1 + sorted(WORK).index(kind)
     every = max(1, math.ceil((steps - first) / (few - 1)))
     return sorted({*range(first, steps, every), steps})
@@ -84,7 +84,7 @@ def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
 def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str]) -> None:
     steps = steps_of(place(), "found")
     commits = [number for number, step in enumerate(steps, start=1) if "commit" in step]
-    assert len(commits) == 6  # opened, prepaid, settled: before and after each
+    assert len(commits) == 6  # before and after: opened, prepaid, settled
     for step in commits:
         killed(place(), "found", step=step)
 
@@ -130,7 +130,7 @@ def test_an_enrolment_killed_at_every_step(place: Callable[[], str]) -> None:
 
 
 def half_done(where: str) -> None:
-    """A ledger with a release that was left open, and one whose process ended while it drew."""
+    """Make a ledger with a release left open, and one with a process that ended while drawing."""
     ready(where)
     assert run_doomed(where, "found", between=1) is None
     with ep.Ledger(where) as ledger:
@@ -139,7 +139,7 @@ def half_done(where: str) -> None:
 
 
 def other_killed(where: str, kind: str, step: int) -> None:
-    """Kill what is no release, and do it again."""
+    """Kill work other than a release, and do it again."""
     half_done(where)
     assert run_doomed(where, kind, step=step) is None
     with ep.Ledger(where) as ledger:

@@ -1,4 +1,4 @@
-"""Ids and budgets of one kind in one table and of another in the next: accounts stay."""
+"""Accounts are found again if ids or budgets have another type in the next table."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def published(ledger: ep.Ledger, name: str, data: Any) -> None:
 @pytest.mark.parametrize("odd", ["x,3,1\n", ",3,1\n", "01,3,1\n"], ids=["text", "no id", "a zero"])
 def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:
     read = READERS[reader]
-    few = NUMBERS.replace("9007199254740993", "4")  # a gap makes floats of integers in pandas
+    few = NUMBERS.replace("9007199254740993", "4")  # with a null, pandas turns integers into floats
     with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
         ledger.enrol(read(few), person="who", epsilon="e")
         published(ledger, "numbers", read(few))
         published(ledger, "text", read(few + odd))
         for who in (1, "2", 3, "4"):
             assert ledger.account(who).spent == 0.5
-        # Whoever was enrolled as text is found as a number.
+        # People enrolled with text ids are found by integer ids.
         ledger.enrol(person=["17", "18"], epsilon=[1.0, 1.0])
         published(ledger, "again", pl.DataFrame({"who": [17, 18], "v": [1.0, 2.0]}))
         assert ledger.account("17").spent == ledger.account(18).spent == 0.25
@@ -61,7 +61,7 @@ def test_one_id_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("odd", ["5,3,n.a.\n", ",3,x\n", "1.5,3,much\n"])
 def test_one_budget_of_text_closes_nobodys_account(reader: str, odd: str, tmp_path: Path) -> None:
-    """A reader makes text of all budgets because of one, and floats of all ids."""
+    """A reader may turn all budgets into text because of one, and all ids into floats."""
     rows = "who,v,e\n1,3,1\n2,4,0.5\n3,5,inf\n"
     with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
         assert str(ledger.enrol(READERS[reader](rows + odd), person="who", epsilon="e")) == (
@@ -93,7 +93,7 @@ def test_one_entry_that_is_no_budget_closes_nobodys_account(odd: Any, tmp_path: 
 
 
 def test_dates_are_no_budgets(tmp_path: Path) -> None:
-    """Nanoseconds since 1970 would be the largest budget that there is."""
+    """As nanoseconds since 1970 they would be the largest possible budgets."""
     days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[ns]")
     with ep.Ledger.create(tmp_path / "ledger.db", neighbours="add-remove") as ledger:
         ledger.enrol(person=[1, 2], epsilon=days)
@@ -102,7 +102,7 @@ def test_dates_are_no_budgets(tmp_path: Path) -> None:
 
 
 def test_accounts_of_both_kinds_stay_apart(tmp_path: Path) -> None:
-    """As an earlier version may have written them."""
+    """An earlier version may have written such accounts."""
     with ep.Ledger.create(tmp_path / "ledger.db") as ledger:
         ledger.enrol(person=[17, 18], epsilon=[1.0, 2.0])
         assert ledger.enrol(person=["17", "x"], epsilon=[1.0, 2.0]).new == 1

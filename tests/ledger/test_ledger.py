@@ -1,4 +1,4 @@
-"""Accounts: who is enrolled, what a release offers and takes, who may change what."""
+"""Accounts: enrolment, what people offer to and pay for a release, who may change what."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NANO = 10**9
 
 
 def units(ledger: ep.Ledger, person: Any) -> tuple[int, int, int]:
-    """Budget, spent and left of a person in nano-ε."""
+    """What a person gave, has spent and has left, in nano-ε."""
     found = ledger.account(person)
     return tuple(round(each * NANO) for each in (found.budget, found.spent, found.left))  # type: ignore[return-value]
 
@@ -52,7 +52,7 @@ def test_decimals_fit_to_the_last_unit(
         assert release.spent[0].epsilon <= each
     given, spent, left = units(ledger, "p3")
     assert given == round(budget * NANO)
-    # The mechanism rounds its weights down: what it takes is at most what was offered.
+    # The mechanism rounds its weights down: it charges at most the offer.
     assert given - spent == left < times * 2
     if left == 0:
         with pytest.raises(LedgerError, match="nobody in the data has anything left"):
@@ -120,7 +120,7 @@ def test_another_question_under_a_name_is_refused(ledger: ep.Ledger) -> None:
     with pytest.raises(ClaimError, match=r"at_most=0.2, not with share=1/2"):
         mean(ledger, "a", share=0.5)
     data = pl.DataFrame({"who": WHO, "x": X[::-1]})
-    with pytest.raises(ClaimError, match="another question"):  # an array, and not a column
+    with pytest.raises(ClaimError, match="another question"):  # a column instead of an array
         ep.mean("x", bounds=(0, 1), data=data, person="who", ledger=ledger.claim("a", at_most=0.2))
 
 
@@ -289,7 +289,7 @@ def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> Non
 
 @pytest.mark.parametrize("few", [7, N])
 def test_few_are_looked_up_and_many_are_found_among_all(ledger: ep.Ledger, few: int) -> None:
-    """Two ways to the same balances: fewer than one of four accounts, and all of them."""
+    """Both ways find the same balances: below one in four accounts, and from there on."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     some = WHO[-few:]
     claim = ledger.claim("a", share=1 / 2)

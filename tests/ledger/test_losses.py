@@ -1,4 +1,4 @@
-"""The sum of exact losses over random releases of every kind: the ledger's to the last nano-ε."""
+"""The ledger's balances equal the sum of exact losses over random releases of every kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVELS = [0.01, 0.03, 0.1, 0.3, 1.0]
 
 
 def asked(pick: random.Random) -> list[Any]:
-    """Questions of every kind."""
+    """Random questions of every kind, under replace."""
     related = pick.choice([True, False, 0.05])
     kinds: list[Callable[[], list[Any]]] = [
         lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
@@ -44,7 +44,7 @@ def asked(pick: random.Random) -> list[Any]:
 
 
 def open_asked(pick: random.Random) -> list[Any]:
-    """The same where people are private."""
+    """Random questions of every kind, under add/remove."""
     related = pick.choice([True, False, 0.05])
     kinds: list[Callable[[], list[Any]]] = [
         lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
@@ -59,7 +59,7 @@ def open_asked(pick: random.Random) -> list[Any]:
 
 
 def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> int:
-    """Random releases of random people; how many there were."""
+    """Make random releases of random people; return their number."""
     import polars as pl
 
     pick = random.Random(seed)
@@ -72,12 +72,12 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         if made == releases:
             break
         questions = (open_asked if terms else asked)(pick)
-        # A range is found by people who offer much.
+        # Finding a range needs people who offer a large ε.
         found_range = any(getattr(each, "bounds", ()) is None for each in questions)
         most = math.exp(pick.uniform(1.5, 3) if found_range else pick.uniform(-4, 0.5))
         small = pick.random() < 0.5 and not found_range
         rule = {"share": pick.random() / 40} if small else {"at_most": most}
-        # Private budgets that may be related to values in any way need levels.
+        # Private budgets that may be related to values need declared levels.
         free = any(each.related is True for each in questions)
         declared: dict[str, Any] = {"levels": LEVELS} if terms and free and not found_range else {}
         people = [who for who in WHO if pick.random() < 0.8]
@@ -97,8 +97,8 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         assert verdict.holds
         levels = np.asarray(found.mechanism.levels)
         proven = (Fraction(0), *verdict.losses)
-        # Of coins the checker knows a certified bound, which is no fraction: people pay for what
-        # their coins were made for.
+        # For coins the checker has only a certified bound, not a fraction. People pay the loss
+        # that the coins were designed for.
         losses = proven if verdict.exact else (Fraction(0), *found.mechanism.losses)
         for account, offered in zip(claim._accounts.tolist(), claim._budgets.tolist(), strict=True):
             who = WHO[account - 1]

@@ -1,4 +1,4 @@
-"""Ledgers are made once, whatever happens meanwhile; names, reasons and ids that are refused."""
+"""Ledgers are created exactly once, even if interrupted; refused names, reasons and ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.ledger.work import run_making
 
 
 def usable(where: str) -> None:
-    """What an interrupted attempt left is a ledger, or can be made one: and both calls agree."""
+    """Check that an interrupted attempt left a ledger or can be repeated, as `Ledger` says."""
     try:
         ledger = ep.Ledger(where)
     except LedgerError as error:
@@ -95,7 +95,7 @@ def test_blanks_around_a_name_do_not_count(ledger: ep.Ledger) -> None:
 
 
 def test_names_that_differ_in_blanks_stay_two_where_they_were(ledger: ep.Ledger) -> None:
-    """Version 0.2.0 told them apart."""
+    """Version 0.2.0 distinguished them."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     answers = {name: mean(ledger, name, at_most=0.1).value for name in ("jan", "feb", "march")}
     store: Any = ledger._book.store
@@ -136,7 +136,7 @@ def test_an_id_that_is_no_text_is_named_so(ledger: ep.Ledger) -> None:
 
 
 def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
-    """PostgreSQL cannot index what stays long when it is compressed."""
+    """PostgreSQL cannot index ids that stay long when compressed."""
     long = [secrets.token_hex(5000), secrets.token_hex(5000)]
     if database == "sqlite":
         ledger.enrol(person=long, epsilon=1.0)
@@ -156,7 +156,7 @@ def test_very_long_ids(ledger: ep.Ledger, database: str) -> None:
 def test_under_add_remove_no_row_of_an_enrolment_is_refused(
     private: ep.Ledger, tmp_path: Path
 ) -> None:
-    """A refusal would depend on what one person's rows say."""
+    """A refusal would depend on the content of one person's rows."""
     who = ["a", "b", "b", None, "c", "d", "e"]
     epsilon = [1.0, 2.0, 0.5, 1.0, -1.0, math.nan, None]
     told = private.enrol(person=who, epsilon=epsilon)
@@ -176,7 +176,7 @@ def test_under_add_remove_no_row_of_an_enrolment_is_refused(
     assert [private.account(each).budget for each in "gh"] == [3.0, 1.0]
     with pytest.raises(ColumnError):
         private.enrol(whole, person="nobody", epsilon="e")
-    # The types of a frame may be what a reader found, and those of a file of Parquet are declared.
+    # The types of a frame may depend on data that a reader found; those of Parquet are declared.
     spelt = pl.DataFrame({"who": ["i", "j", "j", "k"], "e": ["3", "2", " 1.0 ", "n.a."]})
     private.enrol(spelt, person="who", epsilon="e")
     assert [private.account(each).budget for each in "ijk"] == [3.0, 1.0, 0.0]
@@ -220,7 +220,7 @@ def test_a_stored_release_is_there_without_its_question(ledger: ep.Ledger) -> No
         ledger=ledger.claim("both", at_most=0.2),
     )
     store: Any = ledger._book.store
-    with store.write():  # as if no call made this hash any more
+    with store.write():  # as if no call produced this hash any longer
         store.run("UPDATE releases SET question = 'of another time'")
     with pytest.raises(ClaimError, match="another question"):
         mean(ledger, "a", at_most=0.2)

@@ -1,4 +1,4 @@
-"""What was returned is there after a power failure, at whichever call of the file system."""
+"""Returned results survive a power failure after any file-system call."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from tests.ledger import power, server
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder in which syncing takes no time, where there is one."""
+    """A folder in memory, if there is one: there syncing takes no time."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         yield Path(folder)
 
 
 def after_every_call(folder: Path, disk: Path, releases: int) -> int:
-    """Let the power fail after every call, in every order; how often it did."""
+    """Simulate a power failure after every call, in every order; return their number."""
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         needs.lacking("calls of the file system are recorded by a compiled library: no compiler")
     calls = power.recorded(folder, releases)
@@ -51,7 +51,7 @@ def after_every_call(folder: Path, disk: Path, releases: int) -> int:
 
 
 def after_a_failure(disk: Path, found: dict[str, bytes], returned: dict[str, str]) -> None:
-    """Open a ledger as a power failure left it, and look for all that was returned."""
+    """Open a ledger after a power failure, and check that it holds everything returned."""
     for old in disk.iterdir():
         old.unlink()
     for name, content in found.items():
@@ -87,7 +87,7 @@ def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
     def connected(*given: object, **named: object) -> sqlite3.Connection:
         made.append(connect(*given, **named))  # type: ignore[call-overload]
         for default in ("secure_delete = OFF", "synchronous = OFF"):
-            made[-1].execute(f"PRAGMA {default}")  # as a library may have been compiled
+            made[-1].execute(f"PRAGMA {default}")  # possible compile-time defaults of SQLite
         return made[-1]
 
     monkeypatch.setattr(sqlite3, "connect", connected)
@@ -102,7 +102,7 @@ def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
         }.items():
             (connection,) = ledger._book.store._idle
             assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
-    assert len(made) == 3  # to make it, to open it, and after the second was gone
+    assert len(made) == 3  # to create it, to open it, and after the second was closed
 
 
 def test_a_new_file_is_synced_in_its_folder(

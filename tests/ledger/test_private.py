@@ -1,4 +1,4 @@
-"""Under add/remove nothing that can be seen depends on one person but through what is drawn."""
+"""Under add/remove everything visible depends on one person only through the draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ X = [(7 * i % 11) / 10 for i in range(N)]
 BINS = [0, 0.25, 0.5, 1.01]
 ONE = "p3"
 AT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-"""A second: two sequences are not run at the same time."""
+"""A time stamp: the two sequences run at different times."""
 
 SEQUENCE: list[tuple[list[Any], dict[str, Any], dict[str, Any]]] = [
     ([ep.Mean("x", bounds=(0, 1), related=False)], {"at_most": 0.5}, {}),
@@ -49,14 +49,14 @@ def seen(
     *,
     replay: bool,
 ) -> list[Any]:
-    """All that everyone can see of a sequence of releases.
+    """Everything that is public about a sequence of releases.
 
     Args:
-        ledger: with accounts.
-        people: who is in the data.
-        patch: for the draws.
-        draws: what is drawn is added to it, or taken from it.
-        replay: whether it is taken.
+        ledger: a ledger with accounts.
+        people: the people in the data.
+        patch: replaces the draws.
+        draws: a list of draws, which is recorded or replayed.
+        replay: whether to replay it.
     """
     data = pl.DataFrame({"who": people, "x": [X[WHO.index(who)] for who in people]})
     following = corridor._Way._next
@@ -96,7 +96,7 @@ def seen(
 
 
 def public(release: ep.Release) -> Any:
-    """A release as JSON, but for the head of the chain, which is a salted hash."""
+    """A release as JSON, without the head of the chain, which is a salted hash."""
     plain = json.loads(release.to_json())
     plain.pop("ledger")
     plain["release"].pop("ledger")
@@ -136,12 +136,12 @@ def test_a_sequence_tells_nothing_of_one_person(
         second = seen(ledger, CHANGES[change](ledger), monkeypatch, draws, replay=True)
         assert ledger.account(ONE).spent != spent
         ledger.check().require()
-    assert not any(isinstance(each, tuple) for each in first)  # and no error
+    assert not any(isinstance(each, tuple) for each in first)  # there was no error
     assert first == second
 
 
 def test_the_comparison_would_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same under replace: who takes part, and with how much, is printed there."""
+    """The same under replace, where releases print who takes part and with how much."""
     monkeypatch.setattr(
         "tests.ledger.test_private.SEQUENCE",
         [([ep.Mean("x", bounds=(0, 1), method="optimal")], {"at_most": 5}, {})],

@@ -1,4 +1,4 @@
-"""The protocol: claims beside each other, failures, and budgets that change meanwhile."""
+"""The protocol: concurrent claims, failures, and budgets that change in the meantime."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RULE = "proportional"
 
 
 def claimed(ledger: ep.Ledger, name: str, **rule: Any) -> Any:
-    """A claim that was opened and has its sheet; and what each person was offered."""
+    """An open claim that has read its sheet."""
     claim = ledger.claim(name, **rule)
     assert claim.open("question") is None
     claim.sheet(None, WHO)
@@ -36,7 +36,7 @@ def enrolled(ledger: ep.Ledger, epsilon: float = 1.0) -> ep.Ledger:
 
 
 def taken(part: float) -> Charge:
-    """Everyone who offers anything loses so much."""
+    """A charge of `part` for everyone who offers anything."""
     from fractions import Fraction
 
     return Charge(np.array([0.001]), (Fraction(part).limit_denominator(10**6),))
@@ -158,7 +158,7 @@ def test_a_charge_of_another_mechanism_is_refused(ledger: ep.Ledger, release: An
     other = claimed(ledger, "b", at_most=0.25)
     with pytest.raises(PrivacyError, match="more than was offered"):
         other.settle(taken(0.5), lambda: Settled(release, taken(0.5)))
-    assert ledger.account("p0").spent == 0.5  # what was offered to the first, which failed
+    assert ledger.account("p0").spent == 0.5  # the offer to the first release, which failed
 
 
 def test_lowering_counts_from_the_next_sheet_on(ledger: ep.Ledger, release: Any) -> None:
@@ -203,8 +203,8 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
     told = run_crowd(where, processes, 3)
     released = sum(each == "released" for results in told for each in results)
     refused = {each for results in told for each in results if each != "released"}
-    assert released >= 3  # someone always gets through
-    # Whoever comes to an empty account is told so, and nothing else goes wrong.
+    assert released >= 3  # somebody always succeeds
+    # Empty accounts are the only reason for refusals.
     assert all("anything left" in each or "0 for everyone" in each for each in refused)
     with ep.Ledger(where) as ledger:
         ledger.check().require()
@@ -215,7 +215,7 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits longer than a moment."""
+    """Shorten the wait for locks."""
     monkeypatch.setattr(sqlite, "PATIENCE", 0.2)
 
 
@@ -237,7 +237,7 @@ def test_a_locked_database(tmp_path: Path, hurried: None) -> None:
 
 
 def until_refused(ledger: ep.Ledger) -> tuple[str, float]:
-    """Release until the database is full; the name that was refused, and what p0 had spent."""
+    """Release until the database is full; return the refused name and what p0 had spent."""
     for number in range(30):
         spent = ledger.account("p0").spent
         try:
@@ -248,7 +248,7 @@ def until_refused(ledger: ep.Ledger) -> tuple[str, float]:
 
 
 def afterwards(path: Path, name: str, spent: float) -> None:
-    """Nothing is half charged; and once there is room, the same name gets its answer."""
+    """Check that nothing is half charged, and that a retry succeeds once there is space."""
     with ep.Ledger(path) as ledger:
         ledger.check().require()
         assert ledger.account("p0").spent == spent
@@ -287,14 +287,14 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
 
 @pytest.fixture
 def on_postgres(place: Callable[[], str]) -> Iterator[ep.Ledger]:
-    """A ledger, for tests that are of connections to a server."""
+    """A ledger on a server, for tests of connections."""
     with ep.Ledger.create(place()) as ledger:
         ledger.enrol(person=WHO, epsilon=EPSILON)
         yield ledger
 
 
 def lost(ledger: ep.Ledger) -> None:
-    """End all sessions of a ledger at the server."""
+    """Terminate all sessions of a ledger on the server."""
     import psycopg
 
     store: Any = ledger._book.store
@@ -316,7 +316,7 @@ def test_a_connection_that_is_lost_while_it_is_drawn(on_postgres: ep.Ledger, rel
 
     with pytest.raises(StorageError, match="Nothing was released"):
         claim.settle(taken(0.25), released)
-    # The next transaction opens a connection again.
+    # The next transaction opens a new connection.
     assert ledger.account("p0").spent == 0.0
     assert [each.state for each in ledger.history()] == ["open"]
     ledger.check().require()

@@ -1,9 +1,9 @@
-"""Under add/remove all that is public of a ledger is the same with and without one person.
+"""Under add/remove everything public about a ledger is the same with and without one person.
 
-Two worlds go through the same sequence of calls. In one of them a person enrols, alone or with
-others, gives less or more, withdraws, is erased, comes back, and is in the data; in the other there
-is no such person. Both draw the same. Heads are keyed hashes: they are compared by their form, and
-by which of them are equal.
+Two ledgers go through the same sequence of calls. In one of them a person enrols, alone or with
+others, gives less or more, withdraws, is erased, comes back, and is in the data. The other has no
+such person. Draws are the same. Heads are keyed hashes: the test compares their form, and which of
+them are equal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Step = tuple[str, dict[str, Any]]
 
 
 def sequence(pick: random.Random) -> list[Step]:
-    """Calls in a random order; those of the one person among them."""
+    """Calls in random order, including those of the one person."""
     steps: list[Step] = [("enrol", {"person": OTHERS[:6], "epsilon": 5.0})]
     names = [f"release {number}" for number in range(3)]
     for _ in range(14):
@@ -70,7 +70,7 @@ def sequence(pick: random.Random) -> list[Step]:
 
 
 class World:
-    """A ledger, and all that is public of what is done to it."""
+    """A ledger, and everything public about the calls made to it."""
 
     def __init__(self, ledger: ep.Ledger, patch: pytest.MonkeyPatch, *, with_one: bool) -> None:
         self.ledger, self.with_one = ledger, with_one
@@ -78,7 +78,7 @@ class World:
         self.seen: list[Any] = []
 
     def run(self, steps: list[Step], draws: list[Any]) -> list[Any]:
-        """Go through a sequence; draws are made where there are none, and made again otherwise."""
+        """Run a sequence; record the draws if the list is empty, and replay them otherwise."""
         again = iter(list(draws)) if draws else None
         following = corridor._Way._next
 
@@ -107,7 +107,7 @@ class World:
         }
         if not self.with_one:
             if given.get("person") in (ONE, [ONE]):
-                return  # nobody asks for it
+                return  # this world does not make the call
             given = dict(given)
             if "person" in given and isinstance(given["person"], list):
                 given["person"] = [who for who in given["person"] if who != ONE]
@@ -144,10 +144,10 @@ class World:
 
 
 def public(seen: list[Any]) -> list[Any]:
-    """What was seen, with each head as the place at which it was first seen.
+    """What was seen, with each head replaced by the order of its first appearance.
 
-    Heads that are asked for after each call are no two alike. One world makes more calls, and so
-    has more of them.
+    Heads requested after each call are all different. They are left out, because one world makes
+    more calls and has more of them.
     """
     asked = [shown for what, shown in seen if what == "head"]
     assert all(HEAD.fullmatch(head) for head in asked)
@@ -163,7 +163,7 @@ def public(seen: list[Any]) -> list[Any]:
 
 
 def any_order(folder: Path, patch: pytest.MonkeyPatch, seed: int) -> None:
-    """Compare two worlds after each call."""
+    """Run both worlds, and compare everything public."""
     steps, draws, worlds = sequence(random.Random(seed)), list[Any](), []
     for with_one in (True, False):
         with ep.Ledger.create(folder / f"{seed} {with_one}.db", "add-remove") as ledger:
@@ -184,7 +184,7 @@ def test_two_hundred_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_head_counts_nobody(private: ep.Ledger) -> None:
-    """However many people enrol one by one, heads have the same form and are no two alike."""
+    """However many people enrol, heads have the same form and are all different."""
     seen = [private.head]
     for number in range(3):
         private.enrol(person=[number], epsilon=1.0)

@@ -1,4 +1,4 @@
-"""Several questions with shares of their own are one claim: everyone pays once, for all of them."""
+"""Several questions with their own shares are one claim: everyone pays once for all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asked(ledger: ep.Ledger, name: str, **given: Any) -> ep.Releases:
 
 
 def paid(ledger: ep.Ledger, person: str) -> int:
-    """What a person has spent, in whole units."""
+    """What a person has spent, in nano-ε."""
     return round(ledger.account(person).spent * NANO)
 
 
@@ -49,7 +49,7 @@ def test_everyone_pays_once_for_all_questions(ledger: ep.Ledger, given: Any) -> 
         assert lost <= Fraction(1.5)
     assert len(ledger.history()) == 1
     ledger.check().require()
-    # The same again is not paid for, whatever the titles are; and it is the same.
+    # The same questions again, with any titles, are free and return the same answers.
     spent = paid(ledger, "p0")
     again = asked(ledger, "a", **given)
     assert str(again) == str(releases)

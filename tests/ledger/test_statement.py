@@ -1,4 +1,4 @@
-"""A statement is for one person: as text, as JSON and as a page."""
+"""A person's statement, as text, as JSON and as a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After an error there is a way on: what is said, what the ledger holds and what helps agree."""
+"""After an error the message, the state of the ledger and the way to recover agree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.ledger.work import EPSILON, WHO, X, found, mean, run_doomed
 
 
 class Failing:
-    """Lets the database fail once, at a step of one of the transactions of a call."""
+    """Makes the database fail once, at a step of one of a call's transactions."""
 
     def __init__(self, ledger: ep.Ledger, step: str, transaction: int) -> None:
         self.left, self.step = transaction, step
@@ -54,7 +54,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 LAST = ["before begin", "before UPDATE accounts SET", "before commit", "after commit"]
-"""Steps of the transaction that stores what was drawn in stages: the fourth of a call."""
+"""Steps of the transaction that stores a staged draw: the fourth of a call."""
 
 
 @pytest.mark.parametrize("step", LAST)
@@ -122,7 +122,7 @@ def test_a_failure_that_could_not_be_written_down_is_written_when_asked_again(
     claim = claimed(ledger, "a", at_most=0.5)
 
     def released() -> Any:
-        Failing(ledger, "before begin", 1)  # of the transaction that would write it down
+        Failing(ledger, "before begin", 1)  # of the transaction that records the failure
         raise RuntimeError
 
     with pytest.raises(StorageError):
@@ -245,7 +245,7 @@ def test_a_release_whose_process_was_killed_can_be_closed(ledger: ep.Ledger, whe
     assert "a (share=1/2)" in str(ledger.status())
     with pytest.raises(ClaimError, match="wait, and ask again under the same name"):
         found(ledger)
-    # It switches no rule of the check off.
+    # The check still applies all of its rules.
     tampered = Tampered(ledger)
     ledger.enrol(person=["p1"], epsilon=1.0)
     ledger.check().require()
@@ -261,7 +261,7 @@ def test_a_release_whose_process_was_killed_can_be_closed(ledger: ep.Ledger, whe
 def test_what_version_0_2_0_left_of_a_killed_release_is_no_change_from_outside(
     ledger: ep.Ledger, where: str
 ) -> None:
-    """There, a budget that was lowered while a release was open kept its limit while drawing."""
+    """It kept the limit of a budget lowered while a release was open, until the draw ended."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     claim: Any = ledger.claim("a", share=1 / 2)
     claim.open("question")

@@ -1,4 +1,4 @@
-"""What processes do to a ledger while they are killed, or run beside others."""
+"""The work of processes on a ledger that are killed, or run concurrently."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def enrol(ledger: ep.Ledger) -> str:
 
 
 def refused(ledger: ep.Ledger) -> str:
-    """Be refused before anything is drawn, and let the claim go."""
+    """Make a call that is refused before any draw."""
     try:
         mean_of_strangers(ledger)
     except LedgerError as error:
@@ -66,8 +66,8 @@ def mean_of_strangers(ledger: ep.Ledger) -> None:
 
 
 def leave(ledger: ep.Ledger) -> str:
-    """Withdraw, be erased, and come back with what one had."""
-    with contextlib.suppress(LedgerError):  # if it was interrupted after an erasure
+    """Withdraw a person, erase them, and enrol them again with the same budget."""
+    with contextlib.suppress(LedgerError):  # an earlier run may have ended after the erasure
         ledger.withdraw("p0")
         ledger.erase("p0")
     ledger.enrol(person=["p0"], epsilon=EPSILON[:1], consent="came back")
@@ -75,7 +75,7 @@ def leave(ledger: ep.Ledger) -> str:
 
 
 def close(ledger: ep.Ledger) -> str:
-    """Give up releases that were left open, and while they were drawn."""
+    """Abandon releases that were left open or ended while drawing."""
     for each in ledger.history():
         if each.state in ("open", "drawing"):
             ledger.abandon(each.name)
@@ -87,7 +87,7 @@ OTHER: dict[str, Callable[[ep.Ledger], str]] = {
     "leave": leave,
     "close": close,
 }
-"""What else is done to a ledger that processes are killed at."""
+"""Other work on a ledger during which processes are killed."""
 
 WORK: dict[str, Callable[[ep.Ledger], str]] = {
     "mean": mean,
@@ -99,16 +99,15 @@ WORK: dict[str, Callable[[ep.Ledger], str]] = {
 
 
 def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> None:
-    """Work, and be killed at a step, or before a draw.
+    """Work until killed at a step, or before a draw.
 
-    Tells how many steps there were, if it was not killed.
+    If it is not killed, it sends the steps and the result through the pipe.
 
     Args:
         where: the ledger.
-        kind: what is done.
-        step: at which it is killed, from 1; 0 for none.
-        between: how many draws are made before it is killed; 0 for none.
-        told: where the number of steps and the result go.
+        kind: the kind of work.
+        step: the step at which it is killed, from 1; 0 for none.
+        between: the number of draws before it is killed; 0 for none.
     """
     steps: list[str] = []
 
@@ -137,7 +136,7 @@ def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> 
 def run_doomed(
     where: str, kind: str, step: int = 0, between: int = 0
 ) -> tuple[list[str], str] | None:
-    """What a process tells; None if it was killed."""
+    """The steps and the result of a process; None if it was killed."""
     here, there = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=doomed, args=(where, kind, step, between, there))
     process.start()
@@ -152,7 +151,7 @@ def run_doomed(
 
 
 def crowd(where: str, number: int, rounds: int, told: Connection) -> None:
-    """Release again and again, beside others; tell what came of it."""
+    """Release again and again, concurrently with others; send the results through the pipe."""
     results = []
     with ep.Ledger(where) as ledger:
         for turn in range(rounds):
@@ -165,7 +164,7 @@ def crowd(where: str, number: int, rounds: int, told: Connection) -> None:
 
 
 def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
-    """What each of several processes at once tells."""
+    """The results of several concurrent processes."""
     pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
     workers = [
         PROCESSES.Process(target=crowd, args=(where, number, rounds, pipe[1]))
@@ -182,7 +181,7 @@ def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
 
 
 def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
-    """Release, be refused, look, enrol, withdraw and erase in turn; the answers by their names."""
+    """Release, be refused, read, enrol, withdraw and erase in turn; return answers by name."""
     answers: dict[str, str] = {}
 
     def asked(name: str, person: list[str], bounds: Any) -> None:
@@ -213,7 +212,7 @@ def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
 
 
 def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, str]]:
-    """What each of several threads released on one ledger."""
+    """The answers of several threads on one ledger."""
     answers: list[dict[str, str]] = []
     failures: list[BaseException] = []
 
@@ -236,7 +235,7 @@ def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, s
 def forking(where: str, children: int, rounds: int, told: Connection) -> None:
     """Use a ledger, fork while another thread is using it, and use it in all processes.
 
-    The engine of tables, which is not made to be forked, is first used afterwards.
+    The engine of frames does not support forks: it is used only after the fork.
     """
     ledger = ep.Ledger(where)
     ended = threading.Event()
@@ -278,7 +277,7 @@ def forking(where: str, children: int, rounds: int, told: Connection) -> None:
 
 
 def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list[dict[str, str]]]:
-    """How forked processes ended, and what each of them and the one that forked released."""
+    """Exit codes of forked processes, and the answers of all processes."""
     here, there = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=forking, args=(where, children, rounds, there))
     process.start()
@@ -289,7 +288,7 @@ def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list
 
 
 def making(where: str, step: int, told: Connection) -> None:
-    """Make a ledger, and be killed at a step; tell what came of it."""
+    """Create a ledger until killed at a step; send the outcome through the pipe."""
     steps: list[str] = []
 
     def watch(name: str) -> None:
@@ -306,7 +305,7 @@ def making(where: str, step: int, told: Connection) -> None:
 
 
 def run_making(where: str, step: int = 0, processes: int = 1) -> list[tuple[int, str] | None]:
-    """What processes that make the same ledger at once tell; None of those that were killed."""
+    """Outcomes of processes that create the same ledger at once; None for killed ones."""
     pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
     workers = [PROCESSES.Process(target=making, args=(where, step, pipe[1])) for pipe in pipes]
     for worker in workers:

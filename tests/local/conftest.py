@@ -1,4 +1,4 @@
-"""What tests of the local model share: a frame of every engine."""
+"""Shared fixtures of tests of the local model: frames of every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of reports on every engine that answers in milliseconds."""
+"""Tables of reports on every engine that is fast to start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENGINES = [
 
 
 def frame(engine: str, table: pl.DataFrame, directory: Path) -> Any:
-    """The table, held by an engine."""
+    """The table as a frame of an engine."""
     if engine == "pandas":
         return table.to_pandas()
     if engine == "pandas on arrow":
@@ -47,7 +47,7 @@ def frame(engine: str, table: pl.DataFrame, directory: Path) -> Any:
 
 
 def same(one: State, two: State) -> None:
-    """Counts exactly; sums up to the last digits, which for directions are those of float32."""
+    """Check that states are equal: counts exactly, sums up to rounding (float32 for vectors)."""
     assert (one.kind, one.parameters, one.weights) == (two.kind, two.parameters, two.weights)
     assert (one.n, one.private) == (two.n, two.private)
     mine, theirs = one.levels.bins, two.levels.bins

@@ -1,4 +1,4 @@
-"""A program of its own: reports by the million, and the most memory it ever held.
+"""A separate program: processes millions of reports, and prints its peak memory.
 
 python scale.py simulate 1000000
 python scale.py write 1000000 reports.parquet [categories]
@@ -26,10 +26,10 @@ def mechanism(categories: int) -> Bit | Frequencies:
 
 
 def simulated(people: int, categories: int = 0) -> Iterator[Reports]:
-    """Reports of so many people, some at a time: 30 % say yes, or are in the first category."""
+    """Yield reports in chunks: 30 % of people say yes, or are in the first category."""
     asked = mechanism(categories)
     for chunk, start in enumerate(range(0, people, CHUNK)):
-        rng = np.random.default_rng([2026, chunk])  # not the stream of the noise
+        rng = np.random.default_rng([2026, chunk])  # independent of the noise
         some = min(CHUNK, people - start)
         yes = rng.random(some) < SHARE
         budgets = rng.integers(1, 51, some) / 10
@@ -50,7 +50,7 @@ def write(people: int, path: str, categories: int) -> None:
 
 
 def peak() -> int:
-    """The most memory that this process ever held, in MiB."""
+    """The peak memory of this process, in MiB."""
     status = Path("/proc/self/status").read_text("ascii")
     return int(next(line.split()[1] for line in status.splitlines() if "VmHWM" in line)) // 1024
 

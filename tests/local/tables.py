@@ -1,4 +1,4 @@
-"""Tables of reports that several files of tests share, and how one is refused."""
+"""Tables of reports that several test files share, and a check of refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ORDER = np.random.default_rng(3).permutation(PEOPLE)
 
 
 def reordered(name: str) -> dict[str, Any]:
-    """The columns of some reports, in another order of people."""
+    """The columns of some reports, with people in another order."""
     return {key: column[ORDER] for key, column in reports_of(name).to_columns().items()}
 
 
@@ -37,7 +37,7 @@ def entries(name: str) -> list[bytes]:
 def refused(
     mechanism: Randomizer, data: Any, column: str | None = None, what: str = "."
 ) -> EpsilonsError:
-    """The refusal: by name, in words, with no value and nothing of the engine behind it."""
+    """The error of a refusal: in plain words, without values and without the engine's exception."""
     with pytest.raises((DataError, ColumnError), match=what) as caught:
         mechanism.estimate(column, data=data)
     error = caught.value
@@ -53,6 +53,6 @@ AT_70 = pl.int_range(pl.len()) == 70
 
 
 def at_70(column: str, value: Any) -> pl.DataFrame:
-    """A table of bits in which one row has something else."""
+    """A table of bits with another value in one row."""
     changed = pl.when(AT_70).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
     return BIT.with_columns(changed)

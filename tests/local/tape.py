@@ -1,4 +1,4 @@
-"""A source that plays given bytes: for test vectors."""
+"""A source of randomness that replays given bytes, for test vectors."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from epsilons.draws.noise import Source
 
 
 class Tape(Source):
-    """Bytes in order; it ends in an error, and never begins again."""
+    """Replays bytes in order; it raises an error at the end, and never starts over."""
 
-    private = True  # so that a report is what a person's device would send
+    private = True  # makes a report equal to what a person's device would send
 
     def __init__(self, data: builtins.bytes) -> None:
         self.data = data

@@ -1,4 +1,4 @@
-"""Tables of reports that are refused: in words, whole, and alike on every engine."""
+"""Refused tables of reports: plain messages, nothing is used, and the same on every engine."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_one_bad_entry_of_bytes_is_refused(make: Make, bad: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_changed_bytes_are_refused_or_are_other_reports(name: str) -> None:
-    """What `state` says of an entry by itself, it says of a column with it."""
+    """`state` accepts a column if and only if it accepts each of its entries."""
     mechanism, values = CASES[name]
     good = mechanism.randomize(values[0], BUDGETS[0], ep.Seeded(1)).to_bytes()
     draw = np.random.default_rng(8)

@@ -1,4 +1,4 @@
-"""Caps of the cube: their size, their law, and which one is the best."""
+"""Caps of the cube: their size, their distribution, and the choice of the best one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL = [(1, 0), (2, 0), (3, 0), (3, 1), (5, 1), (6, 2), (8, 0), (8, 3)]
 
 
 def law(cap: Cap, epsilon: float) -> dict[int, float]:
-    """The law of the mask, from its definition."""
+    """The distribution of the mask, by definition."""
     near = [m for m in range(cap.answers) if m.bit_count() <= cap.distance]
     inside = (
         len(near) * math.exp(epsilon) / (len(near) * math.exp(epsilon) + cap.answers - len(near))
@@ -48,7 +48,7 @@ def test_moments_by_enumeration(signs: int, distance: int, epsilon: float) -> No
 @pytest.mark.statistical
 @pytest.mark.parametrize(("signs", "distance"), [(1, 0), (3, 1), (5, 1), (6, 2)])
 def test_masks_have_their_law(signs: int, distance: int) -> None:
-    """Six standard errors for each of up to 64 masks: a false alarm below 10⁻⁶ in all."""
+    """Six standard errors for each of up to 64 masks: false-alarm probability below 10⁻⁶."""
     many, epsilon = 200_000, 1.5
     cap = Cap(signs, distance)
     drawn = np.bincount(cap.turns(Seeded(3), np.full(many, epsilon)), minlength=cap.answers) / many

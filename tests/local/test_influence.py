@@ -1,4 +1,4 @@
-"""How far lies can move an estimate: by brute force, beside what a release says."""
+"""How far lies can move an estimate: brute force compared with the bound of a release."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.local.test_poisoning import MAKERS, MENU, WEIGHTS, claimed
 
 
 def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
-    """Whatever k dishonest people may send at a budget, all of them the same."""
+    """All reports that k dishonest people may send at a budget, if they all send the same."""
     columns: list[tuple[Any, ...]]
     if mechanism.kind == "bit":
         columns = [(np.full(k, bit),) for bit in (False, True)]
@@ -69,13 +69,13 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_by_attack(name: str, weights: str) -> None:
-    """No lies that are taken move an estimate further, and the best ones move it that far.
+    """No accepted lies move an estimate further than the bound, and the best ones attain it.
 
-    For several signs the directions of a seed are not aligned, so that less is reached in a plane.
+    With several signs the directions of a seed are not aligned, so the bound is not attained.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)
-    # All at one end: lies do most where they contradict the others.
+    # All honest people are at one end: lies that contradict them move the estimate most.
     end = {"bit": 0, "mean": -1.0, "vector": np.eye(values.shape[-1])[0] * -2.0}
     one = np.asarray(end.get(mechanism.kind, 0))
     honest = mechanism.randomize_many(
@@ -94,12 +94,12 @@ def test_influence_by_attack(name: str, weights: str) -> None:
                 bound = release.influence(k)
                 assert moved <= bound * (1.0 + 1e-6)
                 shares.append(moved / bound)
-        # Numbers: the budget that reaches furthest is not the one that weighs most.
+        # For numbers, the budget with the largest reach is not the one with the largest weight.
         assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
 
 
 def test_influence_is_that_of_the_theory_for_one_bit() -> None:
-    """One report moves a one-bit estimate by at most tanh(ε/2)/Σtanh²(ε/2), about."""
+    """One report moves a one-bit estimate by at most about tanh(ε/2)/Σtanh²(ε/2)."""
     bit = local.Bit(levels=[0.5, 2.0])
     budgets = np.repeat([0.5, 2.0], 5000)
     release = bit.estimate(bit.randomize_many(np.zeros(10_000), budgets, ep.Seeded(1)))
@@ -117,7 +117,7 @@ def test_influence_is_that_of_the_theory_for_one_bit() -> None:
 
 
 def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
-    """By numbers they moved a mean by 6.7 % of its range."""
+    """With numbers instead of bits they moved a mean by 6.7 % of its range."""
     mean = local.Mean((0, 1))
     honest = mean.randomize_many(np.full(10_000, 0.5), 1.5, ep.Seeded(1))
     lie = claimed(mean.randomize_many(np.ones(10), 1.5, ep.Seeded(2)), 1.5)
@@ -143,7 +143,7 @@ def test_a_release_says_what_lies_can_do() -> None:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> None:
-    """They may send any value openly: what they reach is bounded, and nearly reached."""
+    """They may send any value at ε = ∞. Their influence is bounded, and comes near the bound."""
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=[1.0, math.inf])
     d = values.shape[-1]
@@ -164,7 +164,7 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
         if release.influence(3) < math.inf:
             assert moved <= release.influence(3) * (1.0 + 1e-6)
             shares.append(moved / release.influence(3))
-    # Where reports at ε = 1 weigh as much, or are numbers, these reach further.
+    # If reports at ε = 1 have the same weight, or are numbers, they reach further.
     if weights == "variance" and name != "laplace":
         assert max(shares) > (0.3 if name == "projection" else 0.6)
 

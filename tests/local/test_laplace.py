@@ -1,4 +1,4 @@
-"""Noise at each person's own budget: exact counts, the float filter, and what it leaves open."""
+"""Noise at each person's own budget: exact counts, the float filter, and its exact fallback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.local.tape import words
 
 
 def count(word: int, epsilon: float, grid: int) -> int:
-    """⌊−ln W·grid/ε⌋ by decimals, for a W that is not near a step."""
+    """⌊−ln W·grid/ε⌋ in decimal arithmetic, for a W that is not near a step."""
     with localcontext() as context:
         context.prec = 80
         height = -(Decimal(word) / Decimal(2**64)).ln()
@@ -43,7 +43,7 @@ def test_counts_are_those_of_their_words(epsilon: float) -> None:
 
 
 def test_the_exact_way_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a band as wide as everything, every count is settled in integers."""
+    """With an unlimited band, every count is settled in integers."""
     budgets = np.geomspace(0.01, 30.0, 200)
     fast = geometric(Seeded(4), budgets, 2**12)
     monkeypatch.setattr(draws, "LAPLACE_BAND", 1e6)
@@ -57,7 +57,7 @@ def test_any_guess_settles_on_the_same_count(guess: int) -> None:
 
 
 def test_a_word_of_zeros_goes_on() -> None:
-    """Nothing is cut off: the next bits decide how far out it is."""
+    """Nothing is truncated: further bits decide how large the count is."""
     tape = words(0, 1 << 63)  # W = 2⁻⁶⁵
     assert geometric(tape, np.array([1.0]), 1).tolist() == [45]  # −ln W = 45.05
     further = words(0, 0, 1 << 63)
@@ -72,7 +72,7 @@ def test_public_budgets_have_no_noise() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_law_is_discrete_laplace(epsilon: float) -> None:
-    """Each cell within six standard errors: a false alarm at 10⁻⁸ for each of about 60 cells."""
+    """Each cell within six standard errors: false-alarm probability 10⁻⁸ per cell, 60 cells."""
     many = 400_000
     drawn = noise(Seeded(9), np.full(many, epsilon), 4)
     law = DiscreteLaplace(Fraction(4) / Fraction(epsilon))
@@ -83,7 +83,7 @@ def test_the_law_is_discrete_laplace(epsilon: float) -> None:
 
 @pytest.mark.statistical
 def test_each_scale_has_its_own_variance() -> None:
-    """Six standard errors, of a variance whose kurtosis is six."""
+    """Six standard errors of the variance; the Laplace distribution has kurtosis six."""
     budgets = np.repeat([0.5, 5.0], 200_000)
     drawn = noise(Seeded(10), budgets, 2**30).reshape(2, -1) / 2.0**30
     for row, epsilon in zip(drawn, (0.5, 5.0), strict=True):

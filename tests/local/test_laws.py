@@ -1,8 +1,8 @@
-"""What is drawn is what the checker reads, and what is added up is what was meant.
+"""Draws have the distribution that the checker reads, and estimators compute their formulas.
 
-Draws are tied to `channel` word by word, through `randomize` itself: the words at which an answer
-changes are where the checked table says. Sums, weights and intervals are compared with formulas
-that are written out here, on reports that are written by hand.
+Draws are compared with `channel` word by word, through `randomize` itself: an answer changes at
+exactly the words that the checked table says. Sums, weights and intervals of handwritten reports
+are compared with formulas written out here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BUDGETS = [0.0, 0.05, 1.0, 2.3, 7.3, 40.0, 44.4]
 
 
 def coin(epsilon: float, inside: int = 1, answers: int = 2) -> int:
-    """⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, by decimals."""
+    """⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, in decimal arithmetic."""
     with localcontext() as context:
         context.prec = 80
         out = answers - inside
@@ -39,7 +39,7 @@ def coin(epsilon: float, inside: int = 1, answers: int = 2) -> int:
 
 
 def flips_at(mechanism: Any, value: Any, epsilon: float, before: tuple[int, ...], at: int) -> Any:
-    """The answers to the last word that still flips, and to the first that does not."""
+    """The answers for the last word that flips, and for the first that does not."""
     found = [mechanism.randomize(value, epsilon, words(*before, word)) for word in (at - 1, at)]
     return [report.columns for report in found]
 
@@ -58,7 +58,7 @@ def test_bits_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_numbers_as_one_bit_have_the_law_that_the_checker_reads(epsilon: float) -> None:
-    """Of 2³⁰ ways to round g of them go up; then the coin: both at their exact words."""
+    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words; then the coin flips exactly."""
     flip = coin(epsilon)
     mean = local.Mean((0, 1))
     channel: Any = mean.channel(epsilon)
@@ -107,7 +107,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
     for value, chances in zip(channel.inputs, channel.chances, strict=True):
         for row in range(1, many):
             minus = (row & int(value)).bit_count() % 2  # type: ignore[call-overload]
-            drawn = (row - 1,) if many > 2 else ()  # one row is nothing to choose from
+            drawn = (row - 1,) if many > 2 else ()  # a single row needs no draw
             (f_row, flipped), (k_row, kept) = flips_at(shares, value, epsilon, drawn, flip)
             assert f_row.tolist() == k_row.tolist() == [row]
             assert (int(flipped[0]), int(kept[0])) == (1 - minus, minus)
@@ -117,7 +117,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_rows_of_signs_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
-    """And the public seed decides the signs."""
+    """The public seed determines the signs."""
     flip = coin(epsilon)
     tables = []
     for seed in (0, 7):
@@ -164,7 +164,7 @@ def test_signs_turn_at_the_word_that_the_checker_reads(epsilon: float) -> None:
     plain = sum(int(side >= 0.0) << k for k, side in enumerate(sides.tolist()))
     chances = vector.channel(epsilon).chances[plain]
     for word, out in ((flip - 1, True), (flip, False)):
-        # The first j bits of the next word turn signs, outside; a mask of the cap, inside.
+        # Outside the cap, the first j bits of the next word flip signs; inside, a listed mask.
         columns = vector.randomize(x, epsilon, words(seed, 0, word, WORD - 1)).columns
         assert (columns[0].tolist(), columns[1].tolist()) == ([cap.signs], [cap.distance])
         answer = int(columns[3][0])
@@ -174,7 +174,7 @@ def test_signs_turn_at_the_word_that_the_checker_reads(epsilon: float) -> None:
         assert chances[answer] == (far if out else near)
 
 
-TANH = np.tanh([0.25, 0.5, 1.5])  # of half of ε = 0.5, 1, 3
+TANH = np.tanh([0.25, 0.5, 1.5])  # tanh(ε/2) for ε = 0.5, 1, 3
 THREE = np.array([0.5, 1.0, 3.0])
 SIGNS = np.array([True, False, True])
 
@@ -215,7 +215,8 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
     assert release.raw == pytest.approx(-2 + 8 * raw, rel=1e-12)
     variance = float((w**2) @ (0.25 + 2 / THREE**2)) / w.sum() ** 2
     assert release.risk == pytest.approx(64 * variance, rel=1e-9)
-    # The exact cumulant of Laplace noise and Hoeffding's, minimised over λ: never narrower.
+    # Chernoff bound from the exact cumulant of Laplace noise and Hoeffding's, minimized over λ.
+    # The interval is never narrower.
     lam = np.linspace(1e-4, 0.9999 / (w / THREE).max(), 200_001)
     bound = lam**2 * float(w @ w) / 8 - sum(
         np.log1p(-((lam * z) ** 2)) for z in (w / THREE).tolist()
@@ -227,7 +228,7 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])
 def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
-    """Each cell by itself, from the matrix and the bits."""
+    """Each cell is computed separately, from the matrix and the bits."""
     shares = local.Frequencies(["a", "b", "c"], method, public_seed=5)
     columns: Any
     if method == "rappor":
@@ -261,7 +262,7 @@ def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
 
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])
 def test_a_band_pays_for_every_category(method: str) -> None:
-    """The union over five: at 90 % it is the interval at 98 %, and wider than that at 90 %."""
+    """Union bound over five: the band at 90 % is the interval at 98 %, wider than that at 90 %."""
     shares = local.Frequencies(5, method)
     reports = shares.randomize_many(np.arange(40_000) % 5, 3.0, ep.Seeded(1))
     release = shares.estimate(reports)
@@ -272,7 +273,7 @@ def test_a_band_pays_for_every_category(method: str) -> None:
 
 
 def test_labels_are_counted_where_they_were_declared() -> None:
-    """Another order is another question, and an answer goes to its own label."""
+    """Another order of labels has other parameters, and answers count for their own label."""
     one, two = local.Frequencies(["x", "y", "z"]), local.Frequencies(["z", "x", "y"])
     assert one.parameters != two.parameters
     values = np.repeat(["x", "y", "z"], [30_000, 20_000, 10_000])
@@ -287,7 +288,7 @@ def test_labels_are_counted_where_they_were_declared() -> None:
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
 @pytest.mark.parametrize("signs", [1, 3])
 def test_vectors_are_added_up_as_written_here(signs: int, weights: str) -> None:
-    """B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ in the unit ball, ρ by enumeration of a cap."""
+    """B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ on the unit ball, with ρ by enumeration of a cap."""
     vector = local.Vector(4, radius=2.0)
     seeds, answers = np.array([5, 6, 7], dtype=np.uint64), np.array([0, 1, 1], dtype=np.uint32)
     budgets = THREE if signs == 1 else THREE + 4.0
@@ -301,7 +302,7 @@ def test_vectors_are_added_up_as_written_here(signs: int, weights: str) -> None:
     )
     reports = Reports("vector", vector.parameters, True, budgets, columns)
     release = vector.estimate(reports, weights=weights)
-    # One answer of 2^j is right; all others are equally likely.
+    # One of the 2^j answers is truthful; all others are equally likely.
     total = np.exp(budgets) + 2**signs - 1
     rho = (np.exp(budgets) + sum(1 - 2 * (m & 1) for m in range(1, 2**signs))) / total
     pair = np.exp(budgets) + sum(
@@ -356,9 +357,9 @@ def test_one_simulated_batch_marks_a_whole_column() -> None:
 
 
 def test_states_know_the_furthest_of_both() -> None:
-    """Largest weights and reaches are kept when states merge, in either order."""
+    """Merged states keep the largest weight and reach, in either order."""
     mean = local.Mean((0, 1), method="laplace")
-    # w/ε, w and w·(½ + 50/ε), the largest of ε = ½ and ε = 6.
+    # w/ε, w and w·(½ + 50/ε), the maximum over ε = ½ and ε = 6.
     heavy = 36 / 44
     expected = {
         "variance": (math.sqrt(2) / 8, heavy, heavy * (0.5 + 50 / 6)),

@@ -1,4 +1,4 @@
-"""What every layout keeps, whatever the kind: bytes, tables and reports of one say the same."""
+"""Every layout: bytes, tables and single reports hold the same answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of values for local reports: one person's entry decides nothing about the others'."""
+"""Lists of values for local reports: one person's entry does not affect the others'."""
 
 from __future__ import annotations
 

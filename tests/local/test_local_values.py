@@ -1,4 +1,4 @@
-"""What each mechanism does with particular values: ends, zero, subnormal vectors, labels."""
+"""Special values in each mechanism: ends of the range, zero, subnormal vectors, labels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_order_holds_every_cell() -> None:
 
 
 def test_splitmix_is_the_published_one() -> None:
-    """The first words of seed 1234567, as its authors' code gives them."""
+    """The first words of seed 1234567, from the authors' code."""
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert words_of(np.array([1234567], dtype=np.uint64), 3)[0].tolist() == expected
     assert mix(np.zeros(1, dtype=np.uint64)).tolist() == [0]
@@ -89,7 +89,7 @@ def test_a_number_beyond_all_noise_is_refused() -> None:
     data[-8:] = (2**62).to_bytes(8, "little")
     with pytest.raises(DataError, match="further out"):
         mean.state(bytes(data))
-    data[-8:] = (51 * GRID // 2).to_bytes(8, "little", signed=True)  # fifty scales, and the range
+    data[-8:] = (51 * GRID // 2).to_bytes(8, "little", signed=True)  # within 50 scales of the range
     mean.state(bytes(data))
     for far in (52 * GRID // 2 + 1, -50 * GRID // 2 - 1):
         data[-8:] = far.to_bytes(8, "little", signed=True)
@@ -107,7 +107,7 @@ VECTORS = {
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_any_vector_gives_one_of_two_answers(name: str) -> None:
-    """The set of possible answers is the same for every vector: no third answer tells zero."""
+    """The set of possible answers is the same for every vector: no third answer reveals zero."""
     vector = local.Vector(2, method="duchi")
     reports = vector.randomize_many([VECTORS[name]] * 400, 1.0, ep.Seeded(1))
     signs_, distance, _, answers, values = reports.columns
@@ -137,7 +137,7 @@ def test_seeds_do_not_depend_on_the_vector() -> None:
 
 
 def test_signs_are_randomized_as_they_say() -> None:
-    """With the words that keep and that flip: seed, length, coin."""
+    """Words that keep and that flip the sign; they are seed, length and coin."""
     vector = local.Vector(2, method="duchi")
     kept = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 2**64 - 1))
     flipped = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 0))
@@ -201,7 +201,7 @@ def test_rows_that_cannot_be_are_refused() -> None:
 
 
 def test_two_categories_are_one_bit() -> None:
-    """Without its row of ones the matrix of two cells is randomized response itself."""
+    """Without its row of ones, the matrix of two cells is randomized response."""
     values = np.arange(1000) % 2
     shares = local.Frequencies(2)
     bit = local.Bit()
@@ -221,10 +221,10 @@ def released(mechanism: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("part", [1.0, 0.05])
 def test_related_budgets_add_what_weights_and_the_sample_may_draw(part: float) -> None:
-    """Beside how far reports are from the means of their levels, each with half of β.
+    """Related budgets add two terms to the error around the means of levels; each has half of β.
 
-    Weights draw the mean to those who weigh more, and these people are a sample: both in units of
-    how far the means of different budgets are apart, which is all of the range at most.
+    Weights bias the estimate towards people with larger weights, and people are a sample. Both
+    terms scale with the distance between the means of different budgets, at most the range.
     """
     for mechanism, value, size in (
         (local.Bit(), True, 1.0),

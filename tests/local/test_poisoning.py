@@ -1,4 +1,4 @@
-"""Dishonest reports: what is refused, and what no report can do."""
+"""Dishonest reports: which are refused, and what no report can do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAKERS: dict[str, Any] = {
 
 
 def claimed(report: Reports, epsilon: float) -> Reports:
-    """The same answers, at a budget that is a lie."""
+    """The same answers, with a false budget."""
     budgets = np.full(len(report), epsilon)
     return Reports(report.kind, report.parameters, report.private, budgets, report.columns)
 
@@ -105,7 +105,7 @@ def test_a_claim_of_infinity_no_longer_takes_over_a_mean_of_vectors() -> None:
     lie = local.Vector(100, levels=[math.inf]).randomize_many(push, math.inf)
     with pytest.raises(DataError, match="declared"):
         vector.estimate([reports, lie])
-    # Had it been declared, the release would say what it can do.
+    # If ∞ is declared, the release states the influence of such a report.
     declared = local.Vector(100, levels=[1.0, math.inf])
     release = declared.estimate([reports, lie])
     alone = vector.estimate(reports)
@@ -149,7 +149,7 @@ EXTREMES = [0.0, 5e-324, 1e-310, 2.3e-308, 1e-160, 1e-9, 2.0**-21, 2.0**-20, 60.
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
-    """Whatever budget it claims: it is refused, or all that comes of it is finite."""
+    """Whatever budget a report claims, it is refused, or all results are finite."""
     make, values = MAKERS[name]
     mechanism = make()
     honest = mechanism.state(mechanism.randomize_many(values, 1.0, ep.Seeded(1)), weights=weights)
@@ -173,7 +173,7 @@ def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
             low, high = release.interval(0.9)
             for found in (release.raw, release.risk, low, high, release.sides[0].error):
                 assert np.isfinite(found).all()
-            # ε² as a weight knows no largest one: there a claim may outweigh everyone.
+            # The weight ε² is unbounded: there one claim may outweigh everyone.
             assert release.influence(1) < math.inf or weights == "paper"
             assert str(release)
 
@@ -217,7 +217,7 @@ def test_numbers_with_noise_are_taken_from_trusted_people_only() -> None:
         mean.estimate(trusting.state(number))
     with pytest.raises(ArgumentError, match="numbers with noise"):
         mean.state(mean.randomize(0.5, 1.0)) + trusting.state(number)
-    # Both forms go together where numbers are taken.
+    # Both forms can be mixed if numbers are accepted.
     bits = mean.randomize_many(np.full(4000, 0.5), 1.0, ep.Seeded(2))
     both = trusting.estimate([bits, number])
     assert both.n == 4001
@@ -245,7 +245,7 @@ def test_open_vectors_are_in_the_ball() -> None:
 
 
 def test_signs_that_are_worth_less_than_one_are_refused() -> None:
-    """Where reports weigh alike, a report of 32 signs at ε = 1 would count for millions."""
+    """With equal weights, a report of 32 signs at ε = 1 would count for millions."""
     vector = local.Vector(3)
     for signs, distance in ((32, 0), (32, 2), (16, 0), (5, 0)):
         lie = Reports(

@@ -1,4 +1,4 @@
-"""What all local mechanisms keep: refusals, streams, states, and bytes that go there and back."""
+"""Properties of all local mechanisms: refusals, streams, states, and serialization."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_budget_in_a_report_that_means_nothing_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_weights_by_variance_are_the_best_there_are(name: str) -> None:
-    """Risk of many is the harmonic sum of the risks of each, whatever form a report has."""
+    """The risk of many reports is the harmonic sum of the risks of each, in any form."""
     mechanism, values = CASES[name]
     alone = [
         mechanism.estimate(mechanism.randomize(value, budget, ep.Seeded(1))).risk
@@ -170,7 +170,7 @@ def test_only_noise_tells_nothing(name: str) -> None:
     noise = mechanism.randomize_many(values, 0.0, ep.Seeded(1))
     with pytest.raises(BudgetError, match="pure noise"):
         mechanism.estimate(noise)
-    # Noise beside a report changes nothing but the number of people.
+    # Pure noise next to a report changes only the number of people.
     report = mechanism.randomize(values[0], 2.0, ep.Seeded(2))
     for weights in ("variance", "paper", "uniform"):
         alone = mechanism.estimate(report, weights=weights)

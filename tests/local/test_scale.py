@@ -1,6 +1,6 @@
-"""Very many reports in bounded memory: each case in a process of its own, whose peak is read.
+"""Very many reports in bounded memory: each case runs in its own process, and its peak is read.
 
-False alarms: estimates are seeded; 6 standard errors by a proven bound, below 1e-8 for all.
+False alarms: estimates are seeded; 6 standard errors by a proven bound, below 1e-8 in total.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import pytest
 
 SCALE = Path(__file__).with_name("scale.py")
 PEAK = 1536
-"""MiB that a process may ever hold, NumPy and Polars among them."""
+"""The largest peak memory of a process in MiB, including NumPy and Polars."""
 
 
 def run(*arguments: object) -> list[float]:
-    """n, the estimate, its risk, MiB at most, seconds."""
+    """n, the estimate, its risk, peak memory in MiB, seconds."""
     command = [sys.executable, str(SCALE), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -51,7 +51,7 @@ def test_a_hundred_million_simulated_reports() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("categories", [0, 10**5], ids=["bit", "categories"])
 def test_a_hundred_million_reports_of_a_file(tmp_path: Path, categories: int) -> None:
-    people = 10**8 if categories == 0 else 3 * 10**7  # a row of the matrix takes 4 bytes of disk
+    people = 10**8 if categories == 0 else 3 * 10**7  # a row index takes 4 bytes on disk
     run("write", people, tmp_path / "reports.parquet", categories)
     held(people, run("read", tmp_path / "reports.parquet", categories), "Parquet")
     (tmp_path / "reports.parquet").unlink()

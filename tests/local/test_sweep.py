@@ -1,4 +1,4 @@
-"""Bits are added up in parts, by the exponential or by the hyperbolic tangent: the same sums."""
+"""Sums of bits are the same in parts, by the exponential or by the hyperbolic tangent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUDGETS = [*np.geomspace(2.0**-5, 700.0, 400).tolist(), *np.linspace(2.0**-5, 2.
 
 
 def exactly(epsilon: float) -> Decimal:
-    """tanh(ε/2) by decimals of fifty digits."""
+    """tanh(ε/2) in decimal arithmetic with fifty digits."""
     with localcontext() as context:
         context.prec = 50
         y = Decimal(epsilon).exp()
@@ -31,7 +31,7 @@ def exactly(epsilon: float) -> Decimal:
 def test_a_hyperbolic_tangent_is_right_but_for_its_last_digits(
     monkeypatch: pytest.MonkeyPatch, extent: tuple[float, float]
 ) -> None:
-    """Whether the exponential tells it, or budgets elsewhere forbid that."""
+    """Both ways: by the exponential, or if the extent of budgets does not allow that."""
     monkeypatch.setattr(weights_, "MANY", 1)
     found = np.empty(len(BUDGETS))
     tangent(np.array(BUDGETS), extent, found)
@@ -56,7 +56,7 @@ def test_budgets_that_the_exponential_does_not_tell_go_the_other_way(
 @pytest.mark.parametrize("low", [1e-9, 0.05])
 @pytest.mark.parametrize("people", [1, 6, 7, 8, 100])
 def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> None:
-    """Parts of seven, and products of three: against one sum over all, person by person."""
+    """Parts of seven and dot products of three, compared with one sum person by person."""
     rng = np.random.default_rng(people)
     budgets = np.exp(rng.uniform(math.log(low), 1.0, people))
     bits = rng.random(people) < 0.4
@@ -83,7 +83,7 @@ def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> No
 
 
 def test_the_reach_of_bits_is_theirs_alone() -> None:
-    """Numbers at larger budgets stand in the same batch."""
+    """The same batch also has numbers at larger budgets."""
     mean = local.Mean((0, 1), "laplace")
     bits, numbers = np.array([True, False]), np.array([2**29])
     budgets = np.array([0.25, 0.5, 8.0])
@@ -101,7 +101,7 @@ def test_budgets_of_a_batch_stay_as_they_are() -> None:
     assert reports.extent == (0.5, 2.0)
     with pytest.raises(ValueError, match="read-only"):
         reports.epsilon[0] = math.inf
-    budgets[0] = 0.25  # the caller's own array is not taken away
+    budgets[0] = 0.25  # the caller's own array stays writable
     assert Reports("bit", b"", True, np.empty(0), (np.empty(0, dtype=bool),)).extent == (0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Reports as tables: there and back, and on every engine the same state."""
+"""Reports as tables: round trips, and the same state on every engine."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def test_the_same_state_from_bytes(make: Make, name: str) -> None:
 
 
 def test_other_types_of_numbers(make: Make) -> None:
-    """Budgets as integers or decimals, bits as integers, and seeds as unsigned ones."""
+    """Budgets as integers or decimals, bits as integers, seeds as unsigned integers."""
     bit, _ = CASES["bit"]
     reports = bit.randomize_many([True, False, True], [1.0, 2.0, 4.0], ep.Seeded(1))
     table = pl.DataFrame(reports.to_columns())
     for dtype in (pl.Int32, pl.UInt64, pl.Float32, pl.Decimal(10, 2)):
         if isinstance(dtype, pl.Decimal) and isinstance(make(table), pd.DataFrame):
-            continue  # there they are mere objects, unless Arrow holds them
+            continue  # pandas without Arrow stores decimals as objects
         other = table.with_columns(pl.col("epsilon").cast(dtype), pl.col("answer").cast(pl.Int8))
         same(bit.state(data=make(other)), bit.state(reports))
     vector, _ = CASES["vector"]
@@ -137,7 +137,7 @@ def test_dask_and_ibis() -> None:
 
 
 def check_on_spark(spark: Any) -> None:
-    """The same states and refusals from Spark, to which only merged states come back."""
+    """The same states and refusals on Spark, which returns only merged states."""
 
     def held(table: pl.DataFrame) -> Any:
         return spark.createDataFrame(table.to_arrow())

@@ -155,8 +155,6 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     ),
     "people": (ArgumentError, "values and person have different lengths", {"person": ["a"]}),
     "unknown column": (ColumnError, "y", {"values": "y", "epsilon": "e", "data": FRAME}),
-    "text column": (ColumnError, "word", {"values": "word", "epsilon": "e", "data": FRAME}),
-    "text budgets": (ColumnError, "word", {"values": "x", "epsilon": "word", "data": FRAME}),
     "confidence": (ArgumentError, "confidence", {"confidence": 1.0}),
     "about": (ArgumentError, "population", {"about": "populace"}),
     "related": (ArgumentError, "Write related=False", {"related": 0}),

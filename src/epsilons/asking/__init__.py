@@ -1,4 +1,4 @@
-"""What users type: questions in, releases out. The way between is `epsilons.draws.corridor`."""
+"""The functions that users call: questions in, releases out, through `epsilons.draws.corridor`."""
 
 from __future__ import annotations
 

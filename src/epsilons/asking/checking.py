@@ -1,7 +1,7 @@
-"""A curator's look before anything is spent: what the data hold, and what would be refused.
+"""`check`: what the data contain and what would be refused, before anything is spent.
 
-It draws nothing, is part of no release, and refuses nothing about the data: arguments and schemas
-alone. What it says has no noise in it, and so is not for publication.
+A check draws nothing, is part of no release, and refuses only arguments and schemas, never data.
+Its result has no noise, so it is for the curator and not for publication.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Check:
     Attributes:
         statistic: what would be published.
         neighbours: what would count as a change of one person.
-        name: of the column of values; None if an array was given.
-        rows: how many there are.
-        people: how many there are.
+        name: the name of the column of values; None if an array was given.
+        rows: the number of rows.
+        people: the number of people.
         without_person: rows that belong to no one.
-        median_rows: the median of how many rows people have.
-        most_rows: the most rows of one person.
-        missing: rows whose value is null or NaN, or is not of its type in a CSV file or a list.
+        median_rows: the median number of rows per person.
+        most_rows: the largest number of rows of one person.
+        missing: rows whose value is null or NaN, or has the wrong type in a CSV file or a list.
         infinite: rows whose value is infinite, which is missing for a mean; None for frequencies.
         below: rows that would be clipped to the lower bound; None if no bounds are known.
         above: rows that would be clipped to the upper bound; None if no bounds are known.
@@ -52,13 +52,13 @@ class Check:
             they are left out. None under replace.
         budgets: the smallest and the largest of all budgets that are above 0 and finite; None if
             there are none.
-        refusals: why these data would be refused, a sentence each; nothing if they would not be.
-            Whether budgets are large enough for a range to be found is not checked.
-        without_group: rows whose group is missing or not declared, of two columns in the worse one;
-            None without groups.
-        not_known: rows for which it is unknown whether they count; None where all do.
-        missing_y: rows whose second value is missing or infinite; None without a second one.
-        alarms: what would make a number that says nothing, a sentence each.
+        refusals: why these data would be refused, one sentence for each reason; empty if they
+            would not be. Whether budgets are large enough to find a range is not checked.
+        without_group: rows whose group is missing or not declared; with two columns of groups, the
+            larger of the two numbers. None without groups.
+        not_known: rows where the `where` column is missing; None without it.
+        missing_y: rows whose second value is missing or infinite; None without a second column.
+        alarms: why the result would say little about the people, one sentence for each reason.
     """
 
     statistic: str
@@ -92,7 +92,7 @@ class Check:
         plain = asdict(self)
         plain["budgets"] = None if self.budgets is None else list(self.budgets)
         for name in ("without_group", "not_known", "missing_y"):
-            if plain[name] is None:  # nothing was asked of it
+            if plain[name] is None:  # the question has no such column
                 del plain[name]
         lists = {"refusals": list(self.refusals), "alarms": list(self.alarms)}
         return {"warning": WARNING, **plain, **lists}
@@ -117,7 +117,7 @@ class Check:
         return "\n".join([*lines, *(["", *alarms] if alarms else []), "", *told])
 
     def _table(self) -> list[tuple[str, str, str]]:
-        """What was counted, how often, and the share of rows or of people that it is."""
+        """Rows of the printed table: what was counted, how many, and the share of the total."""
         of_rows = {
             "values missing": self.missing,
             "values infinite": self.infinite,
@@ -167,18 +167,18 @@ def check(
     `epsilons.publish`.
 
     Args:
-        question: an `epsilons.Mean` or `epsilons.Frequencies`.
-        epsilon: each person's budget: an array, the name of a column, or one number for all.
+        question: what would be asked, such as an `epsilons.Mean` or `epsilons.Frequencies`.
+        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file.
         separator: what separates the columns of a CSV file.
-        person: whose row it is: an array, or the name of a column.
+        person: which person a row belongs to: an array, or the name of a column.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered.
         cap: for add/remove, the most that anyone spends.
 
     Returns:
-        How many rows and people there are, what is missing, clipped and undeclared, whose budgets
-        cannot be used, and what would be refused.
+        How many rows and people there are, how many values are missing, clipped or undeclared, how
+        many people have an unusable budget, and what would be refused.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
@@ -186,7 +186,7 @@ def check(
         FileError: the file is missing, or is not what its name says.
 
     Guarantee:
-        None: what it says is not private. It never becomes part of a release.
+        None: the result is not private. It never becomes part of a release.
     """
     terms = terms_of(locals())
     if not isinstance(question, Question):
@@ -233,10 +233,10 @@ def check(
 
 
 def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
-    """What would make a number that says nothing about the data, a sentence each.
+    """Why a result would say little about the people, one sentence for each reason.
 
     Args:
-        looks: at the values, and at the columns beside them, by their parameters.
+        looks: what the values, and then the question's other columns, contain, by parameter.
     """
     alarms = []
     text = {"epsilon": next(iter(looks.values())).unread_budgets}
@@ -258,12 +258,12 @@ def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
 
 
 def _unknown(found: door.Look) -> int:
-    """Rows in which something is missing, infinite, or nothing that was declared."""
+    """The number of rows whose value is missing, infinite or undeclared."""
     return found.missing + (found.infinite or 0) + (found.undeclared or 0)
 
 
 def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ...]:
-    """What would be refused under replace of the columns beside the values, a sentence each."""
+    """Why columns other than the values would be refused under replace, a sentence each."""
     if question.policy("replace") == "exclude":
         return ()
     reasons = {
@@ -280,11 +280,11 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
 
 
 def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
-    """What would be refused under replace, a sentence each.
+    """Why the data would be refused under replace, one sentence for each reason.
 
     Args:
-        found: what they hold.
-        refuses: the values that the question refuses, in words; "" if it takes them all.
+        found: what the data contain.
+        refuses: which values the question refuses, in words; "" if it accepts all.
     """
     reasons = {
         "fewer than two people": found.people < 2,
@@ -298,7 +298,7 @@ def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
 
 
 def _share(many: int, whole: int) -> str:
-    """A part of a whole in percent, not rounded to nothing."""
+    """A share in percent, to three significant digits: a small one is never shown as 0 %."""
     if whole == 0 or many == 0:
         return "0 %"
     return f"{number(100.0 * many / whole, 3)} %"

@@ -1,4 +1,4 @@
-"""What users type to learn means and shares: `mean` and `frequencies`."""
+"""The functions that users call for means and shares: `mean` and `frequencies`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def mean(
             printed error hold for all data.
         loss: which error to minimize: "mse", the mean squared error; or "pac", the error that is
             not exceeded with probability `confidence`.
-        confidence: of the PAC error, and of the printed interval.
+        confidence: the confidence of the PAC error, and of the printed interval.
         method: "auto" picks the smallest forecast error; or name a rule (`epsilons.plan` lists
             them). "adaptive", with bounds under replace, finds the spread with a tenth of
             everyone's budget first.
@@ -106,26 +106,27 @@ def mean(
             each. Other rows are refused under replace, unless missing="exclude".
         groups_are: "private"; or "public", under replace, if group membership is no secret: then
             nobody is in two groups, and each group has its own cap and less noise.
-        where: which rows count, which is private: a column of truth values, or its name.
+        where: which rows count: a column of booleans, or its name. It is private.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to how
             many people you expect at each: these are public facts. If they are wrong, that costs
             accuracy, never privacy.
         cap: for add/remove, the most that anyone spends. By default it is chosen for the people
             that you expect. If levels do not say how many, it is chosen from a private count of
             people that spends an eighth of everyone's budget. If budgets may be related to values,
-            people are counted whenever levels are declared and weights differ, because no interval
-            could be given otherwise; without levels, none is.
+            people are counted whenever levels are declared and weights differ, because otherwise
+            the interval would be the whole range. With related=True and budgets that differ,
+            levels must be declared.
         ledger: instead of epsilon, a claim on what people have left in a ledger, such as
             `ledger.claim("wages 2026", at_most=0.2)`. It needs `person`.
         title: what was measured, in one line of at most 120 characters, for printouts, JSON and
             reports.
-        unit: of the values, such as "minutes", at most 40 characters.
+        unit: the unit of the values, such as "minutes", at most 40 characters.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
     Returns:
-        The release: `.value`, `.interval()`, `.spent` and all that may be published with it; with
-        by, `.value` is an array in the order of `.groups`.
+        The release: `.value`, `.interval()`, `.spent` and all that may be published with it. With
+        `by`, `.value` is an array in the order of `.groups`.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
@@ -138,9 +139,10 @@ def mean(
         Replace-one, pure: for every person i, all data, all values that i could have instead, and
         all sets of results, the probabilities differ by at most a factor e^{e_i}, where e_i ≤ ε_i
         is what `release.spent` reports. Exact on integers: docs/proofs/additive.md.
-        Under add/remove the same with and without person i, where e_i ≤ ε_i is what the rule
-        `release.spent` says about ε_i: docs/proofs/add-remove.md. A group that is not public, and
-        whether i answered or is asked, counts as a value: docs/proofs/groups.md, parallel.md.
+        Under add/remove the same holds with and without person i, where e_i ≤ ε_i is
+        `release.spent(ε_i)`: docs/proofs/add-remove.md. A group that is not public counts as a
+        value, and so does whether i answered or is in the subset: docs/proofs/groups.md,
+        parallel.md.
 
     Reference:
         Paper *correlated*, Algorithm 2 (HPM), for any effective budgets; on an integer grid, with
@@ -205,7 +207,7 @@ def frequencies(
         loss: which error to minimize: "mse", the sum of the squared errors of all categories;
             "largest", the mean square of the largest error of any category; or "pac", the error of
             the worst category that is not exceeded with probability `confidence`.
-        confidence: of the PAC error, and of the printed intervals.
+        confidence: the confidence of the PAC error, and of the printed intervals.
         method: "auto", or the name of a rule.
         missing: "error", the default under replace: a missing or undeclared value is refused unless
             `other` is given. Under add/remove such a value is in `other`, or in no category.
@@ -214,7 +216,7 @@ def frequencies(
         ledger: instead of epsilon, a claim on a ledger, as for `epsilons.mean`.
         title: what was measured, in one line of at most 120 characters, for printouts, JSON and
             reports.
-        unit: of the numbers that bins or integers stand for, such as "years".
+        unit: the unit of the values, for bins and integers, such as "years".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
@@ -231,7 +233,7 @@ def frequencies(
         Replace-one, pure: for every person i, all data, all categories that i could be in instead,
         and all sets of results, the probabilities differ by at most a factor e^{e_i}, where
         e_i ≤ ε_i is what `release.spent` reports. Exact on integers: docs/proofs/frequencies.md.
-        Under add/remove the same with and without person i: docs/proofs/add-remove.md.
+        Under add/remove the same holds with and without person i: docs/proofs/add-remove.md.
 
     Reference:
         Paper *correlated*, Algorithm 1 (HPF), for any effective budgets; on integers, with discrete

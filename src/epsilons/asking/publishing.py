@@ -1,4 +1,4 @@
-"""What users type to ask several questions at once: `publish`."""
+"""The function that users call to ask several questions at once: `publish`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _OF_THE_CALL: Final = (*TERMS, "ledger", "source")
 
 
 def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
-    """The answer to one question, for a function that takes its arguments and those of the call.
+    """Publish the answer to one question, for functions such as `mean`.
 
     Args:
-        question: what is asked.
-        given: the arguments of the function, by name.
+        question: the class of the question.
+        given: all arguments of the function, by name: those of the question and of the call.
     """
     call = {name: given[name] for name in _OF_THE_CALL}
     own = {name: each for name, each in given.items() if name not in call}
@@ -52,13 +52,13 @@ def publish(
 ) -> Releases:
     """Publish the answers to several questions about the same people.
 
-    Everyone's ε is divided: evenly, so that each of k questions may spend ε/k, or as `shares` or
-    `targets` say. Every part is rounded down. Means with the same goal and the same share are drawn
-    together under replace, if that is forecast to be better: m of them may spend the m shares,
-    once for all.
+    Everyone's ε is divided evenly: each of k questions may spend ε/k. `shares` or `targets` divide
+    it differently. Every part is rounded down. Under replace, means with the same goal and the same
+    share are drawn together if that is forecast to be better. Then m of them together spend at most
+    their m shares, once for all of them.
 
     Args:
-        questions: a list of `epsilons.Mean` and `epsilons.Frequencies`.
+        questions: a list of questions, such as `epsilons.Mean` and `epsilons.Frequencies`.
         epsilon: each person's budget for all questions together: an array, the name of a column, or
             one number for everyone.
         data: any table that Narwhals reads, or the path of a Parquet or CSV file.
@@ -68,11 +68,11 @@ def publish(
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the most that anyone spends on all questions together.
         shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
-        targets: how far the interval of each question may extend to either side, in its data units,
-            or None for a question that takes the rest. The smallest shares that are forecast to be
-            enough are used; the rest is divided evenly among the questions without a target, or
-            among all. Under replace, one more pass counts budgets; add/remove needs levels={ε:
-            people}.
+        targets: for each question, how far its interval may extend to either side, in its data
+            units; None for a question that takes the rest. The smallest shares that are forecast
+            to be enough are used. The rest is divided evenly among the questions without a target,
+            or among all if each has one. Under replace, this takes one more pass over the data, to
+            count budgets; add/remove needs levels={ε: people}.
         ledger: instead of epsilon, a claim on what people have left in a ledger; they are charged
             once for all questions.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
@@ -83,16 +83,16 @@ def publish(
         them together.
 
     Raises:
-        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError); or
-            targets cannot all be met: the message says which could be.
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError); or not
+            all targets can be met: the message says which could be.
         DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
             Under add/remove no data is refused.
         FileError: the file is missing, or is not what its name says.
 
     Guarantee:
         Person i loses at most the sum of what the releases report as spent, which is at most ε_i:
-        replace-one or add/remove, pure, exact on integers. Nothing is drawn before all checks of
-        all questions are passed. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
+        replace-one or add/remove, pure, exact on integers. Nothing is drawn before all questions
+        have passed all checks. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
     """
     terms = terms_of(locals())
     asked = _questions(questions)
@@ -108,10 +108,11 @@ def publish(
 def _one_of(
     epsilon: object, ledger: Account | None, neighbours: str, source: Source | None
 ) -> None:
-    """Refuse budgets from two places, or from none.
+    """Check that a ledger, if there is one, fits the other arguments.
 
     Raises:
-        ArgumentError: there are such, or the ledger is of other neighbours, or there is a seed.
+        ArgumentError: epsilon is given too, the ledger is no claim, it is for other neighbours, or
+            there is a seed.
     """
     if ledger is None:
         return
@@ -139,10 +140,10 @@ def _one_of(
 
 
 def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
-    """The questions, if there are any.
+    """The questions as a tuple.
 
     Raises:
-        ArgumentError: they are none, or something else.
+        ArgumentError: there are none, or something in the list is no question.
     """
     asked: tuple[Any, ...] = (questions,)
     if isinstance(questions, Iterable):
@@ -155,10 +156,10 @@ def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
 
 
 def _refuse_other_lengths(asked: tuple[Question, ...]) -> None:
-    """Refuse arrays that cannot be of the same people.
+    """Refuse arrays of different lengths, which cannot be about the same people.
 
     Raises:
-        ArgumentError: the arrays of two questions are not equally long.
+        ArgumentError: the arrays of two questions have different lengths.
     """
     given = [each.subject for each in asked if not isinstance(each.subject, str)]
     if len({len(values) for values in given if isinstance(values, Sized)}) > 1:

@@ -1,4 +1,4 @@
-"""What users type of ranks and numbers of people: `quantile` and `count`."""
+"""The functions that users call for quantiles and numbers of people: `quantile` and `count`."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def quantile(
 ) -> Release:
     """Publish the value that a share q of people is at or below when everyone has their own ε.
 
-    It is the smallest value v with at least a share q of people at or below v. It is known to a
-    1024th of the bounds at best: choose them as narrow as you can defend.
+    The quantile is the smallest value v such that at least a share q of the people are at or below
+    v. It is known to a 1024th of the range at best, so choose bounds as narrow as you can defend.
 
     Args:
         values: an array, or the name of a column of `data`.
@@ -65,7 +65,7 @@ def quantile(
         loss: which error is shown: "mse" or "pac". Either is a forecast for values that are spread
             evenly over the bounds: in the worst case over all data, the error may be the whole
             range. Intervals hold for all data.
-        confidence: of the printed interval; a selection is designed for it.
+        confidence: the confidence of the printed interval; a selection is designed for it.
         method: "table": a table of bins, which serves all quantiles at once. "selection", under
             replace: each quantile, and one on either side of it, is selected among 1024 candidates.
             "auto" picks the one with shorter intervals for values that are spread evenly.
@@ -77,13 +77,13 @@ def quantile(
         cap: for add/remove, the most that anyone spends.
         ledger: instead of epsilon, a claim on a ledger.
         title: what was measured, in one line of at most 120 characters.
-        unit: of the values, such as "minutes".
+        unit: the unit of the values, such as "minutes".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
     Returns:
-        The release: `.value` and `.interval()` are numbers for one q, and arrays for several, of
-        which `.band()` holds all at once.
+        The release: `.value` and `.interval()` are numbers for one q, and arrays for several. For
+        several, `.band()` holds for all of them at once.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
@@ -92,7 +92,7 @@ def quantile(
         FileError: the file is missing, or is not what its name says.
 
     Guarantee:
-        As of `epsilons.mean`: docs/proofs/quantiles.md.
+        The same as for `epsilons.mean`: docs/proofs/quantiles.md.
 
     Reference:
         A table is a closed histogram (docs/proofs/closed.md). A selection is the exponential
@@ -124,8 +124,8 @@ def count(
     Everyone whose budget is at least the lowest level counts as one, and spends that level.
 
     Args:
-        values: any column of numbers, or an array: only its rows are counted. None for the budgets,
-            if these are a column or an array.
+        values: any column of numbers, or an array: only its rows are counted. May be None if the
+            budgets are a column or an array: then their rows are counted.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         data: a table or a file: see `epsilons.mean`.
         separator: what separates the columns of a CSV file.
@@ -134,7 +134,7 @@ def count(
         neighbours: "add-remove". Under "replace" the number of people is public.
         loss: which error is shown: "mse", the root mean square error; or "pac", the error that is
             not exceeded with probability `confidence`.
-        confidence: of the printed interval.
+        confidence: the confidence of the printed interval.
         missing: "exclude" counts those who have a value, and keeps secret who they are. By default
             everyone counts, whether they have a value or not.
         levels: the budgets that people were offered.
@@ -153,7 +153,7 @@ def count(
 
     Guarantee:
         With and without person i the probabilities of results differ by at most a factor e^{e_i},
-        where e_i ≤ ε_i is what `release.spent` says about ε_i: docs/proofs/counts.md.
+        where e_i ≤ ε_i is `release.spent(ε_i)`: docs/proofs/counts.md.
 
     Reference:
         Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, whatever

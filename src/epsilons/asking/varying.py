@@ -1,4 +1,4 @@
-"""What users type to learn how values vary, and how two columns go together."""
+"""The functions that users call for variances and covariances: `variance` and `covariance`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def variance(
         related: whether budgets may be related to values: True, in any way; False; or a number δ:
             the means of people at different budgets differ by at most δ of the range, and so do the
             means of any combination of values and their squares.
-        confidence: of the printed intervals.
+        confidence: the confidence of the printed intervals.
         method: "auto", or the name of a rule.
         missing: what to do with a value that is null, NaN or infinite: "error" or "midpoint", as
             for `epsilons.mean`; "exclude" takes the variance of those who have a value, and keeps
@@ -114,8 +114,8 @@ def covariance(
 ) -> Release:
     """Publish how two columns are related when everyone has their own ε.
 
-    Everyone divides one unit among nine cells, so that covariance, slope, correlation and both
-    means come from one release.
+    Everyone divides one unit among nine cells, so covariance, slope, correlation and both means
+    come from one release.
 
     Args:
         x: the first column: an array, or the name of a column of `data`.
@@ -136,7 +136,7 @@ def covariance(
         related: whether budgets may be related to values: True, in any way; False; or a number δ:
             the means of people at different budgets differ by at most δ of the range, and so do the
             means of any combination of both columns, their squares and their product.
-        confidence: of the printed intervals.
+        confidence: the confidence of the printed intervals.
         method: "auto", or the name of a rule.
         missing: what to do with a value that is null, NaN or infinite, in either column: "error" or
             "midpoint", as for `epsilons.mean`; "exclude" leaves out anyone who has no value in one
@@ -164,7 +164,7 @@ def covariance(
         add/remove, pure, exact on integers: docs/proofs/pairs.md.
 
     Reference:
-        The noise of the simplex of all shares of nine cells (Hardt and Talwar, 2010); which cells
+        Noise for the simplex of shares of nine cells (Hardt and Talwar, 2010); the choice of cells
         is new.
     """
     return answered(Covariance, locals())

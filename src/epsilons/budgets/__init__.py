@@ -1,1 +1,1 @@
-"""Budgets: who offers how much, and who spends how much of it."""
+"""Budgets: how much everyone offers, and how much of it they spend."""

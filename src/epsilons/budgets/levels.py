@@ -1,4 +1,4 @@
-"""Budgets: ε in [0, ∞] as levels with counts; and ladders of levels, where budgets are private."""
+"""Budgets: ε in [0, ∞] as levels with counts; and ladders of public levels for private budgets."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ __all__ = [
 
 LEAST: Final = 2.0**-60
 LARGEST: Final = 2.0**20
-"""The public range of ε: a budget below it counts as 0, a finite one above it as its upper end."""
+"""The public range of ε: smaller budgets count as 0, larger finite ones as its upper end."""
 
 _MOST = 2**63 - 1
 
 _EXACT = 2**53
-"""Integers up to this size are floats."""
+"""All integers up to this size are exact floats."""
 
 _BLOCK = 8192
-"""Products of more numbers than this are taken block by block. BLAS would share them out among
-threads, and wait for these: far longer than the product takes where other work is going on."""
+"""Longer products are computed block by block. BLAS would split them among threads and wait for
+these, which takes far longer than the product when other work is running."""
 
 _HINT = "0 leaves a person out of the sum and math.inf makes their record public."
 
@@ -65,23 +65,23 @@ _HINT = "0 leaves a person out of the sum and math.inf makes their record public
 class Budgets:
     """How many people chose each ε, in [0, ∞].
 
-    ε = 0 means "leave me out of the sum", ε = ∞ means "my record is public". The float64 that is
-    given *is* the budget, and any other number (Decimal, Fraction, long double, an integer above
-    2⁵³) is rounded down to one; equal budgets merge into one level. A budget below 2⁻⁶⁰ counts as
-    0, and a finite one above 2²⁰ as 2²⁰.
+    ε = 0 means "leave me out of the sum", ε = ∞ means "my record is public". A given float64 *is*
+    the budget; any other number (Decimal, Fraction, long double, an integer above 2⁵³) is rounded
+    down to one. Equal budgets are merged into one level. A budget below 2⁻⁶⁰ counts as 0, and a
+    finite one above 2²⁰ as 2²⁰.
 
     Args:
         epsilon: a mapping from ε to the number of people who chose it, or one ε for each person.
 
     Attributes:
         levels: the distinct budgets, ascending.
-        counts: the number of people of each level.
+        counts: the number of people at each level.
         n: the number of people.
 
     Raises:
         BudgetError: an ε is negative, NaN or missing, or everyone is at 0.
         DataError: there are fewer than two people.
-        ArgumentError: the counts are not whole numbers, or ε is not one column of numbers.
+        ArgumentError: the counts are not integers, or ε is not one column of numbers.
     """
 
     __slots__ = ("counts", "levels", "n")
@@ -98,7 +98,7 @@ class Budgets:
 
     @classmethod
     def of_levels(cls, levels: Floats, counts: Integers) -> Budgets:
-        """Budgets from distinct levels, ascending, and how many people are at each."""
+        """Return budgets from distinct levels, ascending, and the number of people at each."""
         made = cls.__new__(cls)
         made._set(levels.copy(), counts.copy())
         return made
@@ -139,32 +139,32 @@ class Budgets:
 
 
 People: TypeAlias = Budgets | Mapping[float, int] | npt.ArrayLike
-"""Who has which budget: one ε for each person, or how many people have each."""
+"""The budgets of people: one ε for each person, or how many people have each."""
 
 Levels: TypeAlias = Budgets | Mapping[float, int] | Iterable[float]
-"""Budgets that people are offered, perhaps with a guess of how many choose each."""
+"""Budgets that people are offered, perhaps with a guess of how many people choose each."""
 
 
 def as_budgets(epsilon: People) -> Budgets:
-    """Return `epsilon` as `Budgets`, whatever form the user chose."""
+    """Return `epsilon` as `Budgets`, in whatever form the user gave it."""
     return epsilon if isinstance(epsilon, Budgets) else Budgets(epsilon)
 
 
 def is_number(item: object) -> bool:
-    """Whether an object is a real number: of Python, NumPy or `decimal`, and no truth value."""
+    """Whether an object is a real number of Python, NumPy or `decimal`; booleans are not."""
     return is_number_type(type(item))
 
 
 def is_number_type(type_: type) -> bool:
-    """Whether objects of a type are real numbers: a NumPy duration calls itself an integer."""
+    """Whether objects of a type are real numbers; a NumPy duration only claims to be an integer."""
     other = (bool, np.bool_, np.timedelta64)
     return issubclass(type_, (numbers.Real, Decimal)) and not issubclass(type_, other)
 
 
 def float_down(number: Any) -> float:
-    """The largest float64 that is not above a number, for which `is_number` holds.
+    """Return the largest float64 that is at most a number, for which `is_number` holds.
 
-    The nearest one may be above it, and a budget that is above what was given is a broken promise.
+    The nearest float may be larger, and a budget larger than the one given would break a promise.
     A positive number below all floats becomes 0, a negative one stays negative; NaN is NaN.
     """
     if isinstance(number, float):
@@ -172,12 +172,12 @@ def float_down(number: Any) -> float:
     if type(number) is Fraction:
         return _fraction_down(number)
     if isinstance(number, np.integer):
-        number = int(number)  # which Python compares with floats exactly, and NumPy does not
+        number = int(number)  # Python compares integers with floats exactly, NumPy does not
     if isinstance(number, Decimal) and number.is_nan():
-        return math.nan  # a signalling one is not even converted
+        return math.nan  # a signalling NaN cannot be converted
     try:
         near = float(number)
-    except OverflowError:  # of an integer or a fraction
+    except OverflowError:  # an integer or a fraction
         near = math.inf if number > 0 else -math.inf
     if isinstance(number, Decimal):
         above = Decimal.from_float(near) > number
@@ -189,7 +189,7 @@ def float_down(number: Any) -> float:
 
 
 def _fraction_down(number: Fraction) -> float:
-    """`float_down` of a fraction, by whole numbers: there are many of them."""
+    """Return `float_down` of a fraction, by integer arithmetic for speed: there are many."""
     over, under = number.numerator, number.denominator
     try:
         near = over / under
@@ -200,17 +200,17 @@ def _fraction_down(number: Fraction) -> float:
 
 
 def float_up(number: Fraction | float) -> float:
-    """The smallest float64 that is not below a loss: what is reported as spent is never less.
+    """Return the smallest float64 that is at least a loss: reported spending is never too low.
 
-    It is no larger than any float that the loss is at most, such as a budget.
+    If the loss is at most some float, such as a budget, so is the result.
     """
     return number if isinstance(number, float) else -_fraction_down(-number)
 
 
 def in_range(epsilon: Floats) -> Floats:
-    """Budgets as they count: 0 below the public range, its upper end above it, ∞ as it is.
+    """Return budgets moved into the public range: 0 below it, its upper end above it, ∞ as is.
 
-    What is NaN or negative stays so, for the checks that refuse it.
+    NaN and negative numbers stay as they are, for the checks that refuse them.
     """
     with np.errstate(invalid="ignore"):
         low = (epsilon > 0.0) & (epsilon < LEAST)
@@ -219,16 +219,16 @@ def in_range(epsilon: Floats) -> Floats:
 
 
 def moved(epsilon: Floats | float) -> bool:
-    """Whether somebody's budget counts as another one: see `in_range`."""
+    """Whether somebody's budget is changed by `in_range`."""
     given = np.asarray(epsilon)
     return bool((in_range(given)[given >= 0.0] != given[given >= 0.0]).any())
 
 
 def floats_down(array: npt.NDArray[Any]) -> Floats:
-    """Numbers as float64, each the largest that is not above it.
+    """Return numbers as float64, each rounded down.
 
     Args:
-        array: of integers or floats of any size, or of objects for which `is_number` holds.
+        array: integers or floats of any size, or objects for which `is_number` holds.
     """
     if array.dtype.kind == "O":
         found = np.fromiter(map(float_down, array.ravel().tolist()), np.float64, array.size)
@@ -245,9 +245,9 @@ def floats_down(array: npt.NDArray[Any]) -> Floats:
 
 
 def numbers_given(given: Any) -> npt.NDArray[Any]:
-    """Numbers as an array in which none of them was rounded.
+    """Return numbers as an array, with none of them rounded.
 
-    NumPy makes floats of a list in which there are integers beyond 64 bits, or floats, too.
+    NumPy would turn a list with floats, or with integers beyond 64 bits, into floats.
     """
     plain = not isinstance(given, (list, tuple)) or set(map(type, given)) <= {float, np.float64}
     if not plain and all(map(is_number, given)):
@@ -256,7 +256,7 @@ def numbers_given(given: Any) -> npt.NDArray[Any]:
 
 
 def budgets_of_people(epsilon: Any) -> Floats:
-    """One ε for each person as float64, rounded down; in their order, and not looked at.
+    """Return one ε for each person as float64, rounded down, in order and unchecked.
 
     Raises:
         BudgetError: they are not numbers.
@@ -280,12 +280,12 @@ def budgets_of_people(epsilon: Any) -> Floats:
 
 
 def summed(counts: Integers, values: Floats, n: int) -> float:
-    """Σ count·value over levels that hold n people; levels of one person each need no product."""
+    """Return Σ count·value over levels of n people; if each has one person, a plain sum."""
     return float(values.sum()) if len(counts) == n else dot(counts, values)
 
 
 def dot(first: Floats | Integers, second: Floats | Integers) -> float:
-    """Σ first·second, in one thread."""
+    """Return Σ first·second, in one thread."""
     if len(first) <= _BLOCK:
         return float(first @ second)
     starts = range(0, len(first), _BLOCK)
@@ -316,8 +316,8 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
 
 
 def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
-    # A fresh, sorted copy: NaN sorts to the end and the smallest comes first, so the checks on
-    # values cost nothing more than looking at both ends.
+    # A sorted copy: NaN is at the end and the smallest number at the start, so checks of values
+    # need only look at both ends.
     ordered = np.sort(in_range(budgets_of_people(epsilon)))
     ordered += 0.0  # −0.0 and 0.0 are one level
     if len(ordered) == 0:
@@ -352,34 +352,34 @@ def _check(levels: Floats, counts: Integers) -> None:
 # A public ladder of budgets: where budgets are private, everyone stands on the rung below theirs.
 #
 # Under add/remove nothing may depend on which budgets are present. A rung is a function of a
-# person's own ε and of public numbers alone, and never above ε. Two rungs never share a key, so
-# that a level of the tally is a rung, whoever is there.
+# person's own ε and of public numbers alone, and is never above ε. No two rungs share a key, so a
+# level of the tally is a rung, whoever is in the data.
 #
-# The tally writes `keys` and `Ladder.of` as expressions of engines, too: property tests hold them
-# together.
+# The tally also writes `keys` and `Ladder.of` as expressions of engines; property tests keep both
+# forms equal.
 
 SPLITTER: Final = 2.0**44 + 1.0
 """Veltkamp's constant that leaves 53 - 44 = 9 significant bits."""
 
 HUGE: Final = 2.0**900
-"""Budgets above it, infinity among them, are their own keys: times SPLITTER they may overflow."""
+"""Larger budgets, including infinity, are their own keys: times SPLITTER they may overflow."""
 
 MOST_DECLARED: Final = 256
 """The most rungs that a caller may declare."""
 
 SMALLEST: Final = 2.0**-40
-"""The lowest cap, and the lowest level that may be declared: far above the least budget, so that
-no rung of any ladder is below that."""
+"""The lowest cap and the lowest level that may be declared: far above LEAST, so every rung of every
+ladder is above LEAST."""
 
 DEPTH: Final = 2.0**-20
-"""The lowest fine rung relative to the highest: whoever is below it is left out of the sum."""
+"""The lowest fine rung relative to the highest; people below it are left out of the sum."""
 
 LESS: Final = 1.0 - 2.0**-9
-"""What a number times it is, to 9 significant bits, is below the number: see `_down`."""
+"""A number times this, rounded to 9 significant bits, is below the number: see `_down`."""
 
 
 def keys(epsilon: Floats) -> Floats:
-    """Return `epsilon`, which must not be negative, rounded to 9 significant bits."""
+    """Return `epsilon`, which must be nonnegative, rounded to 9 significant bits."""
     with np.errstate(over="ignore", invalid="ignore"):
         product = epsilon * SPLITTER
         rounded: Floats = product - (product - epsilon)
@@ -392,12 +392,12 @@ class Ladder:
 
     Attributes:
         levels: the rungs, all above 0 and finite.
-        fine: whether they are all the numbers of 9 significant bits between the ends; otherwise
-            they were declared.
+        fine: whether they are all numbers of 9 significant bits between the ends; otherwise they
+            were declared.
 
     Guarantee:
-        The rung of ε is at most ε; it is 0 for an ε below the lowest, and for one that is missing,
-        NaN or negative; and it depends on ε and the ladder alone.
+        The rung of ε is at most ε. It is 0 if ε is below the lowest rung, missing, NaN or negative.
+        It depends on ε and the ladder alone.
     """
 
     levels: Floats
@@ -405,14 +405,14 @@ class Ladder:
 
     @classmethod
     def declare(cls, levels: Floats) -> Ladder:
-        """The ladder of declared levels.
+        """Return the ladder of declared levels.
 
         Args:
-            levels: numbers above 0, in any order; those above 2²⁰, ∞ among them, stand for 2²⁰.
+            levels: numbers above 0, in any order; those above 2²⁰, including ∞, count as 2²⁰.
 
         Raises:
             BudgetError: there are none or too many, one is not a number above 0, or two are so
-                close that the tally would take them for one.
+                close that the tally would merge them.
         """
         rungs = np.unique(np.minimum(levels, LARGEST))
         if not 1 <= len(rungs) <= MOST_DECLARED or not (rungs >= SMALLEST).all():
@@ -429,7 +429,7 @@ class Ladder:
 
     @classmethod
     def up_to(cls, cap: float) -> Ladder:
-        """All numbers of 9 significant bits up to a cap."""
+        """Return the ladder of all numbers of 9 significant bits up to a cap."""
         top = float(_down(np.array([min(cap, LARGEST)]))[0])
         steps = np.arange(256.0, 512.0)
         _, exponent = math.frexp(top)
@@ -443,7 +443,7 @@ class Ladder:
         return float(self.levels[-1])
 
     def of(self, epsilon: Floats) -> Floats:
-        """The rung of each ε; 0 for those who stand on none."""
+        """Return the rung of each ε; 0 for people without a rung."""
         with np.errstate(invalid="ignore"):
             usable = (epsilon >= self.levels[0]) & (epsilon <= math.inf)
         capped = np.minimum(np.where(usable, epsilon, 0.0), self.top)
@@ -456,7 +456,7 @@ class Ladder:
 def _down(epsilon: Floats) -> Floats:
     """Round down to 9 significant bits.
 
-    Where rounding to nearest went up, ε·(1 − 2⁻⁹) is rounded instead, and that is below ε:
+    If rounding to nearest went up, ε·(1 − 2⁻⁹) is rounded instead. The result is below ε, because
     (1 − 2⁻⁹)(1 + 2⁻⁹) < 1.
     """
     near = keys(epsilon)

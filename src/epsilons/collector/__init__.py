@@ -1,7 +1,7 @@
-"""A survey in which nobody has to trust the server.
+"""Surveys in which nobody has to trust the server.
 
 survey = collector.Survey.read("question.toml")
-made = collector.create("survey.db", survey)         the organiser's key, and invitations
+made = collector.create("survey.db", survey)         returns the organiser's key and invitations
 with collector.Service("survey.db") as service:      what `epsilons survey serve` serves
     service.estimate(survey.id)
     service.export(survey.id, "reports.parquet")

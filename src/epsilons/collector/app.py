@@ -1,7 +1,7 @@
-"""The collector on the web: pages, and endpoints for reports and for the organiser.
+"""The web application of the collector: pages, and endpoints for reports and for the organiser.
 
-Nothing that is answered, no token and no key is logged: they stand in bodies and headers, which no
-log has, and this program writes none.
+Answers, tokens and keys are never logged: they are in bodies and headers, which access logs do not
+contain, and this program writes no log of requests.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ from epsilons.errors import DataError
 __all__ = ["LOCAL", "LONGEST_HEAD", "SLOW", "Bell", "Patient", "application"]
 
 
-# How long a connection may take: until its request has come, and until its report is kept.
+# Timeouts of a connection.
 
 SLOW: Final = 10.0
-"""Seconds in which the head of a request must have come, and then its body."""
+"""Seconds within which the head of a request must arrive, and then again its body."""
 
 LONGEST_HEAD: Final = 16_384
-"""Bytes that the head of a request may have."""
+"""The largest size of the head of a request, in bytes."""
 
 LONGEST: Final = 120.0
-"""Seconds in which an answer must have been made, and taken."""
+"""Seconds within which a response must be computed and received."""
 
 
 class Patient(H11Protocol):
-    """A connection that is ended if head, body or answer take too long, however they drip."""
+    """A connection that is aborted if head, body or response take too long, even if data drip."""
 
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """It has so long to ask."""
+        """Start the timeout of the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """What comes next has its own time, which begins when what was before it is whole."""
+        """Process data, and restart the timeout when head or body are complete."""
         before = self.conn.their_state
-        # In pieces, so that a head is never whole before it is seen to be too long.
+        # Feed h11 in pieces: it must see that a head is too long before the head is complete.
         while data and not self.transport.is_closing():
             room = LONGEST_HEAD - len(self.conn.trailing_data[0])
             size = room if room > 0 else LONGEST_HEAD
@@ -69,18 +69,18 @@ class Patient(H11Protocol):
             self._wait()
 
     def on_response_complete(self) -> None:
-        """It has so long to ask again."""
+        """Start the timeout of the next request."""
         super().on_response_complete()
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Cancel the timeout."""
         super().connection_lost(exc)
         self._stop()
 
     def _wait(self) -> None:
         self._stop()
-        # A second more for a body: a report that is late is told so first.
+        # One more second for a body: `_read` answers a late report first, with status 408.
         seconds = {h11.IDLE: SLOW, h11.SEND_BODY: SLOW + 1.0}.get(self.conn.their_state, LONGEST)
         self._late = self.loop.call_later(seconds, self.transport.abort)
 
@@ -91,14 +91,14 @@ class Patient(H11Protocol):
 
 
 class Bell:
-    """Rings once for all outcomes of a commit: to wake the loop for each of them takes longer."""
+    """Delivers all outcomes of a commit with one wake-up of the event loop, which is faster."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._done: list[tuple[asyncio.Future[Outcome], Outcome]] = []
 
     async def outcome(self, waiting: Future[Outcome]) -> Outcome:
-        """Wait for what another thread finds."""
+        """Wait for an outcome from another thread."""
         if waiting.done():
             return waiting.result()
         loop = asyncio.get_running_loop()
@@ -109,7 +109,7 @@ class Bell:
                 first = not self._done
                 self._done.append((found, done.result()))
             if first:
-                with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits
+                with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
                     loop.call_soon_threadsafe(self._rung)
 
         waiting.add_done_callback(told)
@@ -119,12 +119,12 @@ class Bell:
         with self._lock:
             done, self._done = self._done, []
         for found, outcome in done:
-            if not found.done():  # whoever waited may be gone
+            if not found.done():  # the client may have disconnected
                 found.set_result(outcome)
 
 
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
-"""Names of this machine: without a proxy that is stated, requests must be to one of them."""
+"""Names of this machine: without a declared proxy, requests must use one of them as host."""
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -139,27 +139,27 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every page."""
+"""Headers of every page."""
 
 PLAIN: Final = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-"""On every answer that is data: it is never shown as a page."""
+"""Headers of every data response: browsers must never show it as a page."""
 
 ANYWHERE: Final = {"Access-Control-Allow-Origin": "*"}
-"""On answers to reports: the page that is a file has no origin. There are no cookies to abuse."""
+"""Headers of responses to reports: an offline page has no origin. There are no cookies to abuse."""
 
 KEY: Final = "reservation"
-"""The header with the key that opens a reservation."""
+"""The header that carries the key of a reservation."""
 
 ASKED: Final = {
     **ANYWHERE,
     "Access-Control-Allow-Methods": "PUT",
     "Access-Control-Allow-Headers": f"authorization, content-type, {KEY}",
 }
-"""What a browser is told that asks before it reserves, or sends a report."""
+"""Headers of responses to CORS preflight requests, before a reservation or a report."""
 
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 STATIC: Final = (
@@ -173,11 +173,11 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
-    """The collector as an application of ASGI.
+    """The collector as an ASGI application.
 
     Args:
-        service: what it serves.
-        hosts: the names that requests may be to, without ports.
+        service: the collector to serve.
+        hosts: the accepted host names of requests, without ports.
     """
     pages = _Pages(service, frozenset(hosts))
     at = pages.at
@@ -198,7 +198,7 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
         ],
         exception_handlers={HTTPException: _no_route, Exception: _failed},
     )
-    # A redirection would repeat the name that a stranger gave as that of this server.
+    # A redirect would repeat the host name of the request, which an attacker may have chosen.
     found.router.redirect_slashes = False
     return found
 
@@ -206,14 +206,14 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
 def _page(
     content: str, kind: str = "text/html; charset=utf-8", more: dict[str, str] | None = None
 ) -> Response:
-    """Something that is shown."""
+    """A response that browsers show."""
     return Response(content, 200, {**HEADERS, **(more or {}), "Content-Type": kind})
 
 
 def _data(
     status: int, content: str | bytes, kind: str, more: dict[str, str] | None = None
 ) -> Response:
-    """Something that is read by programs."""
+    """A response that programs read."""
     return Response(content, status, {**PLAIN, **(more or {}), "Content-Type": kind})
 
 
@@ -238,13 +238,13 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 
 def _bearer(request: Request) -> str:
-    """The token or key of a request; empty if there is none."""
+    """The bearer token or key of a request; empty if there is none."""
     word, _, given = request.headers.get("authorization", "").partition(" ")
     return given if word == "Bearer" else ""
 
 
 async def _body(request: Request) -> bytes | None:
-    """The body, if it is no longer than a report may be; None if it is."""
+    """The body; None if it is longer than `LARGEST`."""
     found = bytearray()
     async for chunk in request.stream():
         found += chunk
@@ -254,7 +254,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _read(request: Request) -> bytes | Response:
-    """The body; or the answer, if it is too long, too slow or cut short."""
+    """The body, or the error response if it is cut short or too long or slow."""
     try:
         async with asyncio.timeout(SLOW):
             found = await _body(request)
@@ -277,7 +277,7 @@ class _Pages:
         self._bell = Bell()
 
     def at(self, endpoint: Endpoint) -> Endpoint:
-        """An endpoint that answers only where it is meant to be asked."""
+        """Guard an endpoint: check the host name and the survey of each request."""
 
         async def guarded(request: Request) -> Response:
             if _host(request.headers.get("host", "")) not in self._hosts:
@@ -290,16 +290,16 @@ class _Pages:
         return guarded
 
     async def participant(self, _: Request) -> Response:
-        """The page of a participant: the same for every survey, and without any text of one."""
+        """The participant's page: the same for every survey, without any survey's text."""
         return _page(page("participant.html"))
 
     async def question(self, request: Request) -> Response:
-        """What is asked, and at which levels."""
+        """The survey as JSON: the question and its levels."""
         name = request.path_params["survey"]
         return _told(200, await asyncio.to_thread(self._service.question, name))
 
     async def offline(self, request: Request) -> Response:
-        """The page as a file: it is saved, not shown, for its policy is its own."""
+        """The offline page: browsers save it instead of showing it, as it has its own policy."""
         name = request.path_params["survey"]
         saved = {"Content-Disposition": f'attachment; filename="{name}.html"'}
         return _page(offline_page(self._service.survey(name)), more=saved)
@@ -312,7 +312,7 @@ class _Pages:
         return _page(page(name), f"{TYPES[Path(name).suffix]}; charset=utf-8")
 
     async def preflight(self, _: Request) -> Response:
-        """Browsers ask before a page that is a file may send."""
+        """Answer a CORS preflight: browsers send one before an offline page may send."""
         return Response(b"", 204, {**PLAIN, **ASKED})
 
     async def reserve(self, request: Request) -> Response:
@@ -325,7 +325,7 @@ class _Pages:
         return await self._outcome(self._service.reserve(name, _bearer(request), text, key))
 
     async def report(self, request: Request) -> Response:
-        """Take in a report."""
+        """Receive a report."""
         data = await _read(request)
         if isinstance(data, Response):
             return data
@@ -338,7 +338,7 @@ class _Pages:
         return _reason(*await self._bell.outcome(waiting), ANYWHERE)
 
     async def organiser(self, _: Request) -> Response:
-        """The organiser's page, which has nothing in it before the key is shown."""
+        """The organiser's page, which is empty until its script sends the key."""
         return _page(page("organiser.html"))
 
     def _stranger(self, request: Request) -> Response | None:
@@ -382,6 +382,6 @@ class _Pages:
 
 
 def _host(given: str) -> str:
-    """A name without its port; empty if it is none."""
+    """The host name without its port; empty if it is malformed."""
     found = _NAMED.fullmatch(given)
     return "" if found is None else found[1].lower()

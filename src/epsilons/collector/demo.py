@@ -1,4 +1,4 @@
-"""A survey with invented participants, to look at."""
+"""A demonstration survey with simulated participants."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from epsilons.collector.service import Service
 __all__ = ["PEOPLE", "Participants", "demo_survey"]
 
 PEOPLE: Final = 2_000
-"""Invented participants."""
+"""The number of simulated participants."""
 
 SHARE: Final = 0.3
-"""How many of them would say yes."""
+"""The probability that a participant's true answer is yes."""
 
 CHOOSE: Final = (0.3, 0.45, 0.25)
-"""How many of them choose each level."""
+"""The probabilities of choosing each level."""
 
 PAUSE: Final = 0.05
-"""Seconds between two of them."""
+"""Seconds between two participants."""
 
 
 def demo_survey() -> Survey:
-    """The survey of the demonstration: open for a day."""
+    """The survey of the demonstration, open for a day."""
     return Survey(
         id="demo",
         question="Did you read a book last week?",
@@ -42,15 +42,15 @@ def demo_survey() -> Survey:
 
 
 class Participants:
-    """Invented people who answer one after the other, in a thread of their own.
+    """Simulated people who answer one after the other, in a separate thread.
 
-    Their answers are invented; their reports are randomized as those of real people are.
+    Their answers are simulated; their reports are randomized like those of real people.
 
     Args:
-        service: whom they answer.
-        survey: what they are asked.
+        service: the collector.
+        survey: the survey.
         tokens: their invitations.
-        pause: seconds between two of them.
+        pause: seconds between two people.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class Participants:
         self._thread = threading.Thread(target=self._run, name="crowd", daemon=True)
 
     def start(self) -> None:
-        """Let them answer."""
+        """Start answering."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Send home who has not answered."""
+        """Stop; the remaining people do not answer."""
         self._over.set()
         self._thread.join()
 

@@ -1,7 +1,8 @@
-"""The estimate of a survey: live in batches that hide single reports, and of all when it is closed.
+"""The estimate of a survey: live in batches that hide single reports, complete once it is closed.
 
-Anyone who sees two estimates sees what came between them. So an open survey shows at least ten
-further reports, and always holds ten back: also the last step, when it closes, is ten or more.
+The difference of two estimates reveals the reports that arrived in between. So an open survey
+always adds at least ten reports at a time, and always holds at least ten back: the last step, when
+it closes, also adds ten or more.
 """
 
 from __future__ import annotations
@@ -29,20 +30,21 @@ from epsilons.types import Weights
 __all__ = ["BATCH", "LARGEST", "Door", "Live", "joined", "released"]
 
 
-# At the door: which bytes are a report of a survey. Form and budget are judged, never answers.
+# The check of incoming bytes: is this a report of the survey? It checks form and budget only,
+# never the answer.
 
 LARGEST: Final = 256
-"""Bytes of the longest body that is read: reports of one bit have at most 50."""
+"""The largest body that is read, in bytes: reports of one bit have at most 50."""
 
 _BUDGET: Final = struct.Struct("<d")
 _ROW: Final = struct.Struct("<I")
 
 
 class Door:
-    """Lets in one report at a time: private, of one person, of this survey, at a declared level.
+    """Accepts single reports: private, of one person, for this survey, at a declared level.
 
     Args:
-        survey: whose reports.
+        survey: the survey.
     """
 
     def __init__(self, survey: Survey) -> None:
@@ -53,14 +55,14 @@ class Door:
         self._middle = (1).to_bytes(4, "little") if survey.bounds is not None else b""
 
     def level(self, data: bytes) -> str:
-        """The name of the level of a report that was let in."""
+        """The name of the level of an accepted report."""
         at = len(self._head)
         return self._levels[data[at : at + 8]]
 
     def refusal(self, data: bytes) -> str | None:
-        """Why bytes are not a report of this survey; None if they are.
+        """The reason why bytes are not a report of this survey; None if they are.
 
-        The reason speaks of the form alone, and shows nothing that was answered.
+        The reason is about the form only, and reveals nothing about the answer.
         """
         if self._fits(data):
             return None
@@ -79,7 +81,7 @@ class Door:
         return "A report is malformed: it is not what the page of this survey makes."
 
     def _fits(self, data: bytes) -> bool:
-        """The whole of a report, byte by byte: reports of one bit leave no choice of form."""
+        """Check a report byte by byte: each report of one bit has exactly one encoding."""
         at = len(self._head)
         tail = data[at + 8 :]
         if data[:at] != self._head or data[at : at + 8] not in self._levels:
@@ -93,24 +95,24 @@ class Door:
 
 
 BATCH: Final = 10
-"""Reports that an open survey shows together at least, and as many are held back at least."""
+"""An open survey adds at least this many reports at a time, and holds at least as many back."""
 
 WEIGHTS: Final[tuple[Weights, ...]] = ("uniform", "variance")
-"""All alike, which holds whatever people chose; and by their level, if that tells nothing."""
+"""Equal weights, valid whatever levels people choose; and by level, if levels are unrelated."""
 
 TICK: Final = 1.0
-"""Seconds between two looks at the file at least."""
+"""The shortest time between two reads of the file, in seconds."""
 
 REST: Final = 20.0
-"""A look that takes long is followed by a pause that is so many times as long."""
+"""The time between two reads is at least this many times as long as a read takes."""
 
 
 def joined(forms: Mapping[bytes, int]) -> Reports:
-    """Single reports of one survey as one batch, in an order that tells nothing.
+    """Join single reports of one survey into one batch, sorted, so the order reveals nothing.
 
     Args:
-        forms: bytes of reports, and how many people sent them. Reports of one bit have few forms,
-            and each is read once, whatever the number of people. At least one.
+        forms: bytes of reports, and how many people sent them. Reports of one bit have few distinct
+            forms, and each is parsed once, whatever the number of people. At least one.
     """
     parts = [Reports.from_bytes(data) for data in sorted(forms)]
     times = [forms[data] for data in sorted(forms)]
@@ -125,18 +127,17 @@ def joined(forms: Mapping[bytes, int]) -> Reports:
 
 
 def _repeated(arrays: Sequence[NDArray[Any]], times: Sequence[int]) -> NDArray[Any]:
-    """Arrays of one report each, each so many times, one after the other."""
+    """Concatenate arrays of one report each, each repeated the given number of times."""
     both = zip(arrays, times, strict=True)
     return np.concatenate([np.repeat(array, many, axis=0) for array, many in both])
 
 
 def further(held: dict[bytes, int], every: Mapping[bytes, int]) -> None:
-    """Choose by chance which further reports are shown, in whole batches.
+    """Choose at random which further reports are shown, in full batches.
 
     Args:
-        held: reports that were shown up to now, by form; what is chosen is added.
-        every: all reports that there are. If another process has shown later ones, nothing is
-            chosen.
+        held: reports shown so far, by form; the chosen ones are added.
+        every: all reports. If another process has already shown later ones, nothing is chosen.
     """
     forms = sorted(every)
     waiting = np.array([every[form] - held.get(form, 0) for form in forms], dtype=np.int64)
@@ -151,13 +152,13 @@ def further(held: dict[bytes, int], every: Mapping[bytes, int]) -> None:
 
 
 class Live:
-    """What may be seen of the reports of one survey.
+    """The live estimate of one survey, from the reports that may be shown.
 
     Args:
-        survey: whose.
+        survey: the survey.
         forms: reads all reports: their bytes, and how many people sent them.
-        shown: keeps which reports were shown, as `Store.shown` does.
-        clock: seconds that only grow.
+        shown: stores which reports were shown, like `SurveyStore.shown`.
+        clock: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -178,21 +179,21 @@ class Live:
         self._told = told(survey, self._seen)
 
     def estimate(self, closed: bool) -> dict[str, Any]:
-        """What the organiser's page shows.
+        """The estimate that the organiser's page shows.
 
         Args:
-            closed: whether the survey is, as the file has it: then it is of all reports.
+            closed: whether the survey is closed in the file: then it uses all reports.
         """
         self.look(closed)
         return dict(self._told)
 
     def seen(self, closed: bool) -> Mapping[bytes, int]:
-        """The reports that the estimate is made of, by form."""
+        """The reports that the estimate uses, by form."""
         self.look(closed)
         return dict(self._seen)
 
     def look(self, closed: bool) -> None:
-        """See what the file holds now, unless that was done a moment ago."""
+        """Read the file and update the estimate, unless that was done a moment ago."""
         with self._looking:
             began = self._clock()
             if self._closed or (began < self._due and not closed):
@@ -216,7 +217,7 @@ class Live:
 
 
 def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
-    """An estimate as plain data: a function of what was asked and of these reports, by form."""
+    """An estimate as plain data: a function of the survey and of these reports, by form."""
     door = Door(survey)
     counts = dict.fromkeys((each.name for each in survey.levels), 0)
     for data, many in seen.items():
@@ -233,7 +234,7 @@ def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
     lies = max(found["reports"] // 100, 1)
     moved = float(alike.influence(lies))
     lo, hi = survey.bounds or (0.0, 1.0)
-    # As far as the whole range, it is anywhere: plain data have no word for infinity.
+    # None means "anywhere", from the full range on: JSON has no infinity.
     found["influence"] = {"reports": lies, "moved": moved if moved < hi - lo else None}
     found["results"] = _results(survey, alike)
     found["unrelated"] = _results(survey, weighed)
@@ -241,17 +242,17 @@ def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
 
 
 def released(survey: Survey, reports: Reports, weights: Weights = WEIGHTS[0]) -> Release:
-    """The release of reports: if all count alike, with the interval for whatever people chose.
+    """The release of reports; with equal weights, its interval holds whatever levels people choose.
 
     Args:
-        survey: what was asked.
-        reports: all of them.
+        survey: the survey.
+        reports: all reports.
         weights: one of `WEIGHTS`.
 
     Guarantee:
-        With weights "uniform" the interval holds with probability 95 % at least in a population
-        whose choice of a level may depend on the answer in any way; with "variance", if it says
-        nothing about the answer. docs/proofs/collector.md.
+        With weights "uniform" the interval holds with probability at least 95 % in a population
+        where the choice of a level may depend on the answer in any way; with "variance", if the
+        choice is independent of the answer. docs/proofs/collector.md.
     """
     found: Release = survey.mechanism.estimate(reports, weights=weights)
     if weights != WEIGHTS[0]:
@@ -260,7 +261,7 @@ def released(survey: Survey, reports: Reports, weights: Weights = WEIGHTS[0]) ->
 
 
 def _results(survey: Survey, release: Release) -> list[dict[str, Any]]:
-    """Each number with its range; those of all options hold at once."""
+    """Each number with its interval; the intervals of all options hold simultaneously."""
     if survey.options is None:
         low, high = release.interval(0.95)
         return [{"value": release.value, "low": float(low), "high": float(high)}]

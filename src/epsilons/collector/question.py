@@ -1,4 +1,4 @@
-"""A survey: one question, the levels of privacy that are offered, and when it closes."""
+"""A survey: one question, the privacy levels on offer, and its closing time."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from epsilons.local.draws import WORD, threshold
 __all__ = ["KINDS", "Level", "Survey"]
 
 KINDS: Final = ("yes-no", "one-of", "number")
-"""What can be asked for."""
+"""The kinds of answers."""
 
 MOST_OPTIONS: Final = 50
 MOST_LEVELS: Final = 5
 MOST_INVITATIONS: Final = 1_000_000
 LEAST_EPSILON: Final = 0.01
 MOST_EPSILON: Final = 16.0
-"""Budgets of a level: less tells nothing. A new survey must also hide what odds can show."""
+"""The range of a level's budget: less gives no information. `create` has a lower upper limit."""
 CERTAIN: Final = 100
-"""Odds are of so many people. Where they round to all of them, nothing is hidden."""
+"""Odds are given out of this many people. If they round to all of them, nothing is hidden."""
 
 _ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
@@ -39,9 +39,9 @@ class Level:
     """A budget that people are offered, with a plain name.
 
     Args:
-        name: what people read, such as "strong".
-        epsilon: the budget, from 0.01 to 16. New surveys take none beyond 5.29, where 100 of 100
-            people would send their true answer.
+        name: the name that people read, such as "strong".
+        epsilon: the budget, from 0.01 to 16. New surveys refuse budgets above 5.29, at which 100
+            of 100 people would send their true answer.
 
     Raises:
         ArgumentError: the name is not a line of text (also BudgetError: epsilon is out of range).
@@ -66,30 +66,30 @@ class Level:
 
     @property
     def truly(self) -> int:
-        """How many of 100 people send the truth on average, rounded; the others flip it."""
+        """How many of 100 people send their true bit on average, rounded; the others flip it."""
         return CERTAIN - (2 * CERTAIN * threshold(self.epsilon) + WORD) // (2 * WORD)
 
 
 USUAL_LEVELS: Final = (Level("strong", 0.5), Level("medium", 1.0), Level("light", 2.0))
-"""What is offered unless a survey says otherwise: 62, 73 and 88 of 100 send the true answer."""
+"""The default levels: 62, 73 and 88 of 100 people send the true answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """A survey, checked when it is made. It holds nothing secret, and all of it is published.
+    """A survey, validated when constructed. It holds nothing secret: all of it is published.
 
     Args:
-        id: of the survey in addresses: small letters, digits and hyphens, at most 64.
-        question: what people are asked, one line.
+        id: the name of the survey in URLs: lower-case letters, digits and hyphens, at most 64.
+        question: the question, one line.
         kind: "yes-no", "one-of" (of `options`), or "number" (within `bounds`).
-        closes: when the survey closes: fixed in advance, since an interval holds for a time that
-            nobody chose by looking. A moment with its time zone.
-        organiser: who asks, and to whom reports go, in words.
+        closes: the closing time, with its time zone. It is fixed in advance: intervals do not hold
+            at a time chosen by looking at the estimates.
+        organiser: text: who asks, and who receives the reports.
         options: for "one-of": from 2 to 50 labels.
-        bounds: for "number": (lo, hi), the range that answers can have.
-        unit: for "number": what is counted, such as "hours"; None if it has no unit.
+        bounds: for "number": (lo, hi), the range of answers.
+        unit: for "number": the unit, such as "hours"; None if there is none.
         levels: from 2 to 5 levels, the strictest first.
-        invitations: how many links are made at once, from 1 to 1,000,000.
+        invitations: the number of links created with the survey, from 1 to 1,000,000.
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError and BoundsError).
@@ -133,7 +133,7 @@ class Survey:
 
     @cached_property
     def mechanism(self) -> Bit | Mean | Frequencies:
-        """What randomizes in the browser, and estimates here: one bit from each person."""
+        """The local randomizer and its estimator: one bit from each person."""
         menu = [level.epsilon for level in self.levels]
         if self.options is not None:
             return Frequencies(self.options, method="hadamard", levels=menu)
@@ -142,11 +142,11 @@ class Survey:
         return Bit(levels=menu)
 
     def closed_at(self, moment: datetime.datetime) -> bool:
-        """Whether its time is over."""
+        """Whether the closing time is reached."""
         return moment >= self.closes
 
     def to_dict(self) -> dict[str, Any]:
-        """The survey as plain data: what `from_dict` reads, and the page of a participant."""
+        """The survey as plain data, for `from_dict` and for the participant's page."""
         found: dict[str, Any] = {
             "id": self.id,
             "question": self.question,
@@ -166,11 +166,11 @@ class Survey:
 
     @classmethod
     def from_dict(cls, held: Mapping[str, object]) -> Survey:
-        """The survey that plain data describe.
+        """Construct a survey from plain data.
 
         Args:
-            held: keys are the arguments of this class; `levels` are tables of `name` and `epsilon`,
-                `closes` is a moment or its text as in 2026-12-01T18:00:00Z.
+            held: arguments of this class by name; `levels` are tables of `name` and `epsilon`,
+                `closes` is a datetime or text such as 2026-12-01T18:00:00Z.
 
         Raises:
             ArgumentError: a key is unknown or missing, or an argument is invalid.
@@ -188,11 +188,11 @@ class Survey:
 
     @classmethod
     def read(cls, path: str | Path) -> Survey:
-        """The survey that a TOML file describes: docs/collector.md shows one.
+        """Read a survey from a TOML file: docs/collector.md shows one.
 
         Raises:
-            FileError: the file is not there, or is not TOML.
-            ArgumentError: a key is unknown or missing, or something does not fit.
+            FileError: the file cannot be read, or is not TOML.
+            ArgumentError: a key is unknown or missing, or an argument is invalid.
         """
         where = Path(path)
         try:
@@ -206,7 +206,7 @@ class Survey:
 
 
 def _moment(given: Any) -> datetime.datetime:
-    """A moment in UTC, in whole seconds."""
+    """A time in UTC, truncated to seconds."""
     if isinstance(given, str):
         try:
             given = datetime.datetime.fromisoformat(given)
@@ -253,7 +253,7 @@ def _levels(given: Any) -> tuple[Level, ...]:
 
 
 def _tables(given: Any) -> tuple[Level, ...]:
-    """Levels from tables of a file."""
+    """Levels from the tables of a TOML file."""
     tables = isinstance(given, list) and all(isinstance(each, Mapping) for each in given)
     if not tables:
         raise ArgumentError("levels must be tables [[levels]], each with name and epsilon.")

@@ -1,4 +1,4 @@
-"""What a collector does, whatever carries its requests: from reserving to exporting."""
+"""The collector's operations, from reservation to export, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SECRET: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = re.compile(r"[0-9a-f]{64}")
 
 FAILURES: Final = 200
-"""Failed tokens that are answered with the reason, within a minute; more are answered with 429."""
+"""Failed tokens per minute that are answered with the reason; further ones get status 429."""
 
 MINUTE: Final = 60.0
 
@@ -46,11 +46,11 @@ TIRED: Final = Outcome(429, "Too many invitations failed. Open the link as it wa
 
 
 class Made(NamedTuple):
-    """What a new survey comes with. Both are shown once: the file holds only their hashes.
+    """The secrets of a new survey. They are shown once: the file holds only their hashes.
 
     Attributes:
-        key: of the organiser.
-        tokens: of the invitations, each for one report.
+        key: the organiser's key.
+        tokens: the tokens of the invitations, each for one report.
     """
 
     key: str
@@ -58,16 +58,16 @@ class Made(NamedTuple):
 
 
 def create(path: str | Path, survey: Survey) -> Made:
-    """Make a survey, and its invitations.
+    """Create a survey and its invitations.
 
     Args:
-        path: of the file that keeps it; it is created if it does not exist.
-        survey: what is asked.
+        path: the path of its file; it is created if it does not exist.
+        survey: the survey.
 
     Raises:
-        ArgumentError: the survey has closed already, or its id is taken (also BudgetError: a level
-            hides so little that its odds are certainty when they are rounded).
-        FileError: the file cannot be made or used.
+        ArgumentError: the survey's closing time is past, or its id is taken (also BudgetError: at
+            some level, all of 100 people would send the truth, after rounding).
+        FileError: the file cannot be created or used.
     """
     now = _now()
     if survey.closed_at(now):
@@ -95,11 +95,11 @@ def _now() -> datetime.datetime:
 
 
 class Service:
-    """A collector at work on one file. Several processes may serve one file, close and export.
+    """A running collector on one file. Several processes may use the same file concurrently.
 
     Args:
-        path: of the file.
-        now: the moment, for tests of closing times.
+        path: the path of the file.
+        now: the clock, for tests of closing times.
 
     Raises:
         FileError: the file does not exist, or does not belong to a collector.
@@ -122,7 +122,7 @@ class Service:
         self._writer = Writer(Path(path), self._over, self._counted, self._watch)
 
     def _looked_at(self, survey: Survey) -> Live:
-        # On a connection of its own: adding up a large survey keeps nobody waiting.
+        # On a separate connection: aggregating a large survey delays no other request.
         def forms() -> dict[bytes, int]:
             with self._looking:
                 return self._eyes.forms(survey.id)
@@ -137,7 +137,7 @@ class Service:
         return self._surveys[name].closed_at(self._now())
 
     def _watch(self, store: SurveyStore) -> None:
-        """Close what has reached its time, also if nobody asks: the clock may be set back later."""
+        """Close surveys that reached their closing time, in case the clock is set back later."""
         for name in self._surveys:
             if self._over(name) and not store.closed(name)[0]:
                 store.shut(name, early=False)
@@ -151,7 +151,7 @@ class Service:
         self.close()
 
     def close(self) -> None:
-        """Write what is waiting, and release the file."""
+        """Write queued requests, and close the file."""
         self._writer.close()
         self._eyes.close()
         self._store.close()
@@ -162,29 +162,29 @@ class Service:
         return dict(self._surveys)
 
     def survey(self, name: str) -> Survey:
-        """The survey of this id.
+        """The survey with this id.
 
         Raises:
-            ArgumentError: there is none.
+            ArgumentError: there is no such survey.
         """
         if name not in self._surveys:
             raise ArgumentError(f"survey={name!r} is not in this file.")
         return self._surveys[name]
 
     def reserve(self, name: str, token: str, lock: str, key: str = "") -> Future[Outcome]:
-        """Reserve an invitation for the device that drew a key, before anything is asked there.
+        """Reserve an invitation for the device that drew a key, before the question is asked there.
 
         Args:
             name: the id of the survey.
-            token: of the invitation.
-            lock: the SHA-256 of the key, in hexadecimal. The key is 32 hexadecimal digits, drawn
-                on the device, and has nothing to do with the report.
-            key: one that was handed on to this device, in whose place the new one is put.
+            token: the token of the invitation.
+            lock: the SHA-256 of the key, in hexadecimal. The key is 32 hexadecimal digits, drawn on
+                the device, independently of the report.
+            key: the previous key, if it was handed on to this device; the new one replaces it.
 
         Returns:
-            201 if it is reserved now, 200 if it was reserved with this lock earlier, 208 if a
-            report was sent with it; 409 if it is in use elsewhere, whether a report was sent from
-            there or not; 410 if the survey is closed; 403 if the invitation is not known; 404, 422,
+            201 if it is now reserved, 200 if it was reserved with this lock earlier, 208 if a
+            report was sent with it; 409 if it is in use elsewhere, whether or not a report was sent
+            from there; 410 if the survey is closed; 403 if the invitation is unknown; 404, 422,
             429, 503.
         """
         if name not in self._surveys:
@@ -199,21 +199,21 @@ class Service:
     def submit(
         self, name: str, report_id: str, token: str, data: bytes, key: str = ""
     ) -> Future[Outcome]:
-        """Take in a report.
+        """Receive a report.
 
         Args:
             name: the id of the survey.
-            report_id: 32 hexadecimal digits, drawn by the browser; the same if it tries again.
-            token: of the invitation.
+            report_id: 32 hexadecimal digits, drawn by the browser; a retry sends the same ones.
+            token: the token of the invitation.
             data: the report.
-            key: the key whose hash reserved the invitation. Surveys that were made by epsilons
-                0.2.0 also take reports without one, on invitations that nobody reserved.
+            key: the key whose hash reserved the invitation. Surveys made by epsilons 0.2.0 also
+                accept reports without a key, on invitations that nobody reserved.
 
         Returns:
-            201 for a new report that is on the disk; 200 for the same one again; 409 if the
-            invitation was used or is not reserved with this key, or if the id is another report's;
-            410 if the survey is closed; 422 if the bytes are no report of it; 403 if the invitation
-            is not known; 404, 413, 429, 503.
+            201 for a new report that is on disk; 200 for the same one again; 409 if the invitation
+            was used or is not reserved with this key, or if another report has this id; 410 if the
+            survey is closed; 422 if the bytes are not a report of it; 403 if the invitation is
+            unknown; 404, 413, 429, 503.
         """
         early = self._refused(name, report_id, token, data)
         if early is not None:
@@ -223,7 +223,7 @@ class Service:
         return self._writer.submit(known)
 
     def _refused(self, name: str, report_id: str, token: str, data: bytes) -> Outcome | None:
-        """What can be said without asking the file."""
+        """The refusal that can be decided without reading the file; None if there is none."""
         if name not in self._surveys or not _SECRET.fullmatch(report_id):
             return ABSENT
         if len(data) > LARGEST:
@@ -234,7 +234,7 @@ class Service:
         return None if why is None else Outcome(422, why)
 
     def _counted(self, outcome: Outcome) -> Outcome:
-        """Count failed tokens, whoever they come from: a good one is never turned away for them."""
+        """Limit the rate of failed tokens, over all clients; valid tokens are never limited."""
         if outcome is not UNKNOWN:
             return outcome
         now = time.monotonic()
@@ -250,7 +250,7 @@ class Service:
         return held is not None and hmac.compare_digest(held, digest(key))
 
     def status(self, name: str) -> str:
-        """Of a survey: "open", "closed", or "closed early". What is closed stays closed."""
+        """The status of a survey: "open", "closed" or "closed early". It is never reopened."""
         with self._reading:
             closed, early = self._store.closed(self.survey(name).id)
             if not closed and self._over(name):
@@ -261,25 +261,25 @@ class Service:
         return "closed" if closed else "open"
 
     def question(self, name: str) -> dict[str, Any]:
-        """The survey as plain data, for a participant's page."""
+        """The survey as plain data, for the participant's page."""
         found = self.survey(name).to_dict()
         del found["invitations"]
         return {**found, "status": self.status(name)}
 
     def estimate(self, name: str) -> dict[str, Any]:
-        """What the organiser's page shows: how many answered, the estimate and how far off it is.
+        """The data of the organiser's page: the number of reports, the estimate and its interval.
 
-        An open survey shows ten further reports at a time or more, and holds at least ten back, so
-        that nobody can read a single one off the difference. The 95 % interval holds at the closing
-        time, which was fixed in advance; not for a moment that was chosen because the numbers
-        looked good.
+        An open survey adds at least ten reports at a time and holds at least ten back, so the
+        difference of two estimates never shows a single report. The 95 % interval holds at the
+        closing time, which was fixed in advance. It does not hold at a time chosen because the
+        numbers looked good.
 
         Returns:
             `status`; `reports`, and how many of them are at each of the `levels`; `used` of
-            `invited` invitations, and `replaced`, the invitations that were made in place of
-            others; `results`, whose interval holds whatever people chose; `unrelated`, the narrower
-            one, which assumes that the choice of a level says nothing about the answer; `influence`
-            of dishonest reports.
+            `invited` invitations, and `replaced`, the number of replacement invitations; `results`,
+            with intervals that hold whatever levels people chose; `unrelated`, with narrower ones,
+            which assume that the choice of a level is independent of the answer; `influence` of
+            dishonest reports.
         """
         status = self.status(name)
         found = self._live[name].estimate(status != "open")
@@ -289,10 +289,10 @@ class Service:
         return {**found, "invited": many, "used": used, "replaced": replaced, "status": status}
 
     def release(self, name: str) -> Release:
-        """The estimate as a release: of what `estimate` shows, with the interval of `results`.
+        """The estimate as a release: same reports as `estimate`, with the interval of `results`.
 
         Raises:
-            DataError: nothing is shown yet.
+            DataError: no report may be shown yet.
         """
         closed = self.status(name) != "open"
         seen = self._live[name].seen(closed)
@@ -301,7 +301,7 @@ class Service:
         return released(self.survey(name), joined(seen))
 
     def shut(self, name: str) -> str:
-        """Close a survey for good. If it is before its closing time, that is recorded.
+        """Close a survey for good. Closing it before its closing time is recorded.
 
         Returns:
             Its status.
@@ -312,11 +312,11 @@ class Service:
         return self.status(name)
 
     def invite(self, name: str, many: int) -> tuple[str, ...]:
-        """Make more invitations.
+        """Create more invitations.
 
         Args:
             name: the id of the survey.
-            many: how many.
+            many: the number of invitations.
 
         Returns:
             Their tokens, which are shown once.
@@ -332,20 +332,20 @@ class Service:
         return tokens
 
     def replace(self, name: str, tokens: Sequence[str]) -> tuple[str, ...]:
-        """Make new invitations for people whose own ones are in use elsewhere.
+        """Create new invitations for people whose own are in use elsewhere.
 
-        The old ones can be used no more, unless they were used. That is not said, and each
-        replacement is counted: so many people may have answered twice.
+        Old invitations that were not used become invalid. Whether one was used is not revealed.
+        Replacements are counted: that many people may have answered twice.
 
         Args:
             name: the id of the survey.
-            tokens: of the invitations that are replaced.
+            tokens: the tokens of the invitations to replace.
 
         Returns:
-            Tokens of the new ones, which are shown once.
+            The tokens of the new ones, which are shown once.
 
         Raises:
-            ArgumentError: there is no such survey, or one of the tokens is none of its invitations.
+            ArgumentError: there is no such survey, or a token is not one of its invitations.
         """
         new = tuple(secret() for _ in tokens)
         with self._reading:
@@ -356,7 +356,7 @@ class Service:
         """All reports of a closed survey, as one batch.
 
         Raises:
-            DataError: the survey is open, or there is no report.
+            DataError: the survey is open, or there are no reports.
         """
         if self.status(name) == "open":
             raise DataError(
@@ -372,14 +372,14 @@ class Service:
     def export(self, name: str, path: str | Path) -> int:
         """Write all reports of a closed survey as a Parquet file.
 
-        `survey.mechanism.estimate(data=…)` reads it. Its metadata say how the survey was closed,
-        and how many invitations there were and how many of them were replaced.
+        `survey.mechanism.estimate(data=…)` reads it. Its metadata record how the survey was closed,
+        the number of invitations and the number of replacements.
 
         Returns:
-            How many reports there are.
+            The number of reports.
 
         Raises:
-            DataError: the survey is open, or there is no report.
+            DataError: the survey is open, or there are no reports.
             FileError: the file cannot be written.
         """
         found = self.reports(name)

@@ -1,4 +1,4 @@
-"""Serve a collector: plain HTTP on this machine alone, or behind a proxy that is stated."""
+"""Serve a collector over HTTP, on this machine only or behind a declared proxy."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ __all__ = ["address_of", "offline_page", "page", "serve"]
 
 
 AT_ONCE: Final = 800
-"""Connections at once, at most: more are sent away with 503, before files run out (often 1,024)."""
+"""The largest number of concurrent connections: below the usual limit of 1,024 open files.
+
+Further ones get status 503.
+"""
 
 
 def address_of(port: int, proxy: str | None) -> str:
-    """What links begin with.
+    """The base URL of links.
 
     Args:
-        port: on this machine.
+        port: the port on this machine.
         proxy: the address of a proxy with TLS, such as https://survey.example.org; None if there
             is none.
 
     Raises:
-        ArgumentError: the proxy is not such an address.
+        ArgumentError: `proxy` is not such an address.
     """
     if proxy is None:
         return f"http://localhost:{port}"
@@ -54,13 +57,13 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
     """Serve until interrupted.
 
     Args:
-        service: what is served.
-        port: on this machine; 0 for any that is free.
+        service: the collector.
+        port: the port on this machine; 0 for any free one.
         proxy: as in `address_of`.
 
     Raises:
         MissingExtraError: the extra `collector` is not installed.
-        ArgumentError: the proxy is not an address, or the port is taken.
+        ArgumentError: `proxy` is not an address, or the port is taken.
     """
     address = address_of(port, proxy)
     try:
@@ -73,7 +76,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
             "folder of epsilons."
         ) from None
     hosts = (*LOCAL, urlsplit(address).hostname or "")
-    # Named by its protocol: else asyncio lets answers wait for acknowledgements, 40 ms each.
+    # With IPPROTO_TCP asyncio sets TCP_NODELAY; otherwise responses wait 40 ms for ACKs.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -101,7 +104,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """A process that is asked to end (SIGTERM) closes what is open first, as with Ctrl-C."""
+    """On SIGTERM, shut down as with Ctrl-C: close everything that is open first."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -116,10 +119,10 @@ def _in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# The page of a participant as one file, for who does not trust a server's script.
+# The participant's page as one file, for people who do not trust a server's script.
 
 MODULES: Final = ("report.js", "words.js", "flow.js", "offline.js")
-"""In the order in which they need each other."""
+"""The scripts, in order of dependency."""
 
 _IMPORT: Final = re.compile(r"^import \{[^}]*\} from \"\./[a-z]+\.js\";\n", re.M)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?function )", re.M)
@@ -128,15 +131,15 @@ _HEAD: Final = re.compile(r"<link rel=\"icon\".*?</script>\n", re.S)
 
 @cache
 def page(name: str) -> str:
-    """A file of the pages, as text."""
+    """The text of a file in `pages/`."""
     return (resources.files("epsilons.collector") / "pages" / name).read_text("utf-8")
 
 
 def offline_page(survey: Survey) -> str:
-    """One HTML file that asks, randomizes and sends, and loads nothing from anywhere.
+    """One HTML file that asks, randomizes and sends, and loads nothing over the network.
 
-    It holds the survey, and is the same for everyone: its hash can be published. It tests itself on
-    the vectors of docs/local-reports.md before it asks anything.
+    It contains the survey, and is the same for everyone: its hash can be published. It tests itself
+    on the vectors of docs/local-reports.md before it asks anything.
     """
     script = "".join(_alone(name) for name in MODULES)
     style = page("page.css")
@@ -157,16 +160,16 @@ def offline_page(survey: Survey) -> str:
 
 
 def _alone(name: str) -> str:
-    """A module without imports and exports: all become one, in which names are distinct."""
+    """A module without imports and exports: all modules share one scope, with distinct names."""
     return _EXPORT.sub("", _IMPORT.sub("", page(name)))
 
 
 def _hash(text: str) -> str:
-    """What a policy calls an inline text."""
+    """The hash of an inline script or style, as a Content-Security-Policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _data(name: str, held: Any) -> str:
-    # No text can end the element: there is no "<" in it.
+    # Without "<", no text can close the script element.
     text = json.dumps(held, ensure_ascii=False).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>\n'

@@ -1,8 +1,8 @@
-"""What is kept: surveys, invitations and reports, in one SQLite file.
+"""Storage of surveys, invitations and reports in one SQLite file.
 
-No time of a report, no address, and nothing that joins an invitation to a report: rows of both
-tables stand in the order of random bytes, not in the order they came. Several processes may use
-one file: whatever is decided is decided in a transaction, on what the file holds then.
+It stores no time of a report, no network address, and nothing that links an invitation to a report:
+rows of both tables are ordered by random bytes, not by arrival. Several processes may use one file:
+every decision is made in a transaction, on the current content of the file.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ CREATE TABLE reports (
     PRIMARY KEY (survey, id)
 ) WITHOUT ROWID, STRICT;
 """
-"""The organiser's key, tokens and keys are kept as hashes alone: a reader of the file can use none.
+"""Tokens and keys are stored only as hashes: a reader of the file cannot use them.
 
 `lock` is the hash of the key that a device drew when it reserved the invitation; NULL if none did,
-and empty if the organiser replaced the invitation. `shown` holds the reports that a live estimate
-has shown, by form. `keyless`: the survey was made before invitations were reserved, so pages that
-know nothing of it may still send.
+and empty if the organiser replaced the invitation. `shown` holds the reports that live estimates
+have shown, by form. `keyless`: the survey was made by a version without reservations, so its pages
+may still send reports without a key.
 """
 
 VERSION: Final = 1
-"""Of the tables, as SQLite's `user_version`. Files of epsilons 0.2.0 have 0."""
+"""The version of the tables, as SQLite's `user_version`. Files of epsilons 0.2.0 have 0."""
 
 RENEW: Final = (
     "ALTER TABLE surveys ADD COLUMN closed INTEGER NOT NULL DEFAULT 0",
@@ -85,33 +85,33 @@ RENEW: Final = (
     "ALTER TABLE invitations ADD COLUMN lock BLOB",
     "UPDATE surveys SET closed = closed_early, keyless = 1",
 )
-"""What leads from version 0 to 1; all of it in one transaction."""
+"""The migration from version 0 to 1, in one transaction."""
 
 PATIENCE: Final = 30.0
-"""Seconds that one process waits for another to finish writing."""
+"""How long one process waits for another to finish writing, in seconds."""
 
 SECRET: Final = 16
-"""Bytes of a token, of a key and of the id of a report."""
+"""The size of a token, of a key and of the id of a report, in bytes."""
 
 
 def secret() -> str:
-    """A token that nobody can guess: 128 random bits, in hexadecimal."""
+    """A random token of 128 bits, in hexadecimal."""
     return secrets.token_hex(SECRET)
 
 
 def digest(token: str) -> bytes:
-    """What is kept of a token or a key. It is random and long: one plain hash is enough."""
+    """The stored hash of a token or key. These are long and random, so plain SHA-256 suffices."""
     return hashlib.sha256(token.encode()).digest()
 
 
 class Reservation(NamedTuple):
-    """A device that wants to answer on an invitation, before it asks anything.
+    """A device's request to answer on an invitation, before it shows the question.
 
     Attributes:
         survey: the id of the survey.
         token: the hash of the invitation's token.
         lock: the hash of the key that the device drew.
-        opens: the hash of the key that was handed on to it, if one was.
+        opens: the hash of the key that was handed on to the device, if any.
     """
 
     survey: str
@@ -121,14 +121,14 @@ class Reservation(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """A report that has passed the door, and what it comes with.
+    """A well-formed report with its credentials.
 
     Attributes:
         survey: the id of the survey.
-        report_id: drawn by the device.
+        report_id: the id drawn by the device.
         token: the hash of the invitation's token.
         data: the report.
-        opens: the hash of the key that comes with it; None if it comes with none.
+        opens: the hash of the key sent with it; None if there is none.
     """
 
     survey: str
@@ -142,14 +142,14 @@ Asked = Reservation | Submission
 
 
 class Outcome(NamedTuple):
-    """What became of a request: an HTTP status, and why."""
+    """The outcome of a request: an HTTP status and the reason."""
 
     status: int
     reason: str
 
 
 class _Invited(NamedTuple):
-    """What the file holds of an invitation."""
+    """An invitation as stored in the file."""
 
     used: int
     lock: bytes | None
@@ -164,7 +164,7 @@ UNKNOWN: Final = Outcome(403, "This invitation is not known here. Open the link 
 LOCKED: Final = Outcome(
     409, "This invitation is not reserved with that key. Send from where it was reserved."
 )
-"""For every wrong key, whether the invitation is reserved, used or neither: nothing to probe."""
+"""For every wrong key, whether the invitation is reserved, used or neither: probing is useless."""
 RESERVED: Final = Outcome(201, "This invitation is reserved here.")
 HELD: Final = Outcome(200, "This invitation was reserved here earlier.")
 SENT: Final = Outcome(208, "Your report was received earlier, and is counted.")
@@ -173,17 +173,17 @@ ELSEWHERE: Final = Outcome(
     "This invitation is in use elsewhere: in another browser, on another device, in the file, or "
     "under another address. Answer there. If that is impossible, ask for a new invitation.",
 )
-"""Whether a report was sent from there is not said."""
+"""It does not reveal whether a report was sent from there."""
 
 
 class SurveyStore:
-    """The file of a collector, for one thread.
+    """The file of a collector, for use by one thread.
 
     Args:
-        path: of the file, which exists.
+        path: the path of an existing file.
 
     Raises:
-        FileError: it does not exist, or is not such a file.
+        FileError: it does not exist, or is not a collector's file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -212,7 +212,7 @@ class SurveyStore:
         return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
 
     def _renew(self) -> None:
-        """Bring a file of an earlier version up to date: entirely, or not at all."""
+        """Migrate a file of an earlier version, in one transaction."""
         if self._version() >= VERSION:
             return
         with self._writing():
@@ -223,10 +223,10 @@ class SurveyStore:
 
     @staticmethod
     def make(path: Path) -> None:
-        """Make an empty file that only its owner can read; one that is there is left alone.
+        """Create an empty file that only its owner can read; leave an existing one alone.
 
         Raises:
-            FileError: it cannot be made.
+            FileError: it cannot be created.
         """
         if path.exists():
             return
@@ -239,17 +239,17 @@ class SurveyStore:
             raise FileError(f"{str(path)!r} cannot be made.") from None
 
     def close(self) -> None:
-        """Write everything to the file itself, empty the log beside it, and let go."""
+        """Checkpoint the write-ahead log into the file, truncate the log, and disconnect."""
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
 
     def add(
         self, survey: Survey, organiser: bytes, opens: datetime.datetime, tokens: Sequence[str]
     ) -> None:
-        """Keep a survey and its invitations, or nothing of them.
+        """Store a survey and its invitations in one transaction.
 
         Raises:
-            ArgumentError: there is one of this id.
+            ArgumentError: there is already a survey with this id.
         """
         row = (
             survey.id,
@@ -277,7 +277,7 @@ class SurveyStore:
         return {name: (Survey.from_dict(json.loads(text)), key) for name, text, key in rows}
 
     def invite(self, survey: str, tokens: Sequence[str]) -> None:
-        """Keep the hashes of new tokens."""
+        """Store the hashes of new tokens."""
         with self._writing():
             self._invite(survey, tokens)
 
@@ -286,12 +286,12 @@ class SurveyStore:
         self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0, NULL)", rows)
 
     def replace(self, survey: str, old: Sequence[str], new: Sequence[str]) -> None:
-        """Make new invitations in place of old ones, and count them.
+        """Replace old invitations by new ones, and count the replacements.
 
-        An old one that was not used can be used no more. Whether it was is not said.
+        Old invitations that were not used become invalid. Whether one was used is not revealed.
 
         Raises:
-            ArgumentError: an old one is not known; then nothing is changed.
+            ArgumentError: an old one is unknown; then nothing is changed.
         """
         hashes = [digest(token) for token in old]
         with self._writing():
@@ -307,7 +307,7 @@ class SurveyStore:
             self._invite(survey, new)
 
     def invited(self, survey: str) -> tuple[int, int]:
-        """How many invitations there are, and how many of them are in place of others."""
+        """The number of invitations without replacements, and the number of replacements."""
         sql = (
             "SELECT (SELECT count(*) FROM invitations WHERE survey = id), replaced FROM surveys "
             "WHERE id = ?"
@@ -316,29 +316,29 @@ class SurveyStore:
         return int(many - replaced), int(replaced)
 
     def closed(self, survey: str) -> tuple[bool, bool]:
-        """Whether it is closed, and whether its organiser closed it before its time."""
+        """Whether a survey is closed, and whether its organiser closed it early."""
         sql = "SELECT closed, closed_early FROM surveys WHERE id = ?"
         closed, early = self._connection.execute(sql, (survey,)).fetchone()
         return bool(closed), bool(early)
 
     def shut(self, survey: str, early: bool) -> None:
-        """Close a survey for good, whatever the clock says later."""
+        """Close a survey for good, even if the clock is set back later."""
         self._connection.execute(
             "UPDATE surveys SET closed = 1, closed_early = ? WHERE id = ? AND NOT closed",
             (int(early), survey),
         )
 
     def forms(self, survey: str) -> dict[bytes, int]:
-        """All reports: their bytes, and how many have them."""
+        """All reports: each distinct sequence of bytes, and how many people sent it."""
         sql = "SELECT bytes, count(*) FROM reports WHERE survey = ? GROUP BY bytes"
         return dict(self._connection.execute(sql, (survey,)).fetchall())
 
     def shown(self, survey: str, choose: Callable[[dict[bytes, int]], None]) -> None:
-        """Let a live estimate choose which further reports it shows, and keep what it chose.
+        """Let a live estimate choose which further reports to show, and store its choice.
 
         Args:
             survey: the id of the survey.
-            choose: is given the reports that were shown up to now, by form, and adds to them.
+            choose: takes the reports shown so far, by form, and adds to them.
         """
         sql = "SELECT shown FROM surveys WHERE id = ?"
         with self._writing():
@@ -350,13 +350,13 @@ class SurveyStore:
                 self._connection.execute("UPDATE surveys SET shown = ? WHERE id = ?", (new, survey))
 
     def take(self, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
-        """Decide on requests in their order, and keep what is new, all in one transaction.
+        """Decide on requests in order, and store what is new, in one transaction.
 
         Args:
-            batch: each with whether the time of its survey is over.
+            batch: requests, each with whether its survey's closing time is reached.
 
         Returns:
-            What became of each. When this returns, it is on the disk.
+            The outcome of each request. When this returns, all are on disk.
         """
         places: dict[str, list[int]] = {}
         for place, (given, _) in enumerate(batch):
@@ -370,7 +370,7 @@ class SurveyStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """One transaction: all of it is on the disk afterwards, or nothing is kept."""
+        """A transaction: afterwards everything is on disk, or nothing was changed."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -381,7 +381,7 @@ class SurveyStore:
             raise
 
     def _taken(self, survey: str, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
-        """What becomes of requests to one survey; few statements, however many they are."""
+        """Decide on the requests of one survey, with few statements for any number of requests."""
         sql = "SELECT closed, keyless FROM surveys WHERE id = ?"
         closed, keyless = self._connection.execute(sql, (survey,)).fetchone()
         invited = self._invited(survey, {given.token for given, _ in batch})
@@ -413,7 +413,7 @@ class SurveyStore:
         return found
 
     def _bind(self, survey: str, bound: Sequence[Reservation]) -> None:
-        """Write reservations, in their order."""
+        """Write reservations in order: the last one of an invitation wins."""
         sql = "UPDATE invitations SET lock = ? WHERE survey = ? AND token = ?"
         self._connection.executemany(sql, [(each.lock, survey, each.token) for each in bound])
 
@@ -422,7 +422,7 @@ class SurveyStore:
         if not new:
             return
         spent = [each.token for each in new]
-        # Only marks for values are put together: no value stands in a statement.
+        # The f-strings insert only placeholders: no value becomes part of a statement.
         update = f"UPDATE invitations SET used = 1 WHERE survey = ? AND token IN {_marks(spent)}"  # noqa: S608
         insert = f"INSERT INTO reports VALUES {', '.join(['(?, ?, ?)'] * len(new))}"  # noqa: S608
         self._connection.execute(update, (survey, *spent))
@@ -430,30 +430,30 @@ class SurveyStore:
         self._connection.execute(insert, rows)
 
     def _invited(self, survey: str, tokens: Collection[bytes]) -> dict[bytes, _Invited]:
-        """Of the invitations that are known: whether they were used, and with what reserved."""
+        """The known ones among these invitations, by token hash."""
         marks = _marks(tokens)
         sql = f"SELECT token, used, lock FROM invitations WHERE survey = ? AND token IN {marks}"  # noqa: S608
         rows = self._connection.execute(sql, (survey, *tokens)).fetchall()
         return {token: _Invited(used, lock) for token, used, lock in rows}
 
     def _held(self, survey: str, ids: Collection[bytes]) -> dict[bytes, bytes]:
-        """Of the ids that are taken: the reports that have them."""
+        """The stored reports with these ids, by id."""
         sql = f"SELECT id, bytes FROM reports WHERE survey = ? AND id IN {_marks(ids)}"  # noqa: S608
         return dict(self._connection.execute(sql, (survey, *ids)).fetchall())
 
 
 def _marks(values: Collection[bytes]) -> str:
-    """A question mark for each value."""
+    """SQL placeholders, one for each value."""
     return f"({', '.join('?' * len(values))})"
 
 
 def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome:
-    """What becomes of a reservation.
+    """The outcome of a reservation.
 
     Args:
-        given: what came.
+        given: the reservation.
         row: its invitation; None if there is no such invitation.
-        closed: whether the survey is.
+        closed: whether the survey is closed.
     """
     if row is None:
         return UNKNOWN
@@ -461,7 +461,8 @@ def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome
         return SENT if row.used else HELD
     if closed:
         return CLOSED
-    # The first one binds. The key that binds may be handed on, once: then another takes its place.
+    # The first device to reserve gets the invitation. It may hand on its key: another device then
+    # reserves with it, and a new key replaces it.
     free = row.lock is None or row.lock == given.opens
     return RESERVED if free and not row.used else ELSEWHERE
 
@@ -469,13 +470,13 @@ def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome
 def _outcome(
     given: Submission, row: _Invited | None, held: bytes | None, survey: tuple[bool, bool]
 ) -> Outcome:
-    """What becomes of a submission.
+    """The outcome of a submission.
 
     Args:
-        given: what came.
+        given: the submission.
         row: its invitation; None if there is no such invitation.
-        held: the report that has its id; None if none has.
-        survey: whether it is closed, and whether it takes reports without a key.
+        held: the stored report with the same id; None if there is none.
+        survey: whether the survey is closed, and whether it accepts reports without a key.
     """
     closed, keyless = survey
     if row is None:
@@ -483,41 +484,41 @@ def _outcome(
     if row.lock != given.opens if row.lock is not None else not keyless:
         return CLOSED if closed else LOCKED
     if held is not None:
-        # An unused invitation next to a report that is there: somebody knows another's report.
+        # The report is stored but this invitation is unused: it is somebody else's report.
         return AGAIN if row.used and held == given.data else OTHER
     if closed:
         return CLOSED
     return USED if row.used else NEW
 
 
-# One thread that writes: whatever waits is committed together, so that one flush serves many.
+# One thread writes. It commits all queued requests together: one flush to disk serves many.
 
 WAITING: Final = 4096
-"""Requests that wait at most; more are sent away, to come again."""
+"""The largest number of queued requests; further ones get status 503 and must be retried."""
 
 TOGETHER: Final = 512
-"""Requests of one commit at most."""
+"""The largest number of requests in one commit."""
 
 PAUSE: Final = 1.0
-"""Seconds after which a writer looks whether a survey has reached its closing time."""
+"""Seconds between two checks of whether a survey has reached its closing time."""
 
 BUSY: Final = Outcome(503, "Too many reports arrive at once. Send the same report again soon.")
 FAILED: Final = Outcome(503, "The report could not be kept. Send the same report again soon.")
 
 _LOG: Final = logging.getLogger(__name__)
-"""For what the file refuses, such as a full disk: it holds nothing that anybody sent."""
+"""For failures of the file, such as a full disk: it contains nothing that anybody sent."""
 
 _Job = tuple[Asked, "Future[Outcome]"]
 
 
 class Writer:
-    """Takes reservations and reports in, one commit for all that wait.
+    """A thread that writes reservations and reports, one commit for all that are queued.
 
     Args:
-        path: of the file.
-        over: whether the time of a survey is over, asked when a request is decided on.
-        decided: told of every outcome, once it is on the disk; what it returns is answered.
-        watch: called about once a second, with the file.
+        path: the path of the file.
+        over: whether a survey has reached its closing time, called when a request is decided.
+        decided: called with every outcome once it is on disk; its result is the response.
+        watch: called about once a second, with the store.
     """
 
     def __init__(
@@ -536,9 +537,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, given: Asked) -> Future[Outcome]:
-        """Queue a request. The outcome comes when it is on the disk."""
+        """Queue a request. The future gets its outcome once it is on disk."""
         found: Future[Outcome] = Future()
-        found.set_running_or_notify_cancel()  # nobody can cancel it: it may be on the disk
+        found.set_running_or_notify_cancel()  # prevents cancelling: it may already be on disk
         try:
             self._jobs.put_nowait((given, found))
         except queue.Full:
@@ -546,7 +547,7 @@ class Writer:
         return found
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write queued requests, and end the thread."""
         self._jobs.put(None)
         self._thread.join()
         self._store.close()
@@ -570,7 +571,7 @@ class Writer:
             _LOG.error("A survey could not be closed: %s", problem)
 
     def _waiting(self) -> tuple[list[_Job], bool]:
-        """All that waits, none if nothing comes for a while; and whether it is the last."""
+        """Wait up to `PAUSE` for requests; return them, and whether the writer is closing."""
         jobs: list[_Job] = []
         try:
             job = self._jobs.get(timeout=PAUSE)
@@ -590,7 +591,7 @@ class Writer:
         try:
             outcomes = self._store.take([(given, self._over(given.survey)) for given, _ in jobs])
         except Exception as problem:
-            # Nothing of this commit is kept; whoever sent it is told, and sends the same again.
+            # Nothing of this commit was stored. The senders get FAILED, and retry.
             _LOG.error("Reports could not be kept: %s", problem)
             outcomes = [FAILED] * len(jobs)
         for (_, found), outcome in zip(jobs, outcomes, strict=True):

@@ -1,1 +1,1 @@
-"""What draws: noise, the mechanisms drawn from, and the corridor that draws and charges."""
+"""Everything that draws: noise laws, mechanisms, and the corridor that draws and charges."""

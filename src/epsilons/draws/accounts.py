@@ -1,15 +1,14 @@
-"""What the corridor asks of an account, so that it knows no database.
+"""The interface between the corridor and a ledger; the corridor knows no database.
 
-An account is handed to `corridor.through` for one release. These calls are made of it, in this
-order, and nothing else:
+`corridor.through` takes an account for one release. It makes only these calls, in this order:
 
-    open(question)        what was settled for this very question, or None
+    open(question)        the releases already settled for the same question, or None
     sheet(data, person)   who may spend how much: the table with its column of budgets
-    settle(charge, draw)  charges, draws and keeps what was drawn, all of it or nothing
-    let_go()              after an error in the two above
+    settle(charge, draw)  charges, draws and stores the result, all of it or nothing
+    let_go()              after an error once `open` has returned
 
-`open` and `sheet` are called before anything of the data was seen; `settle` after every check, and
-before anything is drawn.
+`open` and `sheet` are called before the corridor looks at any data. `settle` is called after every
+check and before anything is drawn.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ __all__ = ["Account", "AccountSheet", "Charge", "Settled", "sum_of"]
 
 @dataclass(frozen=True, eq=False)
 class Charge:
-    """What people lose, by their budget: whoever offers ε pays for the highest level up to it.
+    """Privacy loss by budget: a person with ε pays for the highest level that is at most ε.
 
     Attributes:
-        levels: budgets, ascending.
-        losses: exact fractions, ∞ for people who are used without protection.
+        levels: budgets ε, ascending.
+        losses: the loss at each level, an exact fraction; ∞ for people used without protection.
     """
 
     levels: Floats
     losses: tuple[Fraction | float, ...]
 
     def on(self, levels: Floats) -> tuple[Fraction | float, ...]:
-        """The same, for other budgets; nothing for those below all levels."""
+        """Return the losses at other budgets; 0 for those below all levels."""
         every = (Fraction(0), *self.losses)
         at = np.searchsorted(self.levels, levels, side="right")
         return tuple(every[place] for place in at.tolist())
@@ -54,7 +53,7 @@ class Charge:
 
 
 def sum_of(charges: Iterable[Charge]) -> Charge:
-    """What several draws take together."""
+    """Return the total charge of several draws."""
     return reduce(operator.add, charges)
 
 
@@ -63,7 +62,7 @@ class AccountSheet:
     """The budgets of a release.
 
     Attributes:
-        data: the table; None if there are arrays.
+        data: the table; None if the columns are arrays.
         epsilon: budgets by person, the name of a column of the table, or an array.
     """
 
@@ -73,7 +72,7 @@ class AccountSheet:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What was drawn.
+    """What was drawn, and what it cost.
 
     Attributes:
         releases: one for each question.
@@ -89,38 +88,38 @@ class Account(Protocol):
 
     @property
     def neighbours(self) -> str:
-        """What counts as a change of one person, in all releases of the ledger."""
+        """The neighbouring relation of all releases of the ledger."""
 
     def open(self, question: str, *former: str) -> Releases | None:
         """Begin a release.
 
         Args:
-            question: a hash of all arguments, and of no data.
-            former: hashes that earlier versions made of the same arguments.
+            question: a hash of all arguments, which contains no data.
+            former: hashes of the same arguments as earlier versions computed them.
 
         Returns:
-            What was released before, if the same question was settled under this name.
+            The earlier releases, if the same question was settled under this name; otherwise None.
         """
 
     def sheet(self, data: Any, person: Any) -> AccountSheet:
-        """Who may spend how much.
+        """Return who may spend how much.
 
         Args:
             data: the table that the user gave, or None.
-            person: whose row it is.
+            person: the column that identifies people.
         """
 
     def settle(self, charge: Charge | None, draw: Callable[[], Settled], /) -> Settled:
         """Charge and draw in one transaction.
 
         Args:
-            charge: what people lose; None where it depends on what is drawn: then it is at most all
-                that they offer, and what was drawn says how much.
+            charge: what people lose. None if that depends on what is drawn: then it is at most
+                everything they offer, and the result says how much it was.
             draw: draws; to be called once, and only if everyone can pay.
 
         Returns:
-            What was drawn, once it is kept.
+            What was drawn, once it is stored.
         """
 
     def let_go(self) -> None:
-        """End a release that met an error. If nothing was drawn, it holds nothing back any more."""
+        """End a release after an error; if nothing was drawn, give back all that it reserved."""

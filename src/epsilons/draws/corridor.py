@@ -1,9 +1,9 @@
-"""The one way from a question to a release.
+"""The only path from a question to a release.
 
-Rows are opened and checked, every question is led to its first draw, and only then is anything
-drawn: errors come before noise because there is no other way. Nothing else in the central model
-calls `draw`. Everyone's loss is known before each draw, and what was drawn and charged is
-what the mechanism of a release declares.
+The corridor opens and checks the rows and advances every question to its first draw. Only then does
+it draw anything, so errors come before noise. Nothing else in the central model calls `draw`.
+Everyone's loss is known before each draw, and the mechanism of a release declares exactly what was
+drawn and charged.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def through(
     account: Account | None = None,
     division: Division | None = None,
 ) -> Releases:
-    """Lead questions through the house.
+    """Answer questions: check, charge, draw, and return their releases.
 
     Args:
-        questions: checked.
-        call: whom they are asked, and on which terms.
+        questions: already checked.
+        call: the people, their budgets, and the terms of the call.
         source: where the randomness comes from; None is the system's entropy.
-        account: where it is written down; None if nobody keeps one.
+        account: the ledger account to charge; None if there is no ledger.
         division: how everyone's budget is divided among the questions; evenly if None.
 
     Raises:
-        ArgumentError: the source is none, or targets of the division cannot be met.
+        ArgumentError: `source` is not a source, or targets of the division cannot be met.
     """
     entropy = resolve(source)
     division = evenly(len(questions)) if division is None else division
@@ -77,24 +77,24 @@ def through(
 
 
 class _Counted(Protocol):
-    """People who were counted."""
+    """Rows or people that were counted."""
 
     @property
     def moved(self) -> bool:
-        """Whether somebody's budget counted as another one, where budgets are public."""
+        """Whether a public budget was moved into the public range of ε."""
 
 
 def released(
     question: Question, steps: Steps, call: Call, source: Source, people: _Counted
 ) -> Release:
-    """Draw for steps that are not the question's own: those of a method of `papers`.
+    """Draw for a generator that is not the question's own: that of a method of `papers`.
 
     Args:
-        question: what is asked: its words are those of the release.
-        steps: they may toss coins of the same source between draws.
-        call: whom it is asked, and on which terms.
+        question: what is asked; the release describes itself in its words.
+        steps: the generator; it may toss coins from the same source between draws.
+        call: the people, their budgets, and the terms of the call.
         source: where the randomness comes from.
-        people: who was counted.
+        people: the people who were counted.
     """
     return _Way({0: question}, steps, call, source, [people]).release()[0]
 
@@ -102,7 +102,7 @@ def released(
 def _led(
     questions: Sequence[Question], call: Call, source: Source, division: Division
 ) -> list[_Way]:
-    """Questions at their first draw: nothing is drawn yet."""
+    """Advance all questions to their first draw; nothing is drawn yet."""
     for question in questions:
         question.check_terms(call)
     shares = division.among(questions, call, lambda: questions[0].people(call))
@@ -110,7 +110,7 @@ def _led(
 
 
 def _settled(ways: list[_Way], account: Account) -> Releases:
-    """Charge, draw and keep what was drawn."""
+    """Charge, draw and store what was drawn, in one transaction of the account."""
 
     def draw() -> Settled:
         releases = _together(ways, [way.release() for way in ways])
@@ -122,7 +122,7 @@ def _settled(ways: list[_Way], account: Account) -> Releases:
 
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
-    """A way for each question, and one for means that are better drawn together."""
+    """Make a `_Way` for each question, and only one for means that are better drawn together."""
     gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
     several_of = {place for places in gathered if len(places) > 1 for place in places}
     opened = _opened(questions, calls, several_of)
@@ -146,11 +146,11 @@ def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) 
 def _opened(
     questions: Sequence[Question], calls: Sequence[Call], gathered: Collection[int]
 ) -> list[door.Rows]:
-    """Open the rows of all questions, and count what these ask of them first in one scan.
+    """Open the rows of all questions, and count what they need first in one scan.
 
     Args:
-        questions: in their order.
-        calls: of each.
+        questions: in order.
+        calls: the call of each question.
         gathered: the places of means that may be drawn together.
     """
     opened = [question.open(call) for question, call in zip(questions, calls, strict=True)]
@@ -166,14 +166,14 @@ def _opened(
 
 
 class _Way:
-    """Questions on their way: led to their first draw when it is made, to their end by `release`.
+    """Questions in progress: `__init__` advances them to their first draw, `release` to the end.
 
     Args:
-        questions: what is asked, one question or several that are drawn as one, by their places.
+        questions: by place: one question, or several that are drawn as one.
         steps: the generator that answers them.
-        call: of whom they are asked, and for which part of their budgets.
+        call: the people and the part of their budgets that these questions may use.
         source: where the randomness comes from.
-        rows: the people who are asked.
+        rows: the rows that were counted.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class _Way:
         self._first = first
 
     def _next(self, sent: Any) -> Draw | Answer | tuple[Answer, ...]:
-        """Send what was drawn, and get the next draw, or the answers."""
+        """Send what was drawn to the generator; return its next draw, or the answers."""
         try:
             return self._steps.send(sent)
         except StopIteration as end:
@@ -205,7 +205,7 @@ class _Way:
             return answer
 
     def release(self) -> dict[int, Release]:
-        """Draw until there are answers: a release for each question, by its place."""
+        """Draw until there are answers; return a release for each question, by place."""
         step: Draw | Answer | tuple[Answer, ...] = self._first
         while isinstance(step, Draw):
             if self._draws and not self._draws[-1].more:
@@ -218,14 +218,14 @@ class _Way:
 
     @property
     def known_charge(self) -> Charge | None:
-        """What people lose, before anything is drawn; None if that depends on what is drawn."""
+        """What people lose, known before anything is drawn; None if it depends on the draws."""
         if self._first.more:
             return None
         return self._charge([self._first])
 
     @property
     def charge(self) -> Charge:
-        """What all draws took."""
+        """What all draws cost."""
         return self._charge(self._draws)
 
     def _charge(self, draws: list[Draw]) -> Charge:
@@ -267,17 +267,17 @@ class _Way:
 
     @property
     def _range(self) -> str:
-        """The public range of ε in words, where it counts; where budgets are private, by levels."""
+        """The sentence on the public range of ε, if it applies; for private budgets, by levels."""
         ladder = self.call.ladder
         if ladder is not None:
             return words.HIGHEST if ladder.top == LARGEST else ""
         return words.RANGE if any(rows.moved for rows in self._rows) else ""
 
     def _mechanism(self, answer: Answer) -> Any:
-        """What was drawn from: one mechanism, or all of them in their order, with their charges.
+        """Return what was drawn from: one mechanism, or all of them in order with their charges.
 
         Raises:
-            PrivacyError: the answer speaks of another mechanism than was drawn from.
+            PrivacyError: the answer names another mechanism than was drawn from.
         """
         if len(self._draws) == 1 and answer.mechanism is None:
             return self._draws[0].mechanism
@@ -291,9 +291,9 @@ class _Way:
 
 
 def _called(before: Releases, questions: Sequence[Question]) -> Releases:
-    """What was released before, under the titles and units that are given now: no draw knows them.
+    """Return earlier releases under the titles and units given now, which affect no draw.
 
-    Whoever mends a title must not pay for the same numbers again.
+    A corrected title must not cost the budget for the same numbers again.
     """
     each = [
         one
@@ -306,14 +306,15 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
 
 
 def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
-    """Several releases as one: what they spend, and what they were drawn from, each way once."""
+    """Combine releases: their total spending, and their mechanisms, each `_Way` counted once."""
     by_place = {place: release for each in made for place, release in each.items()}
     releases = tuple(by_place[place] for place in sorted(by_place))
     drawn = [next(iter(each.values())) for each in made]
     first = drawn[0]
     if len(drawn) == 1:
         return Releases(releases, first.spent, first.mechanism)
-    # Parts of a budget are rounded down one by one: nobody's is below what any of them says.
+    # Parts of a budget are rounded down one by one. Everyone's budget is at least the largest of
+    # those that the parts imply.
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
@@ -324,21 +325,21 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
 
 
 def _sum_up(amounts: Sequence[float]) -> float:
-    """A sum of floats, rounded up: nobody spends more than is said."""
+    """Return a sum of floats, rounded up: nobody spends more than is reported."""
     if math.inf in amounts:
         return math.inf
     return float_up(sum(map(Fraction, amounts), Fraction()))
 
 
 def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> tuple[str, ...]:
-    """Hash all that is asked, and no data: a column counts by its name, an array not at all.
+    """Hash the questions and the call without data: columns by name, arrays as a placeholder.
 
-    Titles and units name the numbers and do not decide them: they do not count. An even split is
-    not named.
+    Titles and units name the numbers but do not affect them, so they are left out. So is an even
+    division.
 
     Returns:
-        The hash, and where 0.2.0 made another one of the same arguments, that one: it took labels
-        that are not text for data, and arrays of labels by what Python prints of them.
+        The hash. If 0.2.0 computed another one from the same arguments, that one too: it treated
+        labels that are not strings as data, and hashed arrays of labels by their `repr`.
     """
     current = _digest(questions, call, divided, _column, _plain)
     former = _digest(questions, call, divided, _text_or_data, repr)
@@ -352,7 +353,7 @@ def _digest(
     column: Callable[[Any], Any],
     plain: Callable[[Any], Any],
 ) -> str:
-    """A hash of arguments, with columns and what JSON does not know written by two functions."""
+    """Hash the arguments; `column` writes columns, and `plain` writes what JSON cannot."""
 
     def arguments(question: Question) -> dict[str, Any]:
         columns = {name: column(given) for name, given in question.columns.items()}
@@ -370,14 +371,14 @@ def _digest(
 
 
 def _text_or_data(given: Any) -> Any:
-    """A column as 0.2.0 hashed it."""
+    """Return a column as 0.2.0 hashed it."""
     return given if given is None or isinstance(given, str) else "data"
 
 
 def _column(given: Any) -> Any:
-    """A column by its label, with the label's type: 1, 1.0 and "1" are three columns.
+    """Return a column by its label and the label's type: 1, 1.0 and "1" are three columns.
 
-    A column called "data" is not an array.
+    A column called "data" is distinct from an array.
     """
     if (isinstance(given, str) and given != "data") or not isinstance(given, door.LABELS):
         return _text_or_data(given)
@@ -388,10 +389,10 @@ def _column(given: Any) -> Any:
 
 
 def _plain(given: Any) -> Any:
-    """An argument that JSON does not know, written completely and without anything of Python's.
+    """Return an argument that JSON cannot write, in full and without details of the Python object.
 
     Raises:
-        ArgumentError: it has no such form, so no retry could be recognized by it.
+        ArgumentError: it has no such form, so a retry could not be recognized.
     """
     if isinstance(given, np.generic):
         return given.item()
@@ -406,10 +407,10 @@ def _plain(given: Any) -> Any:
 
 
 def _asked_for(question: Question) -> list[str]:
-    """The arguments that decide what is drawn, besides columns.
+    """Return the names of the arguments that affect what is drawn, except columns.
 
-    Those that were not there before are left out where they say nothing: what was asked before has
-    the hash that it had.
+    Arguments that earlier versions did not have are left out where they have their default.
+    This keeps the hashes of earlier questions.
     """
 
     def says(name: str, default: Any) -> bool:

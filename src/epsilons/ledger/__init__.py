@@ -1,4 +1,4 @@
-"""Accounts for life: what everyone gave, what is left of it, and what was released for it."""
+"""Lifetime privacy accounts: each person's budget, what is left of it, and what was released."""
 
 from epsilons.ledger.claim import Claim
 from epsilons.ledger.enrolment import Enrolment

@@ -1,6 +1,6 @@
-"""Replays a whole ledger: every event, every charge, every balance.
+"""Audit of a ledger: replays every event, every charge and every balance.
 
-What is found is told by what kind of row it is in, and never whose it is.
+Findings name the kind of row that is wrong, never the person it belongs to.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ __all__ = ["Findings", "audit"]
 
 KINDS = {"opened": "open", "drawing": "drawing", "settled": "settled"}
 KINDS |= {"failed": "failed", "abandoned": "abandoned"}
-"""The state of a release after each event of it."""
+"""The state of a release after each kind of event."""
 
 GONE = "let go"
-"""The event after which there is no row of a release: nothing was drawn, and nobody was charged."""
+"""The event that removes the row of a release: nothing was drawn, and nobody was charged."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a check found.
+    """The result of an audit.
 
     Attributes:
         head: the end of the chain.
-        events: how many there are; None under add/remove, where that would reveal who is a member.
-        problems: what is wrong, a sentence each; nothing if the ledger is as it was written.
+        events: the number of events; None under add/remove, where it would reveal membership.
+        problems: what is wrong, a sentence each; empty if the ledger is as it was written.
     """
 
     head: str
@@ -49,10 +49,10 @@ class Findings:
         return not self.problems
 
     def require(self) -> None:
-        """Raise unless nothing is wrong.
+        """Raise if anything is wrong.
 
         Raises:
-            LedgerError: something is.
+            LedgerError: there are problems.
         """
         if self.problems:
             raise LedgerError(str(self))
@@ -78,7 +78,7 @@ def audit(book: Book, head: str | None) -> Findings:
 
     Args:
         book: the ledger.
-        head: an end of its chain that was kept elsewhere, or that a release carried out.
+        head: an earlier end of its chain, stored elsewhere or in a release.
     """
     with book.store.read():
         problems = [*_events(book, head), *_releases(book), *_accounts(book)]
@@ -88,7 +88,7 @@ def audit(book: Book, head: str | None) -> Findings:
 
 
 def _events(book: Book, head: str | None) -> Iterator[str]:
-    """What is wrong with the chain, and with what its events say that they did."""
+    """Yield problems of the chain, and events that do not match the tables."""
     store = book.store
     rows = store.rows("SELECT number, kind, release, content, at, hash FROM events ORDER BY number")
     last: dict[Any, Any] = dict(
@@ -117,12 +117,12 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
 
 
 def _named(book: Book, number: int) -> str:
-    """An event; under add/remove its number would reveal who is a member."""
+    """The name of an event in messages; under add/remove its number would reveal membership."""
     return "An event" if book.private else f"Event {number}"
 
 
 def _done(book: Book, number: int, kind: str, release: int | None, last: dict[Any, int]) -> bytes:
-    """What an event did, computed from the tables."""
+    """The digest of what an event did, recomputed from the tables."""
     store = book.store
     if kind == "created":
         version, neighbours, created = store.rows(
@@ -140,20 +140,21 @@ def _done(book: Book, number: int, kind: str, release: int | None, last: dict[An
         return chain.release_digest(book.salt, row, book.charges(release))
     ((ended,),) = store.rows("SELECT kind FROM events WHERE number = ?", last[release])
     if (kind == "drawing") if row is not None else (ended == GONE):
-        # What was prepaid, and what was let go, is in no table any more: it is chained.
+        # Prepaid charges and removed releases are no longer in any table. Only the chain covers
+        # them.
         found = store.rows("SELECT content FROM events WHERE number = ?", number)
         told: bytes = found[0][0]
         return told
     if row is None:
         return b""
-    # Later events changed the row: what was opened is known.
+    # Later events changed the row, but how it was opened can be reconstructed.
     name, question, _, *rule, _, opened, _ = row
     then = (name, question, "open", *rule, None, opened, None)
     return chain.release_digest(book.salt, then, iter(()))
 
 
 def _releases(book: Book) -> Iterator[str]:
-    """What is wrong with releases that events do not tell."""
+    """Yield problems of releases that comparing digests does not find."""
     store = book.store
     (version,) = store.rows("SELECT version FROM ledger")[0]
     if version != VERSION:
@@ -173,7 +174,7 @@ def _releases(book: Book) -> Iterator[str]:
 
 
 def _accounts(book: Book) -> Iterator[str]:
-    """What is wrong with balances, and with who they are of."""
+    """Yield problems of balances, and of the ids of accounts."""
     store = book.store
     marks = "SELECT person, mark FROM accounts WHERE person IS NOT NULL"
     for batch in store.batches(marks):
@@ -189,7 +190,7 @@ def _accounts(book: Book) -> Iterator[str]:
     number = accounts[:, 0]
     size = int(max(each[:, 0].max(initial=0) for each in (accounts, changes, charges))) + 1
     given, highest = np.full(size, -1), np.full(size, -1)
-    given[changes[:, 0]] = changes[:, 1]  # the last one stays
+    given[changes[:, 0]] = changes[:, 1]  # NumPy keeps the last of repeated indices
     np.maximum.at(highest, changes[:, 0], changes[:, 1])
     if not np.array_equal(np.flatnonzero(given >= 0), number):
         yield "There are accounts that nobody enrolled, or some are missing."
@@ -199,7 +200,7 @@ def _accounts(book: Book) -> Iterator[str]:
 
 
 def _identities(book: Book) -> Iterator[str]:
-    """What is wrong with ids that were erased."""
+    """Yield problems of erased ids."""
     store = book.store
     last: dict[int, tuple[str, str]] = {
         account: (kind, consent)
@@ -212,16 +213,16 @@ def _identities(book: Book) -> Iterator[str]:
     gone = {each for (each,) in store.rows("SELECT number FROM accounts WHERE person IS NULL")}
     if any(last.get(number, ("",))[0] != "erased" for number in gone):
         yield "The id of an account was removed without being erased."
-    # Version 0.2.0 wrote "erased" as the reason of an erasure, and no event of a return.
+    # Version 0.2.0 wrote "erased" as the reason of an erasure, and no event when people returned.
     if any(each == ("erased", "") and number not in gone for number, each in last.items()):
         yield "The id of an account that was erased was written back."
 
 
 def _limits(book: Book, accounts: Integers) -> Iterator[str]:
-    """What is wrong with the most that accounts may spend.
+    """Yield problems of `most`, the upper limit of what an account may spend.
 
-    It is more than the budget only where a budget was lowered while a release was open. Version
-    0.2.0 left it so where that release was then drawn in stages, until it was closed.
+    It exceeds the budget only if a budget was lowered while a release was open. Version 0.2.0
+    kept it that way if that release was then drawn in stages, until it was closed.
     """
     number, budget, spent, most = accounts.T
     beyond = number[most != np.maximum(budget, spent)]

@@ -1,4 +1,4 @@
-"""What every part of a ledger works on: its database, its secret, and what is private in it."""
+"""An open ledger, which all parts share: its database, its secret and its unit, nano-ε."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ __all__ = [
 ]
 
 
-# Nano-ε: what accounts are kept in. Budgets are rounded down, charges up, and sums are exact.
+# Accounts are kept in nano-ε. Budgets are rounded down, charges are rounded up, sums are exact.
 #
-# A budget is the shortest decimal of what was given, rounded down to nano-ε: ten releases of 0.1
-# fit into 1.0 to the last unit, as they would in no sum of floats.
+# A budget is the shortest decimal of the given number, rounded down to nano-ε. So ten releases of
+# 0.1 fit into 1.0 exactly, which sums of floats do not guarantee.
 
 ONE: Final = 10**9
-"""An ε of 1."""
+"""ε = 1 in nano-ε."""
 
 MOST: Final = 2**20 * ONE
-"""The most that is offered to one release, and the largest budget that is not public."""
+"""The largest amount offered to one release, and the largest budget that is not public."""
 
 PUBLIC: Final = 2**62
-"""The budget of a public person: an account without a limit."""
+"""The budget of a person whose values are public: an account without a limit."""
 
 _DIGITS: Final = 10**6
-"""Below so many ε nine digits after the point are at most fifteen, and floats tell them apart."""
+"""Below this ε, decimals in nano-ε have at most fifteen digits, which floats distinguish."""
 
 _SPLITTER: Final = 2.0**27 + 1.0
-"""Veltkamp's constant that halves a float of 53 bits."""
+"""Veltkamp's constant: it splits a float of 53 bits into two halves."""
 
 
 def exact(number: Any) -> Fraction | float:
-    """The shortest decimal of a number, exactly; ∞ stays what it is."""
+    """The shortest decimal of a number, as an exact fraction; ∞ stays a float."""
     if isinstance(number, np.longdouble):
         number = float_down(number)
     if isinstance(number, np.generic):
@@ -80,10 +80,10 @@ def exact(number: Any) -> Fraction | float:
 
 
 def units(budget: Any) -> int:
-    """A budget in nano-ε, rounded down; ∞ is public, and what is above `MOST` counts as that.
+    """A budget in nano-ε, rounded down and at most `MOST`; `PUBLIC` if it is ∞.
 
     Raises:
-        BudgetError: it is negative, NaN, or no number.
+        BudgetError: the budget is negative, NaN, or not a number.
     """
     if not is_number(budget) or not budget >= 0:
         raise BudgetError(
@@ -104,7 +104,7 @@ def many_units(budgets: npt.NDArray[Any]) -> Integers:
     given = budgets.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.rint(given * ONE)
-        # A decimal of at most fifteen digits that is this float is its shortest one.
+        # A decimal of at most fifteen digits that equals this float is its shortest one.
         short = (near / ONE == given) & (given < _DIGITS)
     found = np.where(short, near, 0.0).astype(np.int64)
     found[~short] = [units(each) for each in given[~short].tolist()]
@@ -112,26 +112,26 @@ def many_units(budgets: npt.NDArray[Any]) -> Integers:
 
 
 def charged(loss: Fraction | float) -> int:
-    """A loss in nano-ε, rounded up.
+    """A privacy loss in nano-ε, rounded up.
 
     Raises:
-        OverflowError: it is infinite: no account offers so much.
+        OverflowError: it is infinite, which no account offers.
     """
     return math.ceil(loss * ONE)
 
 
 def as_float(amount: int) -> float:
-    """An amount as ε, for prints: ∞ for a public person's budget."""
+    """An amount as a float ε, for display; ∞ for the budget of a public person."""
     return math.inf if amount >= PUBLIC else amount / ONE
 
 
 def floats(offered: Integers) -> Floats:
-    """What is offered as floats, each the largest that is not above it.
+    """Offered amounts in ε as floats, rounded down.
 
-    The nearest float may be above. Its product with 10⁹ is computed in two floats that sum to it
-    exactly, and compared with what was offered.
+    The nearest float may be above the amount. Its product with 10⁹ is computed exactly, as a sum of
+    two floats (Dekker's product), and compared with the amount.
     """
-    amount = offered.astype(np.float64)  # below 2⁵³, so exactly
+    amount = offered.astype(np.float64)  # exact, because amounts are below 2⁵³
     near = amount / ONE
     billion = float(ONE)
     product = near * billion
@@ -144,26 +144,26 @@ def floats(offered: Integers) -> Floats:
 
 
 def of_share(budgets: Integers, part: int, whole: int) -> Integers:
-    """A share part/whole of budgets, rounded down; the most that is offered, of public ones."""
+    """The share part/whole of budgets, rounded down; `MOST` for public people."""
     share = budgets // whole * part + budgets % whole * part // whole
     return np.where(budgets >= PUBLIC, MOST, share)
 
 
 FEW: Final = 4
-"""Of how many accounts one must be wanted for all of them to be read."""
+"""All accounts are read if at least one in this many is wanted; otherwise ids are looked up."""
 
 LONGEST: Final = 200
-"""Characters of the name of a release."""
+"""The largest length of the name of a release, in characters."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How much a release asks of everyone: a share of their whole budget, and at most so much.
+    """How much a release may charge everyone: a share of their budget, and a maximum.
 
     Attributes:
-        at_most: in nano-ε.
-        part: of
-        whole: of everyone's budget.
+        at_most: the maximum, in nano-ε.
+        part: numerator of the share of everyone's whole budget.
+        whole: denominator of that share.
     """
 
     at_most: int = MOST
@@ -171,7 +171,7 @@ class Rule:
     whole: int = 1
 
     def of(self, budgets: Integers) -> Integers:
-        """What it may ask of people of these budgets."""
+        """The most that it may charge people with these budgets."""
         return np.minimum(self.at_most, of_share(budgets, self.part, self.whole))
 
     def __str__(self) -> str:
@@ -184,14 +184,14 @@ class Rule:
 
 
 class Kept(NamedTuple):
-    """A release as it stands in the ledger.
+    """A row of the table of releases.
 
     Attributes:
-        number: by which tables refer to it.
-        name: under which it stands there.
+        number: its key in the tables.
+        name: its name.
         question: a hash of all arguments.
-        state: one of `schema.STATES`.
-        rule: how much it asks of everyone.
+        state: one of `store.STATES`.
+        rule: how much it may charge everyone.
         result: what was released; None unless it is settled.
     """
 
@@ -205,14 +205,14 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Book:
-    """A ledger that is open.
+    """An open ledger.
 
     Attributes:
         store: its database.
         neighbours: "replace" or "add-remove", for life.
-        secret: the key of ids, and of what would reveal who is a member.
-        due: by the number of a release, what could not be written down because the database
-            failed. It is carried out when the release is asked for again.
+        secret: the key that hashes ids, and everything that would reveal membership.
+        due: by the number of a release, a write that failed with the database. It is retried when
+            the release is requested again.
     """
 
     store: Store
@@ -222,19 +222,19 @@ class Book:
 
     @property
     def private(self) -> bool:
-        """Whether it is private who has an account."""
+        """Whether membership (having an account) is private."""
         return self.neighbours == "add-remove"
 
     @property
     def salt(self) -> bytes:
-        """What hashes of charges are salted with."""
+        """The salt of hashes of charges."""
         return self.secret if self.private else b""
 
     def refuse_private(self, what: str) -> None:
-        """Refuse what would tell who is a member.
+        """Refuse an operation that would reveal membership.
 
         Raises:
-            LedgerError: that is private here.
+            LedgerError: membership is private in this ledger.
         """
         if self.private:
             raise LedgerError(
@@ -243,29 +243,29 @@ class Book:
             )
 
     def head(self, event: tuple[int, bytes], *, fresh: bool = False) -> str:
-        """The end of the chain after an event, as it may be published.
+        """The end of the chain after an event, in a form that may be published.
 
         Args:
             event: its number and its hash.
-            fresh: whether it is another one each time, under add/remove. A release, which always
-                writes an event, has the same head for ever.
+            fresh: whether to return a different head each time, under add/remove. A release always
+                writes an event, so its head may stay the same forever.
         """
         if not self.private:
             return chain.head_of(*event)
         return chain.keyed_head(self.secret, event[1], secrets.token_hex(16) if fresh else None)
 
     def is_head(self, head: str, event: tuple[int, bytes]) -> bool:
-        """Whether a head, of this version or an earlier one, was the end of the chain then."""
+        """Whether a head, of this or an earlier version, is the end of the chain at an event."""
         if head == chain.head_of(*event):
             return True
         once = head.partition(":")[0]
         return self.private and head == chain.keyed_head(self.secret, event[1], once)
 
     def release(self, name: str) -> Kept | None:
-        """A release by its name.
+        """Find a release by its name.
 
-        Blanks around a name do not count. Earlier versions counted them, so a ledger may hold two
-        names that differ in them alone: then the very name that is given goes first.
+        Blanks around a name are ignored. Earlier versions did not ignore them, so a ledger may hold
+        two names that differ only in blanks: then an exact match is preferred.
         """
         found = self.store.one(
             "SELECT number, name, question, state, at_most, part, whole, result FROM releases "
@@ -279,14 +279,14 @@ class Book:
         return Kept(int(number), called, question, state, Rule(*rule), result)
 
     def settled(self, kept: Kept) -> Releases:
-        """What was released, with its place in the ledger, within a transaction."""
+        """Read a settled result, with its entry in the ledger, within a transaction."""
         number, hashed = self.store.rows(
             "SELECT number, hash FROM events WHERE release = ? AND kind = 'settled'", kept.number
         )[0]
         found: Releases = frozen.from_plain(json.loads(kept.result or b""))
 
         def placed(release: Release) -> Release:
-            if release.ledger is None:  # version 0.2.0 stored no place
+            if release.ledger is None:  # version 0.2.0 stored no entry
                 entry = Entry(kept.name, chain.head_of(number, hashed))
             else:
                 entry = replace(release.ledger, head=self.head((number, hashed)))
@@ -297,13 +297,13 @@ class Book:
     def seal(
         self, kind: str, number: int, at: str, charged: Integers | None = None
     ) -> tuple[int, bytes]:
-        """Add to the chain what became of a release; the number and the hash of the event.
+        """Append an event of a release to the chain; return the event's number and hash.
 
         Args:
-            kind: of the event.
-            number: of the release.
-            at: when.
-            charged: what `charge` just wrote; None to read it.
+            kind: the kind of event.
+            number: the number of the release.
+            at: the time.
+            charged: what `charge` just wrote; None to read it from the tables.
         """
         row = self.store.rows(
             "SELECT name, question, state, at_most, part, whole, result, opened, closed "
@@ -316,7 +316,7 @@ class Book:
         return chain.last_of(self.store)
 
     def charges(self, number: int) -> Iterator[Integers]:
-        """Accounts and amounts of a release, in the order of accounts, some at a time."""
+        """Yield accounts and amounts charged for a release, ordered by account, in batches."""
         batches = self.store.batches(
             "SELECT account, amount FROM charges WHERE release = ? ORDER BY account", number
         )
@@ -324,12 +324,11 @@ class Book:
             yield np.array(batch, dtype=np.int64)
 
     def accounts(self, ids: list[bytes], *columns: str) -> Integers:
-        """The places of ids that have an account, and columns of it.
+        """Look up accounts by id: the position of each id that has one, and columns of it.
 
         Args:
-            ids: as a ledger knows them. An id that has no account by its tag may have one by the
-                other: see `tally.other_tag`.
-            columns: of accounts, whole numbers.
+            ids: tagged ids. If a tag has no account, the other tag is tried: `door.other_tag`.
+            columns: names of integer columns of accounts.
         """
         wanted = ", ".join(f"accounts.{column}" for column in columns)
         sql = f"SELECT wanted.place, {wanted} FROM wanted "  # noqa: S608
@@ -350,7 +349,7 @@ class Book:
         return np.concatenate([known, more])
 
     def stored(self, who: bytes) -> bytes:
-        """The tag by which the account of an id is found, if there is one."""
+        """The tagged id that a person's account is stored under; the given one if there is none."""
         other = door.other_tag(who)
         known = "SELECT 1 FROM accounts WHERE person = ?"
         if other is None or self.store.one(known, who) is not None:
@@ -358,10 +357,10 @@ class Book:
         return who if self.store.one(known, other) is None else other
 
     def balances(self, who: door.People) -> Integers:
-        """Place, account, budget and spending of people who have an account, by account.
+        """Position, account, budget and spending of people who have an account, by account.
 
-        Few people are looked up in the database; for many all accounts are read, and looked up
-        among the people.
+        A few people are looked up in the database. For many, all accounts are read and matched with
+        the people.
         """
         store = self.store
         if len(who) * FEW < store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]:
@@ -378,7 +377,7 @@ class Book:
         return np.column_stack([place, np.concatenate(rows)])[place >= 0]
 
     def open_claims(self, before: int | None = None) -> list[tuple[str, Rule]]:
-        """Releases that are open, and what each may ask: all, or those opened before another."""
+        """Open releases and their rules: all of them, or those opened before a given one."""
         found = self.store.rows(
             "SELECT number, name, at_most, part, whole FROM releases WHERE state = 'open' "
             "ORDER BY number"
@@ -390,17 +389,17 @@ class Book:
         ]
 
     def held(self, claims: Iterable[tuple[str, Rule]], budgets: Integers) -> Integers:
-        """What open claims hold back from people of these budgets."""
+        """The amounts that open claims reserve from people with these budgets."""
         return sum((rule.of(budgets) for _, rule in claims), np.zeros_like(budgets))
 
     def erased(self, ids: Iterable[bytes]) -> int:
-        """How many of these people had an account that was erased."""
+        """The number of these people whose account was erased."""
         marks = self.store.rows("SELECT mark FROM accounts WHERE person IS NULL")
         gone = {mark for (mark,) in marks}
         return sum(not gone.isdisjoint(self._marks(who)) for who in ids) if gone else 0
 
     def _marks(self, who: bytes) -> list[bytes]:
-        """What an erased id left, by either of its tags."""
+        """The marks that remain of an erased id, for both of its possible tags."""
         tags = filter(None, (who, door.other_tag(who)))
         return [chain.mark(self.secret, each) for each in tags]
 
@@ -410,12 +409,12 @@ def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> 
 
     Args:
         store: the database.
-        number: of the release.
-        accounts: ascending.
-        amounts: nano-ε; nothing is written of those who pay nothing.
+        number: the number of the release.
+        accounts: numbers of accounts, ascending.
+        amounts: nano-ε; zeros are not written.
 
     Returns:
-        What was written: account and amount.
+        The rows written: account and amount.
     """
     pays = amounts > 0
     pairs = np.column_stack([accounts[pays], amounts[pays]])
@@ -429,19 +428,19 @@ def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> 
 
 
 def written(releases: Releases) -> bytes:
-    """Releases as bytes, from which `Book.settled` makes the same."""
+    """Serialize releases; `Book.settled` reads them back."""
     return json.dumps(frozen.to_plain(releases), ensure_ascii=True).encode()
 
 
 def chunks(rows: Integers, *first: Any) -> Iterator[Row]:
-    """Rows of an array, after what all of them begin with; few are there at a time."""
+    """Yield rows of an array, each preceded by `first`, without converting all rows at once."""
     for start in range(0, len(rows), CHUNK):
         columns = rows[start : start + CHUNK].T.tolist()
         yield from zip(*map(repeat, first), *columns, strict=False)
 
 
 def tidy(store: Store) -> None:
-    """After a release was closed: once nothing is open, nothing more can go beyond a budget."""
+    """After a release is closed: if no other is open, reset the limits that exceed a budget."""
     if store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0] == 0:
         store.run(
             "UPDATE accounts SET most = CASE WHEN spent > budget THEN spent ELSE budget END "
@@ -450,10 +449,10 @@ def tidy(store: Store) -> None:
 
 
 def checked_name(name: Any) -> str:
-    """The name of a release.
+    """Return the name of a release after validation.
 
     Raises:
-        ArgumentError: it is not one line of text.
+        ArgumentError: it is not one line of text, or too long.
     """
     line = isinstance(name, str) and name.strip() and name.isprintable()
     if not line or len(name) > LONGEST:

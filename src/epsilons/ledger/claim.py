@@ -1,9 +1,9 @@
-"""One release of a ledger: opened, offered what is left, and settled in one transaction.
+"""The life of one release in a ledger: open, offer budgets, settle in one transaction.
 
-    open     the row is there before anything of the data is seen
-    sheet    everyone is offered what they have left, less what earlier open releases may take
-    settle   charges, draws, keeps what was drawn: all of it or nothing
-    let_go   after an error before anything was drawn: as if it had never been opened
+    open     writes the row before any data are read
+    sheet    offers everyone what they have left, minus what earlier open releases may take
+    settle   charges, draws and stores the result: all or nothing
+    let_go   after an error before any draw: removes the release as if it was never opened
 
 Nothing leaves the process, and nothing is logged, between a draw and its commit.
 """
@@ -36,7 +36,7 @@ USED_UP: Final = {
     "failed": "failed after drawing had begun: what was offered is paid. Choose another name.",
     "abandoned": "was abandoned. Choose another name.",
 }
-"""Why a name can be used no more."""
+"""Why a name can no longer be used, by the state of its release."""
 
 UNSTORED: Final = (
     "The database of the ledger failed after name={name!r} was drawn. Everyone has paid what they "
@@ -45,20 +45,20 @@ UNSTORED: Final = (
     "ends first, the answer is lost: {abandon} closes the release, and another name draws a new "
     "answer, for another charge."
 )
-"""Said where what was drawn could not be stored."""
+"""The message if the result was drawn but could not be stored."""
 
 
 class Claim:
-    """A claim on what people have left, for one release: `ledger.claim` makes it.
+    """A claim on people's remaining budgets, for one release: `ledger.claim` makes it.
 
     Args:
         book: the ledger.
-        name: of the release.
-        rule: how much it asks of everyone.
+        name: the name of the release.
+        rule: how much it may charge everyone.
 
     Guarantee:
         The sum of what anyone was charged never exceeds their budget; no result leaves without its
-        charge; and a retry under the same name draws nothing anew once it was settled:
+        charge; and once a release is settled, a retry under the same name draws nothing again:
         docs/proofs/ledger.md.
 
     Reference:
@@ -85,18 +85,18 @@ class Claim:
 
     @property
     def neighbours(self) -> str:
-        """What is private in this ledger."""
+        """The neighbouring relation of this ledger: "replace" or "add-remove"."""
         return self._book.neighbours
 
     def open(self, question: str, *former: str) -> Releases | None:
-        """Begin the release, or return what was settled under its name.
+        """Begin the release, or return the settled result of the same name.
 
         Args:
-            question: a hash of all arguments, and of no data.
-            former: hashes that earlier versions made of the same arguments.
+            question: a hash of all arguments; no data are hashed.
+            former: hashes of the same arguments in earlier versions.
 
         Raises:
-            ClaimError: the name stands for another question, or can be used no more; or another
+            ClaimError: the name belongs to another question, or can no longer be used; or another
                 thread is using this claim.
             StorageError: the database failed.
         """
@@ -131,9 +131,9 @@ class Claim:
         return self._begun()
 
     def _opened(self) -> int:
-        """Write the row of a new release, within a write; its number."""
+        """Insert a new release, within a write; return its number."""
         at = made.now()
-        # A number is never given twice, not even after a release was let go.
+        # A number is never reused, not even after its release was removed.
         number = int(self._store.rows("SELECT coalesce(max(release), 0) FROM events")[0][0]) + 1
         rule = self._rule
         self._store.run(
@@ -146,14 +146,14 @@ class Claim:
         return number
 
     def _fenced(self, found: Kept, *, due: bool = False) -> str:
-        """The state of a release of this name, if it is this very one.
+        """Return the state of a stored release, if it asks the same question by the same rule.
 
         Args:
-            found: the release.
-            due: whether this process has yet to write down what became of it.
+            found: the release of this name.
+            due: whether this process still has to write its outcome.
 
         Raises:
-            ClaimError: it is another, or can be used no more.
+            ClaimError: it is a different release, or can no longer be used.
         """
         again = f"name={self._name!r} stands in the ledger for"
         abandon = f"ledger.abandon({found.name!r})"
@@ -176,15 +176,15 @@ class Claim:
         return found.state
 
     def sheet(self, data: Any, person: Any) -> AccountSheet:
-        """What everyone in the data may spend: min(rule, budget − spent − earlier open claims).
+        """The offer of everyone in the data: min(rule, budget − spent − earlier open claims).
 
         Args:
-            data: the table that the user gave, or None.
-            person: whose row it is.
+            data: the user's table, or None.
+            person: column or array of the person of each row.
 
         Raises:
-            ArgumentError: nobody says whose rows they are.
-            LedgerError: under replace, people of the data have no account, or nothing left.
+            ArgumentError: `person` is missing.
+            LedgerError: under replace, people in the data have no account, or nothing left.
         """
         if person is None:
             raise ArgumentError(
@@ -212,7 +212,7 @@ class Claim:
         return AccountSheet(data, who.offered(offers))
 
     def _strangers(self, who: door.People, known: Integers) -> LedgerError:
-        """Why people of the data cannot take part, where it is public who does."""
+        """The error for people in the data without an account, if membership is public."""
         ids = [each for batch in who.tagged() for each in batch]
         others = np.setdiff1d(np.arange(len(ids)), known).tolist()
         said = f"person: {len(others):,} people of the data have no account in the ledger"
@@ -228,22 +228,22 @@ class Claim:
         )
 
     def let_go(self) -> None:
-        """End a use of this claim in which nothing was drawn: a release that it opened is removed.
+        """End a use of this claim without a draw, and remove the release that it opened.
 
-        One that was open before stays: another process may be about to draw it.
+        A release that was open before stays: another process may be about to draw it.
         """
         try:
             if self._mine:
                 self._mine = False
                 self._carry_out(self._remove)
         except StorageError:
-            pass  # it is still due, and the error that led here says more
+            pass  # the removal stays due; the error that caused it says more than this one
         finally:
             if self._live.locked():
                 self._live.release()
 
     def _remove(self) -> None:
-        """Take back a release that was not drawn from, as if it had never been opened."""
+        """Remove a release that drew nothing, as if it was never opened."""
         with self._store.write():
             found = self._book.release(self._name)
             if found is None or found.number != self._number:
@@ -257,33 +257,33 @@ class Claim:
             tidy(self._store)
 
     def _carry_out(self, write: Callable[[], T]) -> T:
-        """Write down what became of a release.
+        """Write the outcome of a release.
 
-        Where the database fails, or somebody interrupts it, that is due from then on: it is done
-        when the release is asked for again.
+        If the database fails or somebody interrupts, the write stays due: it is retried when the
+        release is requested again.
         """
         due = self._book.due
         due[self._number] = write
         try:
             done = write()
-        except ClaimError:  # it is not ours any more
+        except ClaimError:  # the release is no longer ours
             due.pop(self._number, None)
             raise
         due.pop(self._number, None)
         return done
 
     def settle(self, charge: Charge | None, released: Callable[[], Settled], /) -> Settled:
-        """Charge, draw and keep what was drawn.
+        """Charge, draw and store the result.
 
         Args:
-            charge: what people lose; None where it depends on what is drawn. Then everyone first
-                pays all that they were offered.
-            released: draws.
+            charge: the privacy losses; None if they depend on the draws. Then everyone first pays
+                everything that they offered.
+            released: function that draws.
 
         Raises:
-            ClaimError: somebody else used the name meanwhile.
+            ClaimError: somebody else used the name in the meantime.
             PrivacyError: an account would be overdrawn: nothing was drawn.
-            StorageError: the database failed: nothing was released, and where everyone has paid,
+            StorageError: the database failed: nothing was released. If everyone has already paid,
                 the message says so.
         """
         settled = self._staged(released) if charge is None else self._at_once(charge, released)
@@ -292,7 +292,7 @@ class Claim:
         return settled
 
     def _at_once(self, known: Charge, released: Callable[[], Settled]) -> Settled:
-        """Settle a release whose charge is known before anything is drawn: one transaction."""
+        """Settle a release in one transaction, if its charge is known before any draw."""
         amounts = self._amounts(known)
         began = False
         try:
@@ -307,7 +307,7 @@ class Claim:
                     raise PrivacyError("A release was charged for another mechanism than drawn.")
                 return self._keep(settled, charged)
         except StorageError:
-            self._mine = False  # it stays open, to be asked again
+            self._mine = False  # the release stays open for a retry
             raise
         except BaseException:
             if began:
@@ -315,7 +315,7 @@ class Claim:
             raise
 
     def _staged(self, released: Callable[[], Settled]) -> Settled:
-        """Settle a release whose charge depends on what is drawn: what is offered is prepaid."""
+        """Settle a release whose charge depends on the draws: everyone prepays their offer."""
         try:
             with self._store.write():
                 before = self._still("open")
@@ -328,7 +328,7 @@ class Claim:
                 tidy(self._store)
                 self._book.seal("drawing", self._number, made.now(), charged)
         except StorageError:
-            # Whether it was committed is not known. Nothing was drawn, so it can be taken back.
+            # The commit may or may not have succeeded. Nothing was drawn, so it can be undone.
             self._mine = False
             self._book.due[self._number] = self._remove
             raise
@@ -346,7 +346,7 @@ class Claim:
         raise StorageError(said)
 
     def _stored(self, settled: Settled, amounts: Integers) -> Settled:
-        """Store what was drawn in stages, and pay back what was not lost."""
+        """Store the result of a staged draw, and refund what was not spent."""
         with self._store.write():
             before = self._still("drawing")
             if before is not None:
@@ -356,14 +356,14 @@ class Claim:
             return self._keep(settled, charged)
 
     def _drawn(self, released: Callable[[], Settled]) -> Settled:
-        """What the corridor draws: between two steps that are watched as statements are."""
+        """Draw; tests watch the steps before and after, as they watch statements."""
         self._store.watch("before the draw")
         settled = released()
         self._store.watch("after the draw")
         return settled
 
     def _pay_back(self) -> None:
-        """Take back what was prepaid, within the write that charges what was lost."""
+        """Refund the prepaid offers, within the write that charges the actual loss."""
         self._store.run(
             "UPDATE accounts SET spent = spent - charges.amount FROM charges "
             "WHERE charges.release = ? AND charges.account = accounts.number",
@@ -372,10 +372,12 @@ class Claim:
         self._store.run("DELETE FROM charges WHERE release = ?", self._number)
 
     def _amounts(self, charge: Charge) -> Integers:
-        """What everyone pays: the loss of the highest level that they reach, rounded up.
+        """The amount that each person pays: the loss of their budget level, rounded up.
+
+        A person's level is the highest that does not exceed their offer.
 
         Raises:
-            PrivacyError: somebody would pay more than they were offered.
+            PrivacyError: somebody would pay more than they offered.
         """
         every = [0, *map(units.charged, charge.losses)]
         reached = np.searchsorted(charge.levels, self._budgets, side="right")
@@ -385,10 +387,10 @@ class Claim:
         return amounts
 
     def _still(self, state: str) -> Settled | None:
-        """Nothing, if the release is in this state; what was settled by somebody else meanwhile.
+        """Return None if the release is still in this state, or what somebody else settled.
 
         Raises:
-            ClaimError: it was abandoned, or somebody else draws it.
+            ClaimError: it was abandoned, or somebody else is drawing it.
         """
         found = self._book.release(self._name)
         if found is not None and found.number == self._number and found.state == state:
@@ -401,7 +403,7 @@ class Claim:
         return Settled(self._book.settled(found), Charge(np.empty(0), ()))
 
     def _keep(self, settled: Settled, charged: Integers) -> Settled:
-        """Write down what was drawn, within the write that charged it."""
+        """Store the result, within the write that charged for it."""
         at = made.now()
         entry = Entry(self._name.strip(), "", at, self._held)
         each = tuple(replace(one, ledger=entry) for one in settled.releases.each)
@@ -416,7 +418,7 @@ class Claim:
         return Settled(self._book.settled(kept), settled.charge)
 
     def _fail(self, state: str) -> None:
-        """Drawing began, and there is no result: what was offered is paid, and the name used up."""
+        """Close a release that failed after drawing began: offers stay paid, the name is used."""
         at = made.now()
         with self._store.write():
             found = self._book.release(self._name)
@@ -433,5 +435,5 @@ class Claim:
 
 
 def _same(one: Charge, other: Charge) -> bool:
-    """Whether two charges take the same of everyone."""
+    """Whether two charges are equal for everyone."""
     return np.array_equal(one.levels, other.levels) and one.losses == other.losses

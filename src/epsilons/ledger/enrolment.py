@@ -1,9 +1,9 @@
-"""Who gives how much: new accounts, budgets that are raised or lowered, ids that are erased.
+"""Enrolment: new accounts, raised and lowered budgets, erased ids.
 
-A budget can be lowered at any time; what is spent stays spent. It is raised by the person's consent
-alone, which is written down. Lowering counts from the next sheet on; a release that is open may
-still charge what it offered before. A person who was erased and comes back has the account that
-they had, and that they came back is written down.
+A budget can be lowered at any time; what is spent stays spent. It can be raised only with the
+person's consent, which is recorded. A lower budget takes effect with the next sheet; an open
+release may still charge what it offered earlier. A person who was erased and comes back gets their
+old account, and an event records the return.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from epsilons.types import Integers
 __all__ = ["Enrolment", "erase", "give"]
 
 NEW: Final = -1
-"""What a new account had before."""
+"""The previous budget of a new account."""
 
 
 @dataclass(frozen=True)
 class Enrolment:
-    """What became of an enrolment; None where that would reveal who is a member.
+    """The outcome of an enrolment; all None if it would reveal membership.
 
     Attributes:
-        people: how many were given.
-        new: how many had no account.
-        raised: how many budgets were raised.
-        lowered: how many budgets were lowered.
+        people: the number of people given.
+        new: the number of new accounts.
+        raised: the number of raised budgets.
+        lowered: the number of lowered budgets.
     """
 
     people: int | None
@@ -59,14 +59,14 @@ def give(
 
     Args:
         book: the ledger.
-        ids: tagged, distinct.
-        budgets: one for each, in nano-ε.
-        consent: why budgets change: "" if nobody says.
-        may_raise: whether budgets may be raised. Those that would be are refused otherwise, or
-            under add/remove stay as they are, since a refusal would reveal who is a member.
+        ids: tagged, distinct ids.
+        budgets: one budget for each, in nano-ε.
+        consent: why budgets change: "" if no reason was given.
+        may_raise: whether budgets may be raised. If not, raises are refused under replace. Under
+            add/remove these budgets stay as they are, because a refusal would reveal membership.
 
     Raises:
-        LedgerError: under replace, a budget would be raised and may not be.
+        LedgerError: under replace, a budget would be raised although `may_raise` is False.
     """
     store = book.store
     with store.write():
@@ -84,7 +84,7 @@ def give(
         fresh = np.ones(len(ids), dtype=bool)
         fresh[place] = False
         if book.private and store.longest is not None:
-            # A refusal would depend on who is in the data.
+            # Ignore ids that are too long: a refusal would depend on who is in the data.
             fresh &= [len(each) <= store.longest for each in ids]
         added = np.flatnonzero(fresh)
         first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
@@ -101,11 +101,11 @@ def give(
 
 
 def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
-    """Those who have an account, with those who were erased and come back.
+    """Find people who have an account; restore those who were erased and come back.
 
     Returns:
-        Place, account and budget, by account; and of those who come back account, budget and the
-        same budget.
+        Position, account and budget of all of them, by account; and the changes of those who come
+        back: account, budget and the same budget again.
     """
     store = book.store
     known = book.accounts(ids, "number", "budget")
@@ -127,7 +127,7 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
 
 
 def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
-    """Write new accounts; the marks of all of them."""
+    """Insert new accounts; return the concatenated marks."""
     secret, marks = book.secret, bytearray()
 
     def accounts() -> Iterator[Row]:
@@ -144,14 +144,14 @@ def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
 def _write(
     book: Book, changes: Integers, consent: str, kind: str, marks: bytes | bytearray = b""
 ) -> None:
-    """Write down changes of budgets, chain them, and carry them out, within a write.
+    """Record changes of budgets, append them to the chain and apply them, within a write.
 
     Args:
         book: the ledger.
-        changes: account, what was, what is now.
-        consent: why.
-        kind: of the event.
-        marks: of new accounts.
+        changes: account, old budget, new budget.
+        consent: the reason.
+        kind: the kind of event.
+        marks: the marks of new accounts.
     """
     if not len(changes):
         return
@@ -173,7 +173,7 @@ def _write(
 
 
 def changes_digest(book: Book, event: int) -> bytes:
-    """What an event did to accounts, as it stands in the tables."""
+    """The digest of what an event did to accounts, according to the tables."""
     store = book.store
     told = store.rows("SELECT DISTINCT consent FROM changes WHERE event = ?", event)
     changes = store.integers(
@@ -189,7 +189,7 @@ def changes_digest(book: Book, event: int) -> bytes:
 
 
 def _digest(book: Book, changes: Integers, marks: bytes | bytearray, consents: list[str]) -> bytes:
-    """A hash of changes, of who the new accounts are of, and of why."""
+    """A hash of changes, of the marks of new accounts, and of the reasons."""
     digest = chain.Digest(book.salt, "changes", sorted(consents))
     digest.rows(changes)
     digest.many([marks])
@@ -199,9 +199,10 @@ def _digest(book: Book, changes: Integers, marks: bytes | bytearray, consents: l
 def erase(book: Book, person: bytes) -> None:
     """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
+    Under add/remove erasing also withdraws, because a refusal would reveal membership.
+
     Raises:
-        LedgerError: under replace, they have not withdrawn, or have no account. Under add/remove
-            they withdraw by it, since a refusal would reveal who is a member.
+        LedgerError: under replace, the person has not withdrawn, or has no account.
     """
     store = book.store
     with store.write():

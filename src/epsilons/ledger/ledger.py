@@ -1,4 +1,4 @@
-"""The ledger: an account for everyone."""
+"""The ledger: a lifetime privacy account for each person."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ FINEST = 10**6
 
 
 class Ledger:
-    """An account for everyone: what each person gave, and what is left of it.
+    """A lifetime account for each person: their privacy budget, and what is left of it.
 
     Args:
         where: the path of a file (SQLite), or the address of a PostgreSQL server
-            ("postgresql://…"), where `Ledger.create` made one.
+            ("postgresql://…"), where `Ledger.create` made a ledger.
 
     Raises:
         LedgerError: there is no ledger, or one of another version.
@@ -65,16 +65,16 @@ class Ledger:
 
     @classmethod
     def create(cls, where: str | os.PathLike[str], neighbours: Neighbours = "replace") -> Ledger:
-        """Make a ledger, and open it.
+        """Create a ledger, and open it.
 
         Args:
             where: the path of a new file, or the address of a PostgreSQL server.
-            neighbours: "replace" or "add-remove", for life: mixing both would reveal, in the counts
-                of one, who takes part in the other.
+            neighbours: "replace" or "add-remove", for life. With a mix of both, the counts of one
+                kind of release would reveal who takes part in the other.
 
         Raises:
-            ArgumentError: neighbours are unknown.
-            LedgerError: there is something there already.
+            ArgumentError: `neighbours` is unknown.
+            LedgerError: the place already holds something.
             StorageError: the database cannot be opened.
         """
         parameters.choice("neighbours", neighbours)
@@ -99,14 +99,14 @@ class Ledger:
 
     @property
     def neighbours(self) -> str:
-        """What counts as a change of one person, in every release of this ledger."""
+        """The neighbouring relation of every release in this ledger."""
         return self._book.neighbours
 
     @property
     def head(self) -> str:
-        """The end of the chain. Keep it elsewhere, and `check` it later.
+        """The end of the chain. Store it elsewhere, and `check` it later.
 
-        It is NUMBER:HASH. Under add/remove it is a keyed hash, and another one each time.
+        It is NUMBER:HASH. Under add/remove it is a keyed hash, and different each time.
         """
         with self._book.store.read():
             return self._book.head(chain.last_of(self._book.store), fresh=True)
@@ -120,28 +120,28 @@ class Ledger:
         separator: str | None = None,
         consent: str | None = None,
     ) -> Enrolment:
-        """Give people accounts, or change what they give.
+        """Create accounts, or change people's budgets.
 
         Args:
             data: any table that a release reads, or the path of a file; None if the others are
                 arrays.
-            person: which person a row belongs to: integers or text.
-            epsilon: what each of them gives for life: an array, the name of a column, or one number
+            person: the person of each row: integers or text.
+            epsilon: each person's lifetime budget: an array, the name of a column, or one number
                 for everyone. Its shortest decimal, rounded down to nano-ε, is the budget.
-            separator: what separates the columns of a CSV file.
-            consent: why budgets may be raised, in words that are written down. Lowering needs none.
+            separator: the separator of a CSV file.
+            consent: text on how people agreed to higher budgets. It is recorded. Lowering a budget
+                needs none.
 
         Returns:
-            How many people are new, and how many budgets were raised and lowered; under
-            add/remove nothing of that.
+            The number of new people, and of raised and lowered budgets; all None under add/remove.
 
         Raises:
             ArgumentError: an argument is invalid (also BudgetError, ColumnError).
             DataError: under replace, a row has no person, or somebody has two budgets. Under
-                add/remove such rows, and budgets that are none, are passed over, and the smaller
-                of two budgets counts.
+                add/remove such rows and invalid budgets are ignored, and the smaller of two
+                budgets counts.
             LedgerError: under replace, a budget would be raised without consent. Under add/remove
-                it stays as it was, without a message.
+                it silently stays as it was.
             StorageError: the database failed: nothing was changed.
         """
         given = door.source(data, separator)
@@ -158,9 +158,9 @@ class Ledger:
         )
 
     def withdraw(self, person: str | int) -> None:
-        """Take back whatever of a person's budget is not spent.
+        """Withdraw a person: set their budget to 0. What is spent stays spent.
 
-        A release that is open may still charge what it has already offered; no other will.
+        An open release may still charge what it was already offered; no other release will.
 
         Args:
             person: an id.
@@ -184,31 +184,31 @@ class Ledger:
         """Replace the id of a person who has withdrawn by a keyed hash; their charges stay.
 
         Args:
-            person: an id. Under add/remove they withdraw by it.
+            person: an id. Under add/remove erasing also withdraws the person.
 
         Raises:
-            LedgerError: under replace, they have not withdrawn, or have no account.
+            LedgerError: under replace, the person has not withdrawn, or has no account.
             StorageError: the database failed.
         """
         enrolment.erase(self._book, door.tag(person))
 
     def claim(self, name: str, *, at_most: float | None = None, share: Part | None = None) -> Claim:
-        """A claim on what people have left, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
+        """A claim on remaining budgets, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
 
         Args:
-            name: what the release is called in the ledger. Asked again under the same name, the
-                same question has the same answer, at no charge.
+            name: the name of the release in the ledger. The same question under the same name
+                returns the same answer, at no charge.
             at_most: the most that anyone spends on it, in ε.
             share: the most that anyone spends on it, as a share of their whole budget, such as
                 1/12: then a series of releases treats strict and generous people alike.
 
         Raises:
-            ArgumentError: neither is given, or one is out of its range.
+            ArgumentError: neither limit is given, or one is out of range.
         """
         return Claim(self._book, name, _rule(at_most, share))
 
     def budgets(self, *, at_most: float | None = None, share: Part | None = None) -> Budgets:
-        """What a claim would be offered now, for `ep.plan`.
+        """The budgets that a claim would be offered now, for `ep.plan`.
 
         Args:
             at_most: as for `claim`.
@@ -240,14 +240,14 @@ class Ledger:
 
         Args:
             questions: a list such as `[ep.Mean("wage", bounds=(0, 100))] * 12`, in the order in
-                which they will be asked. Their data are not read.
-            names: of the releases; numbers, if they are not given.
-            tolerances: which error of each is tolerated, in the units of its data; its whole range,
-                if they are not given. Shares make all errors the same part of it.
+                which they will be asked. No data are read.
+            names: the names of the releases; by default numbers.
+            tolerances: the tolerated error of each, in the units of its data; by default its whole
+                range. Shares are chosen to make all errors the same fraction of their tolerance.
 
         Returns:
-            The share of everyone's budget that each release should claim, the error of each, what
-            is left at the end, and what a uniform `at_most` would cost.
+            The share of everyone's budget that each release should claim, the error of each, the
+            budgets left at the end, and the cost of a uniform `at_most` in comparison.
 
         Raises:
             ArgumentError: a question cannot be forecast.
@@ -268,14 +268,14 @@ class Ledger:
         return series(people, asked, called, tolerances)
 
     def abandon(self, name: str) -> None:
-        """Give up a release that has no answer.
+        """Close a release that has no answer.
 
-        If it was never drawn, it no longer holds anything back. If its process ended while it was
-        being drawn, it is closed as failed, and what was offered stays paid. A process that is
-        still drawing it releases nothing then.
+        If it was never drawn, it no longer reserves budgets. If its process ended while drawing, it
+        is closed as failed, and offers stay paid. A process that is still drawing it will release
+        nothing.
 
         Args:
-            name: of the release.
+            name: the name of the release.
 
         Raises:
             ClaimError: there is no such release, or it is neither open nor being drawn.
@@ -297,17 +297,17 @@ class Ledger:
         book.due.pop(found.number, None)
 
     def release(self, name: str) -> Releases:
-        """What was released under a name, as it was stored.
+        """The stored result of a settled release.
 
-        No question is asked, and nothing is charged: so it is there even if this version of
-        epsilons can no longer ask that question.
+        Nothing is drawn or charged. It works even if this version of epsilons can no longer ask
+        that question.
 
         Args:
-            name: of a settled release.
+            name: the name of a settled release.
 
         Returns:
-            One release for each question that was asked together: `ledger.release(name)[0]` if it
-            was one.
+            One release for each of the questions asked together: `ledger.release(name)[0]` if
+            there was only one.
 
         Raises:
             ClaimError: there is no such release, or it has no answer.
@@ -321,14 +321,14 @@ class Ledger:
             return self._book.settled(found)
 
     def account(self, person: str | int) -> Statement:
-        """What one person gave, and what became of it: for that person.
+        """The statement of one person's account, to be shown to that person.
 
         Args:
             person: an id.
 
         Raises:
-            LedgerError: under replace, there is no such account. Under add/remove the statement of
-                somebody who has none is empty.
+            LedgerError: under replace, there is no such account. Under add/remove people without
+                an account get an empty statement.
             StorageError: the database failed.
         """
         return statement_of(self._book, person)
@@ -338,19 +338,19 @@ class Ledger:
         return statement.past(self._book)
 
     def status(self) -> Status:
-        """The ledger at a glance; under add/remove, nothing that depends on who is a member."""
+        """A summary of the ledger; under add/remove, nothing that depends on membership."""
         return statement.status(self._book)
 
     def check(self, head: str | None = None) -> Findings:
         """Replay every event, every charge and every balance.
 
         Args:
-            head: an end of the chain that was kept elsewhere, or that a release carried out
-                (`release.ledger.head`). Without it, a chain that was rewritten completely, or
-                whose end was removed, is not noticed.
+            head: an earlier end of the chain, stored elsewhere or in a release
+                (`release.ledger.head`). Without it, the check does not notice a chain that was
+                rewritten completely, or one that lost its end.
 
         Returns:
-            What is wrong; `.require()` raises if anything is.
+            The problems found; `.require()` raises if there are any.
         """
         return audit(self._book, head)
 
@@ -358,7 +358,7 @@ class Ledger:
         """Write the tables as Parquet files, for an auditor. Under add/remove they are private.
 
         Args:
-            folder: where; it is created if it does not exist.
+            folder: the folder; it is created if it does not exist.
 
         Raises:
             FileError: a file cannot be written.
@@ -392,7 +392,7 @@ def _store(where: Any, *, fresh: bool) -> Store:
 
 
 def _is_words(consent: Any) -> bool:
-    """Whether this is text that every database can store."""
+    """Whether this is nonempty text that every database can store."""
     if not isinstance(consent, str) or not consent.strip() or "\0" in consent:
         return False
     try:
@@ -403,15 +403,15 @@ def _is_words(consent: Any) -> bool:
 
 
 def _shown(where: Any) -> str:
-    """Where a ledger is, without what an address may hold of passwords."""
+    """The place of a ledger for messages; an address, which may hold a password, is hidden."""
     return "postgresql://…" if is_address(where) else os.fspath(where)
 
 
 def _rule(at_most: Any, share: Any) -> Rule:
-    """How much a claim asks.
+    """The rule of a claim, from its arguments.
 
     Raises:
-        ArgumentError: neither is given, or one is out of its range.
+        ArgumentError: neither is given, or one is out of range.
     """
     if at_most is None and share is None:
         raise ArgumentError(

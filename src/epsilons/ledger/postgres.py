@@ -1,4 +1,4 @@
-"""A ledger in PostgreSQL 15 or newer, where several hosts write."""
+"""A ledger in PostgreSQL 15 or newer, for several hosts that write."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ __all__ = ["PostgreSQL", "is_address"]
 ADDRESSES: Final = ("postgresql://", "postgres://")
 
 OLDEST: Final = 150_000
-"""The oldest server, as it numbers its versions."""
+"""The oldest supported server version, in PostgreSQL's numbering."""
 
 MAKING: Final = 1_702_064_485
-"""The first half of the key of the lock under which a ledger is made."""
+"""The first half of the key of the advisory lock under which a ledger is created."""
 
 
 def is_address(where: object) -> bool:
-    """Whether this is the address of a server, and not a path."""
+    """Whether this is the address of a server, not a path."""
     return isinstance(where, str) and where.startswith(ADDRESSES)
 
 
 class PostgreSQL(Store):
-    """A database on a server. A commit is on its disk before it is one.
+    """A database on a server. A commit returns only after it is on the server's disk.
 
     Args:
-        address: as libpq takes it; its search_path says in which schema the tables are.
+        address: in libpq's format; its search_path determines the schema of the tables.
 
     Raises:
         MissingExtraError: the extra `postgres` is not installed.
-        LedgerError: the server is older than PostgreSQL 15, or does not write to its disk.
+        LedgerError: the server is older than PostgreSQL 15, or runs with fsync off.
         StorageError: it cannot be reached.
     """
 
@@ -67,14 +67,14 @@ class PostgreSQL(Store):
         return connection
 
     def make(self) -> None:
-        """Make the tables."""
+        """Create the tables."""
         words = {"integer": "BIGINT", "bytes": "BYTEA", "strict": "", "clustered": ""}
         for table in TABLES:
             self.run(table.format(**words))
 
     def has_tables(self) -> bool:
         """Whether the schema of this connection holds a ledger."""
-        # A look at the rows of the catalog: names that were not there a moment ago are cached.
+        # Query the catalog's rows: lookups by name are cached, also those that found nothing.
         sql = "SELECT count(*) FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid)"
         return bool(self.rows(sql)[0][0])
 
@@ -85,10 +85,10 @@ class PostgreSQL(Store):
             return
         connection.execute("BEGIN")
         if connection.execute("SELECT to_regclass('ledger')").fetchall()[0][0] is not None:
-            # One row stands for the ledger: the transaction that holds it writes alone.
+            # The row of the ledger is its write lock: only one transaction at a time holds it.
             connection.execute("SELECT one FROM ledger FOR UPDATE")
         else:
-            # There is no row yet: of those who make a ledger here, one goes first.
+            # There is no row yet: an advisory lock serializes processes that create a ledger here.
             schema = "coalesce(current_schema(), '')"
             connection.execute(f"SELECT pg_advisory_xact_lock({MAKING}, hashtext({schema}))")
 
@@ -136,7 +136,7 @@ class PostgreSQL(Store):
 
 
 def _driver() -> Any:
-    """The package that speaks to PostgreSQL.
+    """Import psycopg, the PostgreSQL driver.
 
     Raises:
         MissingExtraError: it is not installed.

@@ -1,4 +1,4 @@
-"""A ledger in one file, by the database that comes with Python."""
+"""A ledger in one SQLite file."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from epsilons.ledger.store import PATIENCE, TABLES, Row, Store
 __all__ = ["SQLite"]
 
 CACHE: Final = 200_000
-"""Kibibytes of the file that are held in memory."""
+"""Size of the page cache in KiB."""
 
 
 THERE: Final = "already exists: open it with ep.Ledger(where), or begin in a new file."
 
 CLEAN: Final = 1
-"""The user_version of files in which nothing that was erased can be read: older ones have 0."""
+"""The user_version of files without readable remains of erased data; older files have 0."""
 
 
 class SQLite(Store):
-    """One file. A commit is on the disk before it is one, and what is deleted is overwritten.
+    """A database in one file. A commit returns only once on disk; deleted data are overwritten.
 
-    `synchronous=EXTRA` also syncs the folder after the journal was removed from it: a commit is
-    that removal. There is no write-ahead log: its files would keep what was erased.
+    `synchronous=EXTRA` also syncs the folder after the journal is removed, because that removal is
+    the commit. There is no write-ahead log: its files would keep erased data.
 
     Args:
-        path: of the file.
-        fresh: whether it is to be made.
+        path: the path of the file.
+        fresh: whether to create it.
 
     Raises:
-        LedgerError: the file is not there, or something else is there already.
+        LedgerError: the file does not exist, or the place is already taken.
         StorageError: it cannot be opened.
     """
 
@@ -58,7 +58,7 @@ class SQLite(Store):
             uri=True,
             timeout=PATIENCE,
             isolation_level=None,
-            check_same_thread=False,  # one thread at a time uses it
+            check_same_thread=False,  # `Store` gives it to one thread at a time
         )
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA secure_delete = ON")
@@ -66,10 +66,10 @@ class SQLite(Store):
         return connection
 
     def make(self) -> None:
-        """Make the tables.
+        """Create the tables.
 
         Raises:
-            LedgerError: the file holds something else.
+            LedgerError: the file is not empty.
         """
         if self.rows("SELECT count(*) FROM sqlite_master")[0][0]:
             raise LedgerError(f"where={str(self._path)!r} {THERE}")
@@ -91,7 +91,7 @@ class SQLite(Store):
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
     def _wipe(self, connection: sqlite3.Connection) -> None:
-        """Overwrite what earlier versions erased and may have left readable in the file."""
+        """Overwrite data that earlier versions erased but may have left readable in the file."""
         ((version,),) = connection.execute("PRAGMA user_version").fetchall()
         ((tables,),) = connection.execute(
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
@@ -122,7 +122,7 @@ class SQLite(Store):
         self._connection.execute("DELETE FROM wanted")
 
     def _is_lost(self, connection: Any) -> bool:
-        del connection  # a file is never far away
+        del connection  # a connection to a local file is never lost
         return False
 
     def _failures(self) -> type[Exception]:
@@ -136,14 +136,13 @@ class SQLite(Store):
 
 
 def _make(path: Path) -> None:
-    """Make a new file that its owner alone may read: a ledger is as secret as the data.
+    """Create a file that only its owner may read: a ledger is as secret as the data.
 
-    A file that is there is taken as it is: an empty one may be all that an interrupted attempt
-    left, and `make` refuses any other. The folder is synced, so that the file outlasts a power
-    failure.
+    An existing file is accepted here: an empty one may remain from an interrupted attempt, and
+    `make` refuses any other. Syncing the folder makes the file survive a power failure.
 
     Raises:
-        LedgerError: it cannot be made.
+        LedgerError: it cannot be created.
     """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -160,7 +159,7 @@ def _make(path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the entries of a folder are on the disk, where a system can say so."""
+    """Sync the entries of a folder to disk, if the system supports it."""
     if hasattr(os, "O_DIRECTORY"):
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

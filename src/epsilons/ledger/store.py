@@ -1,4 +1,4 @@
-"""What a ledger asks of a database: tables, statements and transactions, and the chain in it."""
+"""The database interface of a ledger: tables, statements and transactions, and the hash chain."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ __all__ = [
 ]
 
 
-# What a ledger asks of a database: transactions, statements, rows, and many rows at once.
+# The database interface: transactions, statements, rows, and bulk inserts.
 #
-# One protocol for all of them. A write is a transaction that excludes every other write of the same
-# ledger; a read sees one moment. A transaction belongs to the thread that began it, and has a
-# connection to itself until it ends. A forked process opens connections of its own. What a database
-# says when it fails may show an id or a balance: it is caught here and never passed on.
+# All databases follow one protocol. A write is a transaction that excludes every other write to the
+# same ledger; a read sees one snapshot. A transaction belongs to the thread that began it, and has
+# exclusive use of a connection until it ends. A forked process opens its own connections. A
+# database's error message may contain an id or a balance: it is caught here and never passed on.
 
 T = TypeVar("T")
 
 Row: TypeAlias = tuple[Any, ...]
 
 PATIENCE: Final = 60.0
-"""Seconds that one write waits for another."""
+"""How long one write waits for another, in seconds."""
 
 CHUNK: Final = 50_000
-"""Rows that are taken at a time."""
+"""Rows per batch."""
 
 KEPT: Final = 4
-"""Connections that are kept open while no transaction uses them."""
+"""The largest number of idle connections that are kept open."""
 
 
 class Store(ABC):
     """A database that holds one ledger. Threads may share it.
 
     Attributes:
-        watch: called before and after every step, by tests that kill at each.
-        longest: bytes of an id that can always be stored; None if there is no limit.
+        watch: called before and after every step; tests kill the process there.
+        longest: the length of ids, in bytes, that can always be stored; None for any length.
     """
 
     watch: Callable[[str], None] = staticmethod(lambda _: None)
@@ -75,11 +75,11 @@ class Store(ABC):
 
     @abstractmethod
     def make(self) -> None:
-        """Make the tables, within a write."""
+        """Create the tables, within a write."""
 
     @abstractmethod
     def has_tables(self) -> bool:
-        """Whether there are tables of a ledger."""
+        """Whether the tables of a ledger exist."""
 
     @abstractmethod
     def _connected(self) -> Any:
@@ -91,18 +91,18 @@ class Store(ABC):
 
     @abstractmethod
     def _end(self, word: str) -> None:
-        """COMMIT or ROLLBACK."""
+        """End a transaction: COMMIT or ROLLBACK."""
 
     @abstractmethod
     def _is_lost(self, connection: Any) -> bool:
-        """Whether a connection can be used no more."""
+        """Whether a connection can no longer be used."""
 
     @abstractmethod
     def _execute(self, sql: str, values: Row) -> Any:
-        """Run a statement; a cursor."""
+        """Run a statement; return a cursor."""
 
     def _stream(self, sql: str, values: Row) -> Any:
-        """Run a query of very many rows; a cursor that does not fetch them all at once."""
+        """Run a large query; return a cursor that does not fetch all rows at once."""
         return self._execute(sql, values)
 
     @abstractmethod
@@ -111,22 +111,22 @@ class Store(ABC):
 
     @abstractmethod
     def _wanted(self) -> None:
-        """Make the temporary table of this connection that ids are looked up from, and empty it."""
+        """Create and empty this connection's temporary table `wanted`, for looking up ids."""
 
     @abstractmethod
     def _failures(self) -> type[Exception]:
-        """What the database raises wherever it fails."""
+        """The base class of the database's exceptions."""
 
     @abstractmethod
     def _meant(self, problem: Exception) -> EpsilonsError | None:
-        """What a failure means, if it is more than that the database failed."""
+        """The specific error for an exception of the database; None for a general failure."""
 
     @property
     def _connection(self) -> Any:
         """The connection of this thread's transaction.
 
         Raises:
-            LedgerError: this thread is in none.
+            LedgerError: this thread is not in a transaction.
         """
         found = getattr(self._own, "connection", None)
         if found is None:
@@ -134,36 +134,36 @@ class Store(ABC):
         return found
 
     def close(self) -> None:
-        """Close all connections that no transaction uses; the next transaction opens one again."""
+        """Close all idle connections; the next transaction opens a new one."""
         with _GATE:
             while self._idle:
                 self._idle.pop().close()
 
     def forked(self) -> None:
-        """In a forked process: leave alone what belongs to the process that forked."""
+        """In a forked process: forget the parent's connections without closing them."""
         _INHERITED.extend([*self._idle, getattr(self._own, "connection", None)])
         self._idle.clear()
         self._own.connection = None
 
     def _told(self, run: Callable[[], T]) -> T:
-        """Run, and catch what the database says: what `_meant` or `_lost` makes of it is raised.
+        """Run, and replace an exception of the database by that of `_meant` or `_lost`.
 
-        It has neither a cause nor a context.
+        The new exception has neither a cause nor a context, which could show private data.
         """
         failures = self._failures()
         try:
             return run()
         except failures as problem:
             failure = self._meant(problem) or self._lost(problem)
-        # Out here, so that what the database said is neither its cause nor its context.
+        # Raised outside the `except` block: the database's exception must not become its context.
         raise failure
 
     def write(self) -> AbstractContextManager[None]:
-        """A transaction, alone in this ledger: all of it, or nothing."""
+        """A transaction that excludes all other writes; it takes effect entirely or not at all."""
         return self._transaction(write=True)
 
     def read(self) -> AbstractContextManager[None]:
-        """A transaction that sees one moment, and changes nothing that stays."""
+        """A transaction that reads one snapshot and changes nothing permanent."""
         return self._transaction(write=False)
 
     @contextmanager
@@ -182,7 +182,7 @@ class Store(ABC):
                 self._put_back()
 
     def _take(self, *, write: bool) -> None:
-        """Begin a transaction of this thread: on a connection that nobody uses, or on a new one."""
+        """Begin a transaction of this thread, on an idle connection or a new one."""
         while True:
             try:
                 idle = self._idle.pop()
@@ -196,12 +196,12 @@ class Store(ABC):
                 if idle is None or not self._is_lost(connection):
                     connection.close()
                     raise
-                # It was lost while nobody used it: nothing was done on it, and another may do.
+                # The connection was lost while idle. Nothing was done on it, so try another.
 
     def _give_up(self) -> None:
-        """Undo what a transaction did; a database that is gone undoes it by itself."""
+        """Roll back a transaction; a database that is unreachable does so on its own."""
         if getattr(self._own, "connection", None) is None:
-            return  # it never began, or it belongs to the process that forked
+            return  # it never began, or it belongs to the parent process
         try:
             self._told(lambda: self._end("ROLLBACK"))
         except StorageError:
@@ -209,7 +209,7 @@ class Store(ABC):
             self._own.connection = None
 
     def _put_back(self) -> None:
-        """Keep the connection of a transaction that ended, for others."""
+        """Return the connection of a finished transaction to the idle ones."""
         connection, self._own.connection = getattr(self._own, "connection", None), None
         if connection is None:
             return
@@ -225,7 +225,7 @@ class Store(ABC):
         return found
 
     def run(self, sql: str, *values: Any) -> int:
-        """Run a statement that changes rows; how many it changed."""
+        """Run a statement that changes rows; return how many it changed."""
         name = " ".join(sql.split()[:3])
         return int(self._step(name, lambda: self._execute(sql, values)).rowcount)
 
@@ -240,7 +240,7 @@ class Store(ABC):
         return found[0] if found else None
 
     def batches(self, sql: str, *values: Any) -> Iterator[list[Row]]:
-        """The rows of a large query, some at a time."""
+        """Yield the rows of a large query, in batches."""
         cursor = self._step("select many", lambda: self._stream(sql, values))
         while True:
             found = self._told(lambda: list(cursor.fetchmany(CHUNK)))
@@ -250,7 +250,7 @@ class Store(ABC):
             yield found
 
     def integers(self, width: int, sql: str, *values: Any) -> Integers:
-        """The rows of a large query of integers, as an array of so many columns."""
+        """The rows of a large query of integers, as an array of `width` columns."""
         parts = [np.array(batch, dtype=np.int64) for batch in self.batches(sql, *values)]
         return np.concatenate(parts) if parts else np.empty((0, width), dtype=np.int64)
 
@@ -259,7 +259,7 @@ class Store(ABC):
         self._step(f"insert {table}", lambda: self._many(table, columns, rows))
 
     def look_up(self, ids: Iterable[list[bytes]]) -> None:
-        """Put ids into the temporary table `wanted`, each with its place."""
+        """Fill the temporary table `wanted` with ids and their positions."""
         self._step("wanted", self._wanted)
         each = (one for batch in ids for one in batch)
         self.insert("wanted", ("place", "person"), enumerate(each))
@@ -281,10 +281,10 @@ class Store(ABC):
 
 
 class _Gate:
-    """Lets transactions pass at once, and forks only while no other thread is in one.
+    """Lets transactions run concurrently, and forks only while no other thread is in one.
 
-    The library of a database keeps locks in the memory of its process. If that memory is copied in
-    the middle of a transaction, the copy waits for locks that nobody will ever release.
+    A database library keeps locks in process memory. If a fork copies them in the middle of a
+    transaction, the child waits for locks that nobody will ever release.
     """
 
     def __init__(self) -> None:
@@ -308,20 +308,20 @@ class _Gate:
             self._free.notify_all()
 
     def before_fork(self) -> None:
-        """Wait until no other thread is in a transaction, and keep all of them out."""
+        """Wait until no other thread is in a transaction, and block new ones."""
         mine = getattr(self._own, "inside", 0)
         self._free.acquire()
         self._forking = True
         self._free.wait_for(lambda: self._inside == mine, PATIENCE)
 
     def after_fork(self) -> None:
-        """In the process that forked: let transactions pass again."""
+        """In the parent process: allow transactions again."""
         self._forking = False
         self._free.notify_all()
         self._free.release()
 
     def forked(self) -> None:
-        """In the process that was forked: begin anew, with the one thread that there is."""
+        """In the child process: reset, for the single thread that it has."""
         self._free = threading.Condition()
         self._forking = False
         self._inside = getattr(self._own, "inside", 0)
@@ -330,10 +330,10 @@ class _Gate:
 
 
 _STORES: Final[WeakSet[Store]] = WeakSet()
-"""The databases that are open in this process."""
+"""The open databases of this process."""
 
 _INHERITED: Final[list[Any]] = []
-"""Connections of the process that forked. They are never used here, and never closed."""
+"""Connections of the parent process. They are never used here, and never closed."""
 
 _GATE: Final = _Gate()
 
@@ -342,25 +342,25 @@ os.register_at_fork(
 )
 
 
-# The tables of a ledger: the same on every database, but for the names of two types.
+# The tables of a ledger: the same on every database, except for type names and table options.
 #
-#     ledger     one row: version, neighbours, the key of ids, when it was made
-#     accounts   who gives how much, and how much of it is spent, in nano-ε
-#     releases   what was claimed under which name, and what was released
-#     charges    who paid how much for which release
-#     changes    which budget was changed when, and by whose consent
-#     events     the chain: every change of the others, in its order, with a hash of it
+#     ledger     one row: version, neighbours, secret key, time of creation
+#     accounts   each person's budget, and how much of it is spent, in nano-ε
+#     releases   claims by name, and their results
+#     charges    what each person paid for each release
+#     changes    changes of budgets, with consent
+#     events     the chain: every change of the other tables, in order, with a hash
 #
-# `accounts.budget` is what a person gives. It may be lowered below what is spent, and then nothing
-# is left; `most` is what `spent` can reach: the budget, or what was spent before it was lowered, or
-# may still be spent by releases that were open then. An id is tagged bytes; it is null once it was
-# erased, and `mark`, a keyed hash of it, stays.
+# `accounts.budget` is what a person gives. It may be lowered below `spent`, and then nothing is
+# left. `most` is the upper limit of `spent`: the budget, or what was already spent before the
+# budget was lowered, or may still be spent by releases that were open then. An id is tagged bytes.
+# Erasing sets it to null, and `mark`, a keyed hash of it, stays.
 
 VERSION: Final = 1
-"""Of the tables."""
+"""The version of the tables."""
 
 STATES: Final = ("open", "drawing", "settled", "failed", "abandoned")
-"""What may become of a release."""
+"""The states of a release."""
 
 TABLES: Final = (
     """
@@ -432,25 +432,25 @@ TABLES: Final = (
     ) {strict}
     """,
 )
-"""What makes a ledger. `changes.was` is −1 for a new account."""
+"""The statements that create the tables. `changes.was` is −1 for a new account."""
 
 
-# The chain of events: each has a hash that covers what it did and the hash of the one before.
+# The chain of events: each event's hash covers what it did and the hash of the previous event.
 #
-# A row that is changed, removed or added changes a hash. A chain that is computed anew does not
-# have the heads that releases carried out. Under add/remove all that leaves the ledger is keyed
-# with its secret: a bare hash of charges, or a number of events, would reveal who is a member.
+# Changing, removing or adding a row changes a hash. A chain that is recomputed entirely lacks the
+# heads that releases carry. Under add/remove everything that leaves the ledger is keyed with its
+# secret: an unkeyed hash of charges, or the number of events, would reveal membership.
 
 START: Final = b"\0" * 32
-"""What the first event is chained to."""
+"""The hash that precedes the first event."""
 
 
 class Digest:
     """A hash of facts and of rows.
 
     Args:
-        salt: b"", or what keeps a hash from being guessed.
-        facts: what is hashed first, in order.
+        salt: b"", or a secret that prevents guessing what was hashed.
+        facts: JSON values that are hashed first, in order.
     """
 
     def __init__(self, salt: bytes, *facts: Any) -> None:
@@ -473,16 +473,16 @@ class Digest:
 
 
 def mark(secret: bytes, person: bytes) -> bytes:
-    """What stays of an id that was erased: it tells nobody who it was, and knows them again."""
+    """A keyed hash of an id. It stays after erasure, and recognizes people who come back."""
     return hashlib.blake2b(person, key=secret, digest_size=16).digest()
 
 
 def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes:
-    """The hash of an event, chained to the one before.
+    """The hash of an event, chained to the previous one.
 
     Args:
-        before: the hash of the one before.
-        event: its number, kind, release and content, and when it was.
+        before: the hash of the previous event.
+        event: its number, kind, release, content and time.
     """
     number, kind, release, content, at = event
     facts = json.dumps([number, kind, release, content.hex(), at]).encode()
@@ -490,7 +490,7 @@ def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes
 
 
 def append(store: Store, kind: str, release: int | None, content: bytes, at: str) -> int:
-    """Add an event to the chain, within a write; its number."""
+    """Append an event to the chain, within a write; return its number."""
     last = last_of(store)
     number = last[0] + 1
     hashed = link(last[1], (number, kind, release, content, at))
@@ -508,19 +508,20 @@ def last_of(store: Store) -> tuple[int, bytes]:
 
 
 def head_of(number: int, hashed: bytes) -> str:
-    """A head as releases carry it under replace, and everywhere up to version 0.2.0."""
+    """The head that releases carry under replace, and in all ledgers up to version 0.2.0."""
     return f"{number}:{hashed.hex()}"
 
 
 def keyed_head(secret: bytes, hashed: bytes, once: str | None = None) -> str:
-    """A head as releases carry it under add/remove: without the secret, a random number.
+    """The head that releases carry under add/remove: without the secret, it looks random.
 
     Args:
-        secret: of the ledger.
+        secret: the secret of the ledger.
         hashed: the hash of the last event.
-        once: what the head begins with, in hexadecimal. None makes it from the event, and so the
-            same for the same event. Two heads that begin alike are equal if nothing was written
-            in between, which may reveal who is a member: a head that is asked for begins anew.
+        once: a nonce in hexadecimal, with which the head begins. None derives it from the event, so
+            the same event has the same head. Two heads with the same nonce are equal if nothing
+            was written in between, which may reveal membership: `Book.head` uses a random nonce
+            for heads that users request.
     """
 
     def keyed(purpose: bytes, text: bytes) -> str:
@@ -531,12 +532,12 @@ def keyed_head(secret: bytes, hashed: bytes, once: str | None = None) -> str:
 
 
 def release_digest(salt: bytes, release: Row, charges: Iterator[Integers]) -> bytes:
-    """What an event did to a release: its row, and its charges.
+    """The digest of a release after an event: its row and its charges.
 
     Args:
-        salt: of the ledger.
+        salt: the salt of the ledger.
         release: name, question, state, at_most, part, whole, result, opened, closed.
-        charges: account and amount, in the order of accounts.
+        charges: account and amount, ordered by account.
     """
     *facts, result, opened, closed = release
     hashed = None if result is None else hashlib.sha256(result).hexdigest()

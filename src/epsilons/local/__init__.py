@@ -1,9 +1,9 @@
-"""The local model: each person randomizes their own value at their own ε, and nobody is trusted.
+"""The local model: each person randomizes their own value at their own ε, and trusts nobody.
 
 mechanism = local.Bit()
 report = mechanism.randomize(1, epsilon=0.5)         on the person's device
 release = mechanism.estimate(reports)                wherever reports are collected
-release = mechanism.estimate("column", data=frame)   or a table of them, on any engine
+release = mechanism.estimate("column", data=frame)   from a table of reports, on any engine
 """
 
 from epsilons.local.categorical import Frequencies

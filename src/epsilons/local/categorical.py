@@ -1,4 +1,4 @@
-"""One category of each person."""
+"""Local randomizer for one category per person."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from epsilons.types import Labels as Listed
 METHODS: Final = get_args(LocalFrequenciesMethod)
 
 _WORK = 1 << 20
-"""Signs or coins that are worked on together."""
+"""Signs or coins per chunk of work."""
 
 
 @storable("local.Frequencies")
 @dataclass(frozen=True, eq=False)
 class Frequencies(Randomizer):
-    """A category from each person, at their own budget; all shares are estimated.
+    """Randomizer for one category per person, at their own budget; estimates all shares.
 
     Args:
-        categories: the labels (strings, integers or booleans), or how many there are, for the
-            integers from 0; from 2 to 1,000,000.
-        method: "hadamard": a random row of a Walsh-Hadamard matrix, and one bit. "projection": a
-            random row of signs from the public seed, and one bit, as in paper *local*; its
-            estimate takes time n·d. "rappor": one bit for each category, as in paper *correlated*.
-            "auto" is "hadamard".
-        public_seed: of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is public.
-        other: the label that catches every value that is not declared; without it these are
+        categories: the labels (strings, integers or booleans), or their number k for the labels
+            0, …, k − 1; from 2 to 1,000,000 labels.
+        method: "hadamard": each person sends a random row of a Walsh-Hadamard matrix and one bit.
+            "projection": a random row of signs derived from the public seed and one bit, as in
+            paper *local*; its estimate takes time n·d. "rappor": one bit for each category, as in
+            paper *correlated*. "auto" is "hadamard".
+        public_seed: seed of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is public.
+        other: the label that stands for every undeclared value; without it such values are
             refused.
-        levels: the menu: all budgets that people are offered. A report at any other is refused.
-            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
+        levels: the menu of budgets offered. A report at any other budget is refused. Without a
+            menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError).
@@ -90,24 +90,24 @@ class Frequencies(Randomizer):
 
     @property
     def cells(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return len(self._listed)
 
     @property
     def _listed(self) -> tuple[Label, ...]:
-        """The categories, as they are kept once they are checked."""
+        """The categories after validation, as a tuple."""
         return cast(tuple[Label, ...], self.categories)
 
     @property
     def middle(self) -> float:
-        """The middle of what one report says about the share of a category."""
+        """Midpoint of the two values that one report can contribute to a cell's estimate."""
         if self.method == "rappor":
             return 0.5
         return 1.0 / order(self.cells) if self.method == "hadamard" else 0.0
 
     @cached_property
     def parameters(self) -> bytes:
-        """Categories: how many and which; the method and the public seed."""
+        """The number of categories, the method, the public seed and a digest of the labels."""
         code, seed = CODES[self.method], self.public_seed if self.method == "projection" else 0
         return PARAMETERS.pack(self.cells, code, seed, self.labels.digest)
 
@@ -115,9 +115,9 @@ class Frequencies(Randomizer):
         return f"Frequencies({self.cells:,} categories, method={self.method!r})"
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact law of an answer, for `epsilons.verify`; for few categories.
+        """The exact distribution of an answer, for `epsilons.verify`; only for few categories.
 
-        For "projection" that of its first 16 rows: rows are equally likely for every category.
+        "projection" is represented by its first 16 rows: the row is independent of the category.
         """
         every = tuple(range(self.cells))
         flip = threshold(epsilon)
@@ -142,7 +142,7 @@ class Frequencies(Randomizer):
         return Channel(epsilon, every, outputs, table, WORD * len(rows))
 
     def _minus(self, rows: NDArray[Any], cells: NDArray[Any]) -> NDArray[np.bool_]:
-        """Where the public matrix is −1, at pairs of rows and cells."""
+        """Whether the public matrix is −1 at each pair of a row and a cell."""
         if self.method == "hadamard":
             return negative(rows.astype(np.uint32), cells.astype(np.uint32))
         return signs(self.public_seed, rows, cells.astype(np.uint64))
@@ -162,7 +162,7 @@ class Frequencies(Randomizer):
             index = source.words(people).copy()
         bits = self._minus(index, values) ^ flips(source, epsilon)
         public = epsilon == math.inf
-        if public.any():  # the category itself
+        if public.any():  # at ε = ∞ send the category itself, with bit 0
             index[public] = values[public]
             bits[public] = False
         return index, bits
@@ -200,8 +200,8 @@ class Frequencies(Randomizer):
         return np.concatenate([scale * rows, mine * shown, [private]]), sums
 
     def _scales(self, weights: str) -> tuple[float, float, float]:
-        """How far answers reach, what scales their weights, and the weight of an open one."""
-        # Without the row of ones the answers reach (D − 1)/D as far; see docs/proofs/local.md.
+        """Return (answer scale, weight scale of private reports, weight of one sent at ε = ∞)."""
+        # Leaving out the row of ones scales answers by (D − 1)/D; see docs/proofs/local.md.
         short = 1.0 - 1.0 / order(self.cells) if self.method == "hadamard" else 1.0
         scale = 1.0 / (short * short) if weights == "variance" else 1.0
         return short, scale, {"variance": 4.0, "paper": 1.0, "uniform": 1.0}[weights]
@@ -209,11 +209,11 @@ class Frequencies(Randomizer):
     def _weighed(
         self, epsilon: Floats, bits: NDArray[np.bool_], opened: int, weights: str
     ) -> tuple[Floats, float, Sums]:
-        """Weigh bits of private people, beside some who were open.
+        """Weight the bits of private reports, given how many others were sent at ε = ∞.
 
         Returns:
-            w·c with the sign of each bit, Σ w of these, and the sums over all, which do not depend
-            on what the bits are.
+            w·c with the sign of each bit; Σ w over the private reports; and the sums over all
+            reports, which do not depend on the bits.
         """
         short, scale, mine = self._scales(weights)
         signed = np.empty(len(epsilon))
@@ -249,13 +249,13 @@ class Frequencies(Randomizer):
         return ReportedCells(sums, self.cells, people, self.middle)
 
     def _shown(self, index: NDArray[Any], bits: NDArray[np.bool_]) -> Floats:
-        """Count categories that were sent openly."""
+        """Count the categories that were sent at ε = ∞."""
         if bits.any() or index.max() >= self.cells:
             raise DataError("A report is malformed: there is no such category.")
         return np.bincount(index.astype(np.int64), minlength=self.cells).astype(np.float64)
 
     def _project(self, rows: NDArray[np.uint64], signed: Floats) -> Floats:
-        """Σ signed·(sign of each cell in the row of each person): time n·d."""
+        """Σ over people of `signed` times the row of signs that each sent: time n·d."""
         total = np.full(self.cells, float(signed.sum()))
         cells = np.arange(self.cells, dtype=np.uint64)
         size = max(1, _WORK // self.cells)
@@ -276,7 +276,7 @@ class Frequencies(Randomizer):
         return total, sums
 
     def _shares(self, state: State) -> Floats:
-        """The raw shares."""
+        """The unbiased shares, before projection onto the simplex."""
         if self.method == "rappor":
             return np.asarray(0.5 + state.total / state.sums.weight)
         rows, shown = state.total[: -1 - self.cells], state.total[-1 - self.cells : -1]
@@ -299,7 +299,7 @@ class Frequencies(Randomizer):
 
 
 def _rappor_sums(epsilon: Floats, weights: str) -> tuple[Floats, Sums]:
-    """The arm w·c of each, and what these reports add up to, whatever they say."""
+    """Return w·c for each report, and the sums over all reports, which depend on budgets alone."""
     weight, arm = weighing.rappor(weights, epsilon)
     reach = float(arm @ arm) / 4.0
     return arm, Sums(

@@ -1,4 +1,4 @@
-"""Exact draws for each person at their own budget, and the tables that a checker enumerates."""
+"""Exact draws at each person's own budget, and the tables of probabilities that checkers read."""
 
 from __future__ import annotations
 
@@ -18,64 +18,64 @@ from epsilons.draws.noise.exact import enclose
 from epsilons.risk.local import signs_variance
 from epsilons.types import Floats, Integers
 
-# The one coin of the local model: does a person answer from outside the set that speaks for them?
+# The coin of the local model: does a person answer from outside the set that favors their value?
 #
-# A randomizer with N answers, of which K speak for the person's value, gives one of the other N − K
-# with probability F/2⁶⁴, where F = ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉. Randomized response is K = 1,
-# N = 2. The probability is a rational number and rounded *up*, in the person's favour: the ratio of
-# two answers never exceeds e^ε.
+# A randomizer has N answers, and K of them favor the person's value (they are "inside"). It gives
+# one of the other N − K with probability F/2⁶⁴, where F = ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉. Randomized
+# response is K = 1, N = 2. The probability is a rational number, rounded *up* in the person's
+# favor: the ratio of the probabilities of one answer never exceeds e^ε.
 
 WORD: Final = 1 << 64
-"""Probabilities are whole multiples of 1/WORD."""
+"""Probabilities are integer multiples of 1/WORD."""
 
 FAR: Final = 80.0
-"""e^FAR is above 2⁶⁴·2³², and N is at most 2³²: FAR and any finite budget above it give F = 1."""
+"""From this ε on, F = 1 at every finite budget: e^FAR exceeds 2⁶⁴·2³², and N is at most 2³²."""
 
 CHUNK: Final = 1 << 14
-"""People who are worked on together: few enough for their arrays to stay in the cache."""
+"""People per chunk: few enough for their arrays to stay in the cache."""
 
 BAND: Final = 2.0**-28
-"""Nearer than this to 2⁶⁴/(1 + κe^ε), relatively, a word is compared with the exact F.
+"""Relative width of the band around 2⁶⁴/(1 + κe^ε) within which words are compared with exact F.
 
-With u = 2⁻⁵³, κ = K/(N − K) and x = min(ε, FAR), every operation correctly rounded:
+With u = 2⁻⁵³, κ = K/(N − K) and x = min(ε, FAR), and every operation correctly rounded:
 
 - n = rint(x/ln 2) ≤ 116 and r = (x − n·HIGH) − n·LOW. HIGH has 32 bits, so n·HIGH and the first
-  difference are exact; LOW is ln 2 − HIGH to within 2⁻⁸⁶. So r is off by less than 4u, and
-  |r| ≤ 0.3466 + 2⁻⁴⁰ whatever rint did with a tie.
-- Taylor's polynomial of e^{−r} of degree 8 leaves out less than 0.3467⁹/9!·1.04 < 2⁻³¹·⁹, relative
-  to e^{−r} ≥ 0.707: 2⁻³¹·⁴. Horner's rule adds less than 2⁻⁴⁸.
-- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} moves relatively by no more than y does, and has three
-  roundings; the word's conversion has one.
+  difference are exact; LOW is ln 2 − HIGH to within 2⁻⁸⁶. So the error of r is below 4u, and
+  |r| ≤ 0.3466 + 2⁻⁴⁰ however rint rounds a tie.
+- The Taylor polynomial of e^{−r} of degree 8 has an error below 0.3467⁹/9!·1.04 < 2⁻³¹·⁹. Relative
+  to e^{−r} ≥ 0.707 this is 2⁻³¹·⁴. Horner's rule adds less than 2⁻⁴⁸.
+- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} has a relative error no larger than that of y, plus
+  three roundings; the conversion of the word adds one.
 
-Together less than 2⁻³¹: an eighth of the band.
+The total is below 2⁻³¹, an eighth of the band.
 """
 
 _LN2_HIGH = float(round(math.log(2.0) * 2**32)) / 2**32
-# ln 2 to 40 digits, less its first 32 bits: a difference of rationals, rounded once.
+# ln 2 to 40 digits minus its first 32 bits: a difference of rationals, rounded once.
 _LN2_LOW = float(Fraction(6931471805599453094172321214581765680755, 10**40) - Fraction(_LN2_HIGH))
 _COEFFICIENTS = tuple((-1) ** k / math.factorial(k) for k in range(8, -1, -1))
 
 
 def threshold(epsilon: float, inside: int = 1, answers: int = 2) -> int:
-    """Return F: the answer comes from outside if a random 64-bit word is below it.
+    """Return F: the answer comes from outside if a random 64-bit word is below F.
 
     Args:
         epsilon: the budget, in [0, ∞].
-        inside: K, how many answers speak for a value, at least 1.
-        answers: N, how many there are, more than K and at most 2³².
+        inside: K, the number of answers that favor a value, at least 1.
+        answers: N, the number of all answers, more than K and at most 2³².
 
     Returns:
         ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, exactly; 0 for ε = ∞.
 
     Guarantee:
-        ((2⁶⁴ − F)/K) / (F/(N − K)) ≤ e^ε, and no smaller F has it.
+        ((2⁶⁴ − F)/K) / (F/(N − K)) ≤ e^ε, and no smaller F satisfies this.
     """
     if math.isinf(epsilon):
         return 0
     outside = answers - inside
     exact = Fraction(min(epsilon, FAR))
     bits = 128
-    while True:
+    while True:  # enclose e^{−ε} in [low, high]/2^bits until both ends give the same ceiling
         low, high = enclose(exact.numerator, exact.denominator, bits)
         ends = {-(-WORD * outside * y // ((inside << bits) + outside * y)) for y in (low, high)}
         if len(ends) == 1:
@@ -87,17 +87,17 @@ def flips(source: Source, epsilon: Floats, inside: int = 1, answers: int = 2) ->
     """Toss one coin for each budget.
 
     Args:
-        source: where the bits come from: one word for each coin, in order.
+        source: source of the bits: one word for each coin, in order.
         epsilon: budgets in [0, ∞].
-        inside: K, how many answers speak for a value.
-        answers: N, how many there are.
+        inside: K, the number of answers that favor a value.
+        answers: N, the number of all answers.
 
     Returns:
         True where the answer comes from outside.
 
     Guarantee:
-        Independent, True with probability exactly `threshold(ε)`/2⁶⁴. A float filter decides
-        outside a proven `BAND`, exact integers inside it.
+        Independent, True with probability exactly `threshold(ε)`/2⁶⁴. Floats decide outside a
+        proven `BAND`, exact integers decide inside it.
     """
     found = np.empty(len(epsilon), dtype=np.bool_)
     for start in range(0, len(epsilon), CHUNK):
@@ -115,7 +115,7 @@ def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArra
     found: NDArray[np.bool_] = gap < 0.0
     np.abs(gap, out=gap)
     limit *= BAND
-    limit += 4.0
+    limit += 4.0  # for the ceiling in F, and for words next to a limit below one
     near = gap <= limit
     if near.any():
         for i in np.flatnonzero(near).tolist():
@@ -127,7 +127,7 @@ def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArra
 
 
 def _exp_minus(x: Floats) -> Floats:
-    """e^{−x} for 0 ≤ x ≤ FAR within 2⁻³¹, relatively: additions and multiplications alone."""
+    """e^{−x} for 0 ≤ x ≤ FAR, with relative error below 2⁻³¹: see `BAND`."""
     n = np.rint(x * (1.0 / math.log(2.0)))
     r = x - n * _LN2_HIGH
     r -= n * _LN2_LOW
@@ -139,19 +139,19 @@ def _exp_minus(x: Floats) -> Floats:
     return np.asarray(np.ldexp(value, -n.astype(np.int32)))
 
 
-# Randomizers as tables: exact probabilities that `epsilons.verify` reads, and nothing else.
+# Randomizers as tables of exact probabilities. Only `epsilons.verify` reads them.
 
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """A randomizer with finitely many answers: for each input, the probability of each output.
+    """A randomizer with finitely many answers: the probability of each output for each input.
 
     Attributes:
-        epsilon: the budget that it must keep.
+        epsilon: the budget that it must not exceed.
         inputs: the values that a person may have.
         outputs: the answers.
-        chances: a row for each input: whole numbers, which `total` divides.
-        total: what each row sums to.
+        chances: a row of integers for each input; a probability is an integer divided by `total`.
+        total: the sum of each row.
     """
 
     epsilon: float
@@ -169,12 +169,12 @@ class Channel:
 
 @dataclass(frozen=True, eq=False)
 class Shifted:
-    """One person's integer plus noise: what `epsilons.verify.exact` reads, for one level.
+    """One person's integer plus noise, in the form that `epsilons.verify.exact` reads.
 
     Attributes:
-        levels: the budget.
-        law: the law of the noise.
-        reach: how far the integer can move.
+        levels: the one budget level.
+        law: the noise distribution.
+        reach: sensitivity: the largest difference between two values of the integer.
     """
 
     kind = "report"
@@ -196,32 +196,32 @@ class Shifted:
 
     @cached_property
     def weights(self) -> Integers:
-        """One: the integer stands for itself."""
+        """A single weight of 1: the integer is reported as it is."""
         return np.ones(1, dtype=np.int64)
 
 
-# Discrete Laplace noise at each person's own budget, exactly, a million scales at once.
+# Exact discrete Laplace noise at each person's own budget, vectorized over people.
 
 LAPLACE_BAND: Final = 2.0**-49
-"""How far −ln W may be off, relative to 1 + |ln W|: see docs/proofs/local.md.
+"""Bound on the error of −ln W, relative to 1 + |ln W|: see docs/proofs/local.md.
 
-With u = 2⁻⁵³ the float logarithm is off by less than 5u + 4u·|ln W|, and scaling adds 2u·|ln W|.
-The band is 16u.
+With u = 2⁻⁵³ the error of the float logarithm is below 5u + 4u·|ln W|, and scaling adds
+2u·|ln W|. The band is 16u.
 """
 
 _LN2 = float(Fraction(6931471805599453094172321214581765680755, 10**40))
-_ODD = tuple(2.0 / k for k in range(19, 0, -2))
+_ODD = tuple(2.0 / k for k in range(19, 0, -2))  # of ln((1 + s)/(1 − s)) = Σ 2s^k/k over odd k
 
 
 def noise(source: Source, epsilon: Floats, grid: int) -> Integers:
     """Draw discrete Laplace noise for each budget: the difference of two geometric counts.
 
     Args:
-        source: where the bits come from: one word for each of the first counts, then one for each
-            of the second, and more only where these cannot decide.
-        epsilon: budgets from `weights.LEAST`, so that 64 bits hold the noise; ∞ gives no noise, and
-            uses its words all the same.
-        grid: how many steps the range of the values has: a power of two.
+        source: source of the bits: one word for each of the first counts, then one for each of
+            the second. More are drawn only where these do not decide.
+        epsilon: budgets of at least `risk.local.LEAST`, so the noise fits in 64 bits; ∞ gives no
+            noise but still consumes its words.
+        grid: the number of steps of the range of values, a power of two.
 
     Returns:
         Integers.
@@ -238,8 +238,8 @@ def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
     Y is the number of y ≥ 1 with W < e^{−yε/grid} for one uniform real W, so Y = ⌊−ln W·grid/ε⌋.
 
     Args:
-        source: where the bits come from: one word for each, and more where it cannot decide.
-        epsilon: budgets from `weights.LEAST`.
+        source: source of the bits: one word for each count, and more where it does not decide.
+        epsilon: budgets of at least `risk.local.LEAST`.
         grid: a power of two.
     """
     found = np.empty(len(epsilon), dtype=np.int64)
@@ -252,13 +252,13 @@ def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
 def _laplace_chunk(source: Source, epsilon: Floats, grid: int) -> Integers:
     words = source.words(len(epsilon))
     lead = words.astype(np.float64)
-    # A word of zeros has no logarithm: it is settled exactly below, whatever stands here.
+    # A zero word has no logarithm. It is settled exactly below, so any value will do here.
     lead[words == 0] = 1.0
     height = minus_log(lead)
     scale = grid / epsilon
     steps = height * scale
     count = np.floor(steps)
-    # How far the true value may be: rounding, and the bits of W that are not drawn yet.
+    # Error bound on `steps`: rounding, plus the bits of W that are not drawn yet.
     doubt = ((height + 1.0) * LAPLACE_BAND + 2.0 / lead) * scale
     rest = steps - count
     unsure = (rest < doubt) | (rest > 1.0 - doubt) | (words == 0)
@@ -273,25 +273,25 @@ def _laplace_chunk(source: Source, epsilon: Floats, grid: int) -> Integers:
 
 
 def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
-    """Return the count of a W that begins with `lead`, in integers alone.
+    """Return the count for a W that begins with `lead`, in integer arithmetic.
 
     Args:
-        source: where the further bits of W come from.
+        source: source of further bits of W.
         lead: the first 64 bits of W.
-        guess: about where the count is; any guess gives the same answer.
+        guess: where the search begins; the result does not depend on it.
         rate: ε/grid.
     """
     bits = 64
 
     def reached(y: int) -> bool:
-        """Whether W < e^{−y·rate}; the bits that were drawn for it stay drawn."""
+        """Whether W < e^{−y·rate}; bits drawn to decide this are kept for the next comparison."""
         nonlocal lead, bits
         if y <= 0:
             return True
         power = y * rate
         while True:
             if lead > 0 and power > bits:
-                return False  # e^{−power} is below 2^{−bits}, and W is not
+                return False  # e^{−power} < 2^{−bits} ≤ W
             low, high = enclose(power.numerator, power.denominator, bits)
             if lead + 1 <= low:
                 return True
@@ -299,6 +299,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
                 return False
             lead, bits = lead << 64 | source.bits(64), bits + 64
 
+    # Bracket the count by doubling steps away from the guess, then bisect.
     step = 1
     low = high = max(guess, 0)
     while not reached(low):
@@ -315,7 +316,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
 
 
 def minus_log(lead: Floats) -> Floats:
-    """−ln(lead/2⁶⁴): additions, multiplications and divisions alone, see `LAPLACE_BAND`."""
+    """−ln(lead/2⁶⁴), by +, × and ÷ only: `LAPLACE_BAND` bounds the error."""
     mantissa, exponent = np.frexp(lead)
     small = mantissa < math.sqrt(0.5)
     mantissa[small] *= 2.0
@@ -331,25 +332,26 @@ def minus_log(lead: Floats) -> Floats:
     return np.asarray((64 - exponent) * _LN2 - value)
 
 
-# Many signs at once: a cap of the cube, in which the answer lies more often than outside it.
+# Several signs at once: the answer falls into a cap of the cube {±1}^j more often than outside it.
 #
-# A person's j signs s are answered by s with some of them turned. The answer lies within Hamming
-# distance t of s, K of the 2^j answers, with the probability that ε allows; given that, and given
-# the contrary, all answers are equally likely. The number K is the same for every s, so that the
-# loss is exactly that of the one coin of `coins`. With j = 1 and t = 0 it is randomized response.
+# A person with j signs s answers s with some of them flipped. K of the 2^j answers lie within
+# Hamming distance t of s: these are the cap. One coin (`flips`) decides whether the answer is
+# inside the cap or outside it, and either way all answers there are equally likely. K is the same
+# for every s, so the privacy loss is exactly that of the coin. With j = 1 and t = 0 it is
+# randomized response.
 
 MOST_SIGNS: Final = 32
 LARGEST_CAP: Final = 1 << 13
-"""Answers in a cap, at most: they are listed once and drawn from the list."""
+"""The largest number of answers in a cap: they are listed once, and drawn from the list."""
 
 
 @dataclass(frozen=True)
 class Cap:
-    """The answers within a distance of a sign vector.
+    """The answers within a Hamming distance of a sign vector.
 
     Attributes:
         signs: j, from 1 to 32.
-        distance: t, how many of them may differ.
+        distance: t, the largest number of signs that may differ.
     """
 
     signs: int
@@ -357,44 +359,44 @@ class Cap:
 
     @cached_property
     def inside(self) -> int:
-        """K: how many answers are in the cap."""
+        """K: the number of answers in the cap."""
         return sum(math.comb(self.signs, h) for h in range(self.distance + 1))
 
     @property
     def answers(self) -> int:
-        """N: how many answers there are."""
+        """N: the number of all answers."""
         return 1 << self.signs
 
     def advantage(self, epsilon: Floats) -> tuple[Floats, Floats]:
-        """E[e₁] and E[e₁·e₂], where e_i is 1 if sign i is answered as it is, and −1 otherwise.
+        """E[e₁] and E[e₁·e₂], where e_i is 1 if sign i is answered truthfully and −1 otherwise.
 
         Args:
             epsilon: budgets.
 
         Returns:
-            (ρ, κ); κ is 1 if there is one sign only.
+            (ρ, κ); κ is 1 if there is only one sign.
         """
         j, total = self.signs, self.answers
         sizes = [math.comb(j, h) for h in range(self.distance + 1)]
         first = sum(c * (j - 2 * h) for h, c in enumerate(sizes)) / self.inside / j
         pairs = sum(c * ((j - 2 * h) ** 2 - j) for h, c in enumerate(sizes)) / self.inside
         second = pairs / (j * (j - 1)) if j > 1 else 1.0
-        # Over all answers both means are 0, so the outside mirrors the inside in proportion.
+        # Both means are 0 over all answers, so those outside are −K/(N − K) times those inside.
         odds = self.inside / (total - self.inside)
         falls = np.exp(-np.asarray(epsilon, dtype=np.float64))
-        # P(in) − (1 − P(in))·K/(N − K), written so that nothing cancels where ε is small.
+        # P(in) − (1 − P(in))·K/(N − K), in a form without cancellation at small ε.
         net = -np.expm1(-np.asarray(epsilon, dtype=np.float64)) * odds / (odds + falls)
         rho = first * net
         kappa = second * net if j > 1 else np.ones_like(rho)
         return rho, kappa
 
     def variance(self, epsilon: Floats, dimension: int) -> Floats:
-        """E‖Y‖² of the estimate of a vector in the unit ball: its worst-case variance."""
+        """E‖Y‖² of the estimate Y of a vector in the unit ball: its worst-case variance."""
         rho, kappa = self.advantage(epsilon)
         return signs_variance(rho, kappa, self.signs, dimension)
 
     def turns(self, source: Source, epsilon: Floats) -> NDArray[np.uint32]:
-        """For each budget, which signs to turn: a mask of `signs` bits.
+        """Draw which signs to flip for each budget: a mask of `signs` bits.
 
         Guarantee:
             Independent; outside the cap with probability `threshold(ε, K, N)`/2⁶⁴, and uniform
@@ -408,14 +410,14 @@ class Cap:
         if self.inside > 1:
             found[near] = self._masks[below_many(source, self.inside, len(near))]
         far = np.flatnonzero(out)
-        while len(far):
+        while len(far):  # rejection: uniform masks until they lie outside the cap
             drawn = (source.words(len(far)) >> np.uint64(64 - self.signs)).astype(np.uint32)
             found[far] = drawn
             far = far[np.bitwise_count(drawn) <= self.distance]
         return found
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact law of an answer to any signs, for `epsilons.verify`; for up to 8 signs."""
+        """The exact distribution of an answer, for `epsilons.verify`; for up to 8 signs."""
         flip = threshold(epsilon, self.inside, self.answers)
         inside, outside = self.inside, self.answers - self.inside
         every = range(self.answers)
@@ -444,21 +446,22 @@ ONE: Final = Cap(1, 0)
 
 @lru_cache(maxsize=1)
 def caps() -> tuple[Cap, ...]:
-    """All caps that are small enough, and not more than half the cube."""
+    """All caps with at most `LARGEST_CAP` answers that cover no more than half of the cube."""
     found = [Cap(j, t) for j in range(1, MOST_SIGNS + 1) for t in range((j + 1) // 2)]
     return tuple(cap for cap in found if cap.inside <= LARGEST_CAP)
 
 
 @lru_cache(maxsize=64)
 def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
-    """From which budget on which cap has the smallest worst-case variance.
+    """The cap with the smallest worst-case variance, as a step function of the budget.
 
     Returns:
-        (starts, caps): ascending budgets, and the cap from each on, compared at the start.
+        (starts, caps): ascending budgets, and the cap to use from each of them on. Budgets are
+        compared on a grid of 1/32.
     """
     budgets = np.arange(1, 40 * 32) / 32.0
     table = np.array([cap.variance(budgets, dimension) for cap in caps()])
-    # More signs cost more to draw: each must make it better by a part in a hundred.
+    # Signs take time to draw: each additional one must reduce the variance by about 1 %.
     cost = 1.0 + 0.01 * np.array([cap.signs for cap in caps()])[:, None]
     best = np.argmin(table * cost, axis=0)
     starts, chosen = [0.0], [ONE]
@@ -469,10 +472,11 @@ def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
     return np.array(starts), tuple(chosen)
 
 
-# Public randomness from a seed: signs and directions that anyone can compute again.
+# Public randomness from a seed: signs and directions that anyone can recompute.
 #
 # All of it comes from splitmix64 (Steele, Lea and Flood 2014): word number c of a seed s is
-# mix(s + (c + 1)·GOLDEN) in 64-bit arithmetic. Nothing here is secret, and no privacy rests on it.
+# mix(s + (c + 1)·GOLDEN) in 64-bit arithmetic. Nothing here is secret: privacy does not depend
+# on it.
 
 Words = NDArray[np.uint64]
 Singles = NDArray[np.float32]
@@ -484,7 +488,7 @@ _HALF: Final = np.uint64(0xFFFFFFFF)
 
 
 def mix(words: Words) -> Words:
-    """The finaliser of splitmix64: a bijection of 64-bit words in which every bit moves all."""
+    """The finalizer of splitmix64: a bijection of 64-bit words; every input bit affects all."""
     words = words ^ (words >> np.uint64(30))
     words *= _FIRST
     words ^= words >> np.uint64(27)
@@ -500,14 +504,14 @@ def words_of(seeds: Words, count: int) -> Words:
 
 
 def signs(seed: int, rows: Words, cells: Words) -> NDArray[np.bool_]:
-    """The sign of a cell in a row of the public matrix, at each pair: True is −1.
+    """Signs of the public matrix at pairs of a row and a cell: True is −1.
 
-    It is the first bit of mix(mix(seed + (row + 1)·GOLDEN) + (cell + 1)·GOLDEN).
+    A sign is the highest bit of mix(mix(seed + (row + 1)·GOLDEN) + (cell + 1)·GOLDEN).
 
     Args:
         seed: the public seed.
-        rows: the rows wanted.
-        cells: the columns wanted, of a shape that fits that of the rows.
+        rows: row indices.
+        cells: column indices, of a shape that broadcasts with that of the rows.
     """
     one = np.uint64(1)
     keys = mix(np.uint64(seed) + (rows + one) * GOLDEN)
@@ -515,19 +519,20 @@ def signs(seed: int, rows: Words, cells: Words) -> NDArray[np.bool_]:
 
 
 def directions(seeds: Words, count: int, dimension: int) -> Singles:
-    """`count` directions for each seed: Gaussian vectors of length one.
+    """Return `count` directions for each seed: Gaussian vectors, normalized to length one.
 
-    Pair p of direction k takes word k·P + p of its seed, P = ⌈dimension/2⌉: with h its high and l
-    its low 32 bits, the pair is √(−2·ln((h + 1)/2³²)) times the cosine and the sine of 2π·l/2³².
+    Coordinates come in pairs, by the Box-Muller transform. Pair p of direction k uses word k·P + p
+    of its seed, P = ⌈dimension/2⌉: with h its high and l its low 32 bits, the pair is
+    √(−2·ln((h + 1)/2³²)) times the cosine and the sine of 2π·l/2³².
 
     Args:
         seeds: one for each person.
-        count: how many directions each has.
-        dimension: of the space.
+        count: the number of directions per person.
+        dimension: the dimension of the space.
 
     Returns:
-        float32, len(seeds) × count × dimension. The rounding of another machine changes them in
-        the seventh digit, which moves an estimate less than that.
+        float32, len(seeds) × count × dimension. Rounding on another machine changes the seventh
+        digit of a direction, and an estimate by less than that.
     """
     pairs = (dimension + 1) // 2
     words = words_of(seeds, count * pairs)
@@ -550,7 +555,7 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
     return found
 
 
-# The Walsh-Hadamard matrix: H[j, v] = (−1)^(number of bits that j and v share).
+# The Walsh-Hadamard matrix: H[j, v] = (−1)^(number of ones in j AND v).
 
 
 def order(cells: int) -> int:
@@ -564,15 +569,16 @@ def negative(rows: NDArray[np.uint32], cells: NDArray[np.uint32]) -> NDArray[np.
 
 
 def transform(values: Floats) -> Floats:
-    """H·values by log₂ D passes of sums and differences.
+    """H·values, by the fast Walsh-Hadamard transform: log₂ D passes of sums and differences.
 
     Args:
-        values: as many as a power of two.
+        values: D numbers, D a power of two.
     """
     size = len(values)
     there, back = values.astype(np.float64), np.empty(size)
     half = size // 2
-    # Each pass sends pairs of neighbours to the two halves: the order of rows comes out right.
+    # Each pass writes sums and differences of adjacent pairs to the two halves: after log₂ D
+    # passes the rows are in natural order.
     for _ in range(size.bit_length() - 1):
         np.add(there[0::2], there[1::2], out=back[:half])
         np.subtract(there[0::2], there[1::2], out=back[half:])

@@ -1,4 +1,4 @@
-"""Reports in a table of any engine: added up batch by batch, where the rows are."""
+"""Aggregate reports in a table of any engine, batch by batch, where the rows are."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer
 
 
-# A column of bytes, each entry a batch of one or more people: reports of one are read together.
+# A column of bytes: each entry is a batch of reports. Batches of one person are read vectorized.
 
 _FLAGS = 6
-"""Where in a header the flags are: the one byte that may differ between reports of a mechanism."""
+"""Offset of the flags in a header: the only byte that may differ between reports of a mechanism."""
 
 
 def reports_in(column: Bytes, mechanism: Randomizer) -> Iterator[Reports]:
@@ -34,13 +34,13 @@ def reports_in(column: Bytes, mechanism: Randomizer) -> Iterator[Reports]:
 
     Args:
         column: the entries.
-        mechanism: that which they must be of.
+        mechanism: the mechanism that must have made them.
 
     Yields:
-        Reports, of many people at a time, in no particular order.
+        Reports of many people at a time, in no particular order.
 
     Raises:
-        DataError: an entry is malformed, of another mechanism, or holds no report.
+        DataError: an entry is malformed, from another mechanism, or empty.
     """
     many: list[Reports] = []
     for _, matrix in column.groups:
@@ -61,7 +61,10 @@ def reports_in(column: Bytes, mechanism: Randomizer) -> Iterator[Reports]:
 def _alone(
     matrix: NDArray[np.uint8], mechanism: Randomizer
 ) -> tuple[NDArray[np.bool_], Reports | None]:
-    """Which entries are well-formed reports of one person, and these. The others are not judged."""
+    """Return which entries are well-formed reports of one person, and these reports.
+
+    Other entries may be batches of several people: the caller parses them.
+    """
     kind, parameters = mechanism.kind, mechanism.parameters
     head = reports.pack(reports.Header(kind, True, parameters, 1))
     layout = layout_of(kind, parameters)
@@ -76,7 +79,7 @@ def _alone(
     found: Batch = {}
     for name in report.names or ():
         column = rows[name]
-        whole = column.ndim > 1  # a matrix of bytes
+        whole = column.ndim > 1
         found[name] = Bytes(((np.arange(len(rows)), column),)) if whole else column
     answers = layout.alone(found)
     if answers is None:
@@ -89,7 +92,7 @@ def _alone(
 
 
 def _begin_with(head: bytes, matrix: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which entries begin with a header, whatever their flag: compared by eight bytes at a time."""
+    """Return which entries begin with this header, ignoring the flags, eight bytes at a time."""
     found = matrix[:, _FLAGS] <= reports.SIMULATED
     for start in [*range(0, len(head) - 7, 8), len(head) - 8]:
         word = matrix[:, start : start + 8].view("<u8")[:, 0]
@@ -102,7 +105,7 @@ def _begin_with(head: bytes, matrix: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def _joined(batches: list[Reports]) -> Reports:
-    """One batch of several of the same mechanism."""
+    """Concatenate batches of the same mechanism."""
     first = batches[0]
     layout = layout_of(first.kind, first.parameters)
     cuts = [layout.front(b.columns, len(b)) for b in batches]
@@ -120,10 +123,10 @@ def _joined(batches: list[Reports]) -> Reports:
 
 @dataclass(frozen=True)
 class Adding:
-    """From batches of rows to one state. It pickles, and goes to where the rows are.
+    """Fold batches of rows into one state. It pickles, so engines can run it where the rows are.
 
     Attributes:
-        mechanism: that which reports are of.
+        mechanism: the mechanism that made the reports.
         column: the column of bytes, or None for the columns of a table of reports.
         weights: as in `Randomizer.state`.
     """
@@ -133,7 +136,7 @@ class Adding:
     weights: Weights
 
     def __call__(self, batches: Iterator[Batch]) -> State | None:
-        """Add up; None if there is no row."""
+        """Return the state of all rows; None if there are none."""
         found: State | None = None
         for batch in batches:
             for each in self._reports(batch):
@@ -152,12 +155,12 @@ class Adding:
 def state_of(
     mechanism: Randomizer, column: str | None, data: object, weights: Weights
 ) -> State | None:
-    """Add up the reports of a table; None if it has no row.
+    """Return the state of all reports in a table; None if it has no rows.
 
     Args:
-        mechanism: that which reports are of.
+        mechanism: the mechanism that made the reports.
         column: the column of bytes, or None for the columns of a table of reports.
-        data: a frame, a reader of record batches, or the path of a Parquet file.
+        data: a frame, an Arrow reader of record batches, or the path of a Parquet file.
         weights: as in `Randomizer.state`.
 
     Raises:

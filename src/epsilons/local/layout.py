@@ -1,4 +1,4 @@
-"""How reports are laid out: what every kind says of itself, its bits and bytes, its columns."""
+"""The layout of reports in bytes and in tables: the interface of every kind, and helpers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from epsilons.door.batches import Batch, Bytes, Content
 from epsilons.errors import ColumnError, DataError
 from epsilons.types import Floats
 
-# Numbers and bits as bytes: little-endian, the first bit lowest, and zeros after the last.
+# Numbers and bits as bytes: little-endian, the first bit is the lowest, padding bits are zero.
 
 
 class Unpacker:
-    """Takes bytes from the front, and refuses when there are too few, or some are left."""
+    """Reader of bytes from front to back; it refuses missing and surplus bytes."""
 
     def __init__(self, data: bytes) -> None:
         self._data = memoryview(data)
@@ -40,117 +40,120 @@ class Unpacker:
         return unpacked(self.array("u1", (count + 7) // 8), count)
 
     def end(self) -> None:
-        """Refuse what is left."""
+        """Refuse surplus bytes."""
         if self._at != len(self._data):
             raise DataError("A report is too long: there are bytes after its end.")
 
 
 def packed(bits: NDArray[np.bool_]) -> bytes:
-    """Bits as bytes, the first one lowest; every row of a matrix begins with a new byte."""
+    """Pack bits into bytes, the first bit lowest; every row of a matrix begins a new byte."""
     return np.packbits(bits, axis=-1, bitorder="little").tobytes()
 
 
 def unpacked(packed: NDArray[np.uint8], count: int) -> NDArray[np.bool_]:
-    """`count` bits, or rows of as many; what fills the last byte must be zero.
+    """Unpack `count` bits, or rows of `count` bits; padding bits must be zero.
 
     Raises:
-        DataError: it is not.
+        DataError: a padding bit is not zero.
     """
     if count % 8 and (packed[..., -1] >> (count % 8)).any():
         raise DataError("A report is malformed: bits that must be zero are not.")
     return np.unpackbits(packed, axis=-1, count=count, bitorder="little").view(np.bool_)
 
 
-# What every kind of report must say of itself: how its answers stand in bytes and in a table.
+# The interface of every kind of report: how its answers are stored in bytes and in a table.
 
 Answers = tuple[NDArray[Any], ...]
-"""The answers of a batch of reports, in arrays: docs/local-reports.md says what each kind has."""
+"""The answers of a batch of reports, as arrays: docs/local-reports.md lists those of each kind."""
 
 
 class Layout(ABC):
-    """How the answers of one kind of report are written and read. Public parameters fix it.
+    """Reads and writes the answers of one kind of report. Public parameters determine it.
 
-    Headers, parameters and budgets, which all kinds have, are no part of it.
+    It does not cover headers, parameters and budgets, which all kinds share.
     """
 
     @property
     @abstractmethod
     def columns(self) -> dict[str, Content]:
-        """The columns that answers have in a table, and what each holds."""
+        """The columns of answers in a table, by name, with the type of each."""
 
     @abstractmethod
     def to_bytes(self, answers: Answers) -> bytes:
-        """Answers as they are sent."""
+        """Serialize answers as they are sent."""
 
     @abstractmethod
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """Read the answers of so many people.
+        """Read the answers of `people` people.
 
         Raises:
-            DataError: these are no such answers.
+            DataError: the bytes are not valid answers.
         """
 
     @abstractmethod
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
-        """Answers as columns of a table, one row for each person."""
+        """Return answers as columns of a table, one row for each person."""
 
     @abstractmethod
     def from_table(self, table: Batch) -> Answers:
-        """Read the answers of a table, in the order that reports have.
+        """Read the answers of a table, in the order of people in reports.
 
         Raises:
-            DataError: an answer cannot be.
+            DataError: an answer is invalid.
         """
 
     @abstractmethod
     def fields(self, size: int) -> list[Any] | None:
-        """The fields of one person's answer that takes `size` bytes, as NumPy describes them.
+        """NumPy fields of one person's answer of `size` bytes.
 
         Returns:
-            Fields with the names of columns; None if no answer takes so many bytes.
+            Fields named after columns; None if no answer has this size.
         """
 
     def alone(self, table: Batch) -> Batch | None:
-        """Make a table of the fields of people who each sent a report of their own.
+        """Complete the table of `fields` of people who each sent a report of their own.
 
         Returns:
-            All columns; None if these are not the reports that their size says.
+            All columns; None if an answer contradicts its size.
         """
         return table
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """In which order the rows of a table come in reports; None for their own.
+        """The order in which reports hold the rows of a table; None if it is the same.
 
         Raises:
-            DataError: an answer cannot be.
+            DataError: an answer is invalid.
         """
         return None
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
-        """How many people stand in front: batches are joined front to front, and back to back."""
+        """The number of people in the front part of a batch.
+
+        Joining batches concatenates all front parts, then all rest.
+        """
         return people
 
 
-# Reports as a table, one row for each person: docs/local-reports.md says what columns it has.
+# Reports as a table, one row for each person: docs/local-reports.md lists its columns.
 
 COMMON: Final[dict[str, Content]] = {
     "mechanism": "integers",
     "private": "bits",
     "epsilon": "numbers",
 }
-"""The columns that reports of all mechanisms have."""
+"""The columns that reports of all mechanisms share."""
 
 
 def columns_of(layout: Layout) -> dict[str, Content]:
-    """The columns of a table, and what each holds."""
+    """All columns of a table of reports, by name, with the type of each."""
     return COMMON | layout.columns
 
 
 def checked(layout: Layout, columns: Mapping[str, Any]) -> Batch:
-    """Return the columns that count, as arrays of one length.
+    """Return the columns that a layout needs, as arrays of one length.
 
     Raises:
-        ColumnError: one is not there, or is not of its type or length.
+        ColumnError: a column is missing, or has the wrong type or length.
     """
     found: Batch = {}
     rows: int | None = None
@@ -166,7 +169,7 @@ def checked(layout: Layout, columns: Mapping[str, Any]) -> Batch:
 
 
 def _column(name: str, content: Content, given: Any) -> tuple[NDArray[Any] | Bytes, int]:
-    """One column, and how many rows it has."""
+    """Check one column, and return it with its number of rows."""
     if isinstance(given, Bytes):
         return given, sum(len(rows) for rows, _ in given.groups)
     array = np.asarray(given, dtype=object if content == "bytes" else None)
@@ -184,10 +187,10 @@ def _column(name: str, content: Content, given: Any) -> tuple[NDArray[Any] | Byt
 
 
 def read(layout: Layout, table: Batch) -> tuple[Floats, Answers]:
-    """Budgets and answers, in the order that reports have.
+    """Return budgets and answers, in the order of people in reports.
 
     Raises:
-        DataError: an answer cannot be.
+        DataError: an answer is invalid.
     """
     given: Any = table["epsilon"]
     epsilon: Floats = np.ascontiguousarray(given, dtype=np.float64)
@@ -198,10 +201,10 @@ def read(layout: Layout, table: Batch) -> tuple[Floats, Answers]:
 
 
 def bits(column: Any) -> NDArray[np.bool_]:
-    """Booleans, or 0 and 1.
+    """Return booleans, or integers 0 and 1, as booleans.
 
     Raises:
-        DataError: there is something else.
+        DataError: there is any other value.
     """
     given: NDArray[Any] = column
     if given.dtype == np.bool_:
@@ -212,10 +215,10 @@ def bits(column: Any) -> NDArray[np.bool_]:
 
 
 def whole(column: Any, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-    """Integers of another type, if it has them all.
+    """Cast integers to another type.
 
     Raises:
-        DataError: it has not.
+        DataError: an integer is out of the range of that type.
     """
     given: NDArray[Any] = column
     if len(given) and (given.min() < 0 or int(given.max()) > np.iinfo(dtype).max):
@@ -224,12 +227,12 @@ def whole(column: Any, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
 
 
 def word(column: Any) -> NDArray[np.uint64]:
-    """The 64 bits of integers, whether or not they were taken for signed ones."""
+    """Return 64-bit integers as unsigned; engines may have stored them as signed."""
     given: NDArray[Any] = column
     return given.astype(np.uint64)
 
 
 def by_length(column: Any) -> tuple[tuple[NDArray[np.int64], NDArray[np.uint8]], ...]:
-    """A column of bytes: for each length, the rows that have it, and their bytes."""
+    """The rows of a column of bytes, grouped by length, with their bytes."""
     found: Bytes = column
     return found.groups

@@ -1,4 +1,4 @@
-"""What people hand in: numbers, categories and budgets, checked before anything is drawn."""
+"""Validation of people's input: numbers, categories and budgets, before anything is drawn."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from epsilons.errors import ArgumentError, BudgetError, DataError, MissingValueE
 from epsilons.risk.local import LEAST, MOST
 from epsilons.types import Floats, Integers
 
-# What people hand in: budgets and numbers, checked before anything is drawn.
+# Budgets and numbers.
 
 _HINT = "0 sends pure noise and math.inf the value itself."
 
 GRID: Final = 1 << 30
-"""Steps of the public grid on which a number is put before it is randomized."""
+"""Steps of the public grid to which a number is rounded before it is randomized."""
 
 
 def budgets_of(epsilons: Any, people: int) -> Floats:
-    """The budget of each person: one number for all, or one for each, rounded down to a float64.
+    """The budget of each person, rounded down to a float64.
 
     Args:
-        epsilons: what the user gave.
-        people: how many there are.
+        epsilons: one number for everyone, or one for each person.
+        people: the number of people.
 
     Raises:
         BudgetError: a budget is negative, NaN or not a number.
@@ -51,7 +51,7 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
             f"but has shape {given.shape}."
         )
     budgets = np.ascontiguousarray(np.broadcast_to(floats_down(given), people))
-    if people and not budgets.min() >= 0.0:  # NaN is the minimum wherever there is one
+    if people and not budgets.min() >= 0.0:  # `min` is NaN if any budget is
         raise BudgetError(
             f"epsilons must lie in [0, ∞], but somebody's is negative or NaN. {_HINT}"
         )
@@ -59,10 +59,10 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
 
 
 def array_of(values: Any) -> NDArray[Any]:
-    """Values as an array; None among numbers is a missing one.
+    """Values as an array; None among numbers becomes NaN.
 
     Raises:
-        DataError: they are not alike, and make no array.
+        DataError: values of different kinds or shapes make no array.
     """
     try:
         given = np.asarray(values)
@@ -76,19 +76,20 @@ def array_of(values: Any) -> NDArray[Any]:
 
 
 def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Floats, NDArray[Any]]:
-    """Values as float64, and where one is missing.
+    """Return values as float64, and whether each is missing.
 
     Args:
-        values: what the user gave, one row for each person.
-        shape: of one person's value.
-        missing: "error" to refuse a value that is NaN or infinite, "midpoint" to take the middle.
+        values: one row for each person.
+        shape: the shape of one person's value.
+        missing: "error" to refuse a value that is NaN or infinite, "midpoint" to accept it.
 
     Raises:
-        DataError: these are not numbers of that shape.
-        MissingValueError: one is missing. On the person's own device: do not send it on.
+        DataError: values are not numbers of that shape.
+        MissingValueError: a value is missing. This runs on the person's device: the error depends
+            on the value and must not be sent on.
     """
     if missing == "midpoint" and not shape and isinstance(values, (list, tuple)):
-        # In a list the type of a value is data: one that is no number is a missing one.
+        # In a list the type of a value is private data: a non-number counts as missing.
         given: NDArray[Any] = floats(values, "values", lenient=True)
     else:
         given = array_of(values)
@@ -101,7 +102,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
     with np.errstate(over="ignore", invalid="ignore"):
         total = numbers.sum(axis=1) if shape else numbers
     absent: NDArray[Any] = ~np.isfinite(total)
-    if absent.any() and shape:  # a sum may overflow where no number is missing
+    if absent.any() and shape:  # the sum of finite numbers may overflow
         absent = np.asarray(~np.isfinite(numbers).all(axis=1))
     if missing == "error" and absent.any():
         raise MissingValueError(
@@ -112,7 +113,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
 
 
 def gridded(numbers: Floats, absent: NDArray[Any], bounds: tuple[float, float]) -> Integers:
-    """Numbers on the public grid, cut to the bounds; the middle where one is missing."""
+    """Clip numbers to the bounds and round them to the public grid; missing ones to its middle."""
     lo, hi = bounds
     if absent.any():
         numbers = np.where(absent, lo + (hi - lo) / 2.0, numbers)
@@ -136,10 +137,10 @@ def count_of(name: str, value: Any, least: int, most: int) -> int:
 
 
 def positive(name: str, value: Any) -> float:
-    """Return `value` as a finite float above zero.
+    """Return `value` as a float, strictly between 10⁻¹⁵⁰ and 10¹⁵⁰.
 
     Raises:
-        ArgumentError: it is not.
+        ArgumentError: it is not such a number.
     """
     number = isinstance(value, (int, float, np.integer, np.floating))
     if number and not isinstance(value, bool) and 0.0 < value < math.inf:
@@ -149,17 +150,17 @@ def positive(name: str, value: Any) -> float:
     raise ArgumentError(f"{name}={value!r} must be a number above zero, and not beyond 10^±150.")
 
 
-# Categories: which labels there are, and which cell a value is.
+# Categories: the labels, and the cell of each value.
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The declared categories, in their order.
+    """The declared categories, in order.
 
     Attributes:
         names: the labels: strings, integers or booleans.
         other: the cell of undeclared values, or None.
-        counted: whether the labels are the integers from 0.
+        counted: whether the labels are 0, 1, …, k − 1.
     """
 
     names: tuple[Any, ...]
@@ -171,8 +172,8 @@ class Labels:
         """Check categories.
 
         Raises:
-            ArgumentError: there are too few or too many, or one is no label, or comes twice, or
-                `other` is not among them.
+            ArgumentError: there are too few or too many categories, one is not a label or occurs
+                twice, or `other` is not among them.
         """
         if isinstance(categories, Collection) and not isinstance(categories, (str, bytes, dict)):
             names = tuple(
@@ -192,7 +193,7 @@ class Labels:
 
     @cached_property
     def digest(self) -> bytes:
-        """Eight bytes that tell these labels from others: SHA-256 of them as lines of JSON."""
+        """The first eight bytes of SHA-256 of the labels as lines of JSON."""
         text = "\n".join(json.dumps(name, ensure_ascii=False) for name in self.names)
         return hashlib.sha256(text.encode()).digest()[:8]
 
@@ -200,13 +201,13 @@ class Labels:
         """The cell of each value.
 
         Raises:
-            DataError: these are not one label for each person, or one is not declared. On the
-                person's own device: `other` is the alternative that never refuses.
+            DataError: values are not one label for each person, or one is undeclared. This runs on
+                the person's device. With `other`, undeclared values are never refused.
         """
         given: NDArray[Any]
         try:
             if isinstance(values, (list, tuple)):
-                # NumPy would make text, or floats, of all because of one of them.
+                # NumPy would convert all labels to text or floats because of a single one.
                 given = np.fromiter(values, dtype=object, count=len(values))
             else:
                 given = np.asarray(values)
@@ -232,11 +233,11 @@ class Labels:
         return cells
 
     def _looked_up(self, given: NDArray[Any]) -> NDArray[np.int64]:
-        """Each distinct value is looked up once; −1 for those that are not declared."""
+        """The cell of each value, −1 if undeclared; distinct values are looked up once."""
         place = {(type(name), name): k for k, name in enumerate(self.names)}
         if given.dtype.kind not in "OUSiub":
             return np.full(len(given), -1, dtype=np.int64)
-        if given.dtype.kind == "O":  # labels of several types, or something missing
+        if given.dtype.kind == "O":  # labels of several types, or missing ones
             found = [_place(place, value) for value in given.tolist()]
             return np.array(found, dtype=np.int64)
         distinct, back = np.unique(given, return_inverse=True)
@@ -245,35 +246,35 @@ class Labels:
 
 
 def _place(places: dict[tuple[type, Any], int], value: Any) -> int:
-    """The place of one value among labels of its own type, −1 if it is not declared."""
+    """The index of one value among labels of the same type, −1 if undeclared."""
     if isinstance(value, np.generic):
         value = value.item()
     try:
         return places.get((type(value), value), -1)
-    except TypeError:  # a list, which is no label
+    except TypeError:  # unhashable, such as a list
         return -1
 
 
-# Which budgets reports may have: a menu that was declared, or a range that no report can abuse.
+# The budgets that reports may claim: those of a declared menu, or a range that is safe from abuse.
 
 _SHOWN = 8
-"""Levels that a message names."""
+"""The largest number of levels that a message lists."""
 
 Menu = Sequence[float] | None
-"""The declared levels, ascending; None if there are none."""
+"""The declared levels, ascending; None if no menu was declared."""
 
 
 def menu_of(levels: Any) -> Menu:
     """Check the argument `levels`.
 
     Args:
-        levels: None, or the budgets that people were offered.
+        levels: None, or the budgets that people are offered.
 
     Returns:
         The distinct levels, ascending, or None.
 
     Raises:
-        BudgetError: it is not a collection of budgets, or all of them are 0.
+        BudgetError: `levels` is not a collection of budgets, or all of them are 0.
     """
     if levels is None:
         return None
@@ -300,7 +301,7 @@ def _level(level: Any) -> float:
 
 
 def refusal(epsilon: Floats, most: float, levels: Menu) -> str | None:
-    """Why budgets are not taken: half a sentence; None if all are.
+    """The reason why budgets are refused, as the end of a sentence; None if all are accepted.
 
     Args:
         epsilon: budgets in [0, ∞].

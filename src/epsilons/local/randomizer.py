@@ -1,4 +1,4 @@
-"""What all randomizers share: randomize, add up, estimate."""
+"""The base class of all local randomizers: randomize, aggregate, estimate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from epsilons.results.report import number
 from epsilons.risk.local import WEIGHTS, Reported, ReportedCells, ReportedVector, Sums, influence
 from epsilons.types import Column, Data, Floats, Weights
 
-# What is protected and what is assumed in the local model, in words.
+# Texts of releases: what the local model protects and assumes.
 
 PROTECTED_LOCALLY: Final = (
     "Each person's value, before it leaves them: whatever it is, the probability of what they send "
@@ -43,14 +43,14 @@ ASSUMED_LOCALLY: Final = {
     "mean vector": f"{_LOCAL_SAMPLE} values. This estimates the mean vector of that population.",
     "frequencies": f"{_LOCAL_SAMPLE} categories. This estimates the shares in that population.",
 }
-"""What the error assumes in the local model, by the statistic; `honest_reports` goes on from it."""
+"""What the stated error assumes, by statistic; the text of `honest_reports` is appended."""
 
 
 def related_locally(assumed: str) -> str:
-    """What is assumed if all reports count alike and budgets may say anything about values.
+    """The assumptions if all reports have equal weight and budgets may be related to values.
 
     Args:
-        assumed: what is assumed if budgets say nothing, as `ASSUMED_LOCALLY` begins.
+        assumed: the assumptions if they are unrelated: a text of `ASSUMED_LOCALLY`.
     """
     rest = assumed.removeprefix(_LOCAL_SAMPLE)
     what = rest.split(".", 1)[0].strip()
@@ -58,15 +58,15 @@ def related_locally(assumed: str) -> str:
 
 
 def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
-    """What is assumed about those who report, and what it costs if that is wrong.
+    """The text of the assumption that reports are honest, and of the error if they are not.
 
     Args:
-        lies: how many reports may be dishonest.
-        moved: how far they can have moved the estimate, in words; None for anywhere.
+        lies: the number of reports that may be dishonest.
+        moved: how far these can have moved the estimate, formatted; None if anywhere.
         menu: whether a menu of budgets was declared.
 
     Returns:
-        Words that go on from others.
+        Text that is appended to other assumptions.
     """
     what = (
         f"{lies:,} of these reports were not, they"
@@ -79,10 +79,10 @@ def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
 
 
 def shortened(ball: float, *, midpoint: bool) -> str:
-    """What becomes of vectors that are too long and, if any are accepted, of missing ones.
+    """The text on how long vectors and, if accepted, missing vectors are treated.
 
     Args:
-        ball: how long vectors can be.
+        ball: the largest length of a vector.
         midpoint: whether missing vectors are accepted.
     """
     more = "; missing vectors count as zero" if midpoint else ""
@@ -90,7 +90,7 @@ def shortened(ball: float, *, midpoint: bool) -> str:
 
 
 def tossed(*, midpoint: bool) -> str:
-    """What a missing yes or no counts as; nothing is said if it is refused."""
+    """The text on how a missing yes or no is treated; empty if it is refused."""
     return "A missing answer counts as the toss of a fair coin." if midpoint else ""
 
 
@@ -99,15 +99,15 @@ ALL_NOISE: Final = "epsilon is below 2⁻²⁰ for everyone: all reports are pur
 
 @dataclass(frozen=True, eq=False)
 class FromReports:
-    """What a kind of reports makes of a state.
+    """The part of a release that depends on the kind of reports.
 
     Attributes:
-        statistic: what was estimated.
+        statistic: the name of the statistic.
         estimate: the result, with its margin.
-        method: by name.
+        method: the name of the method.
         risk: worst-case mean squared error, in data units.
-        honesty: what is assumed of those who report, in words.
-        treats: what became of values that do not fit, in words.
+        honesty: text of the assumption that reports are honest.
+        treats: text on how values out of range or missing were treated.
     """
 
     statistic: str
@@ -119,14 +119,14 @@ class FromReports:
 
 
 class Randomizer(ABC):
-    """A randomizer with its estimator. It is fixed, holds no data, and may be published."""
+    """A randomizer with its estimator. It is immutable, holds no data, and may be published."""
 
     kind: ClassVar[str]
     levels: Sequence[float] | None
 
     @property
     def terms(self) -> StateTerms:
-        """On which terms reports are accepted."""
+        """The terms on which reports are accepted."""
         return StateTerms(self.levels)
 
     @property
@@ -136,52 +136,52 @@ class Randomizer(ABC):
 
     @property
     def fingerprint(self) -> int:
-        """A number for kind and parameters: the column `mechanism` of a table of reports."""
+        """A hash of kind and parameters: the column `mechanism` of a table of reports."""
         return wire.fingerprint(self.kind, self.parameters)
 
     @abstractmethod
     def _read(self, values: Any) -> tuple[Any, int]:
-        """Check values; return them as they are drawn from, and how many people there are."""
+        """Check values; return them in the form that `_draw` takes, and the number of people."""
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """In which order people come in a batch; None for the order they were given in."""
+        """The order of people in a batch; None to keep the order given."""
         return None
 
     @abstractmethod
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
-        """Randomize."""
+        """Randomize checked values."""
 
     @abstractmethod
     def _add(self, reports: Reports, weights: Weights) -> tuple[Floats, Sums]:
-        """Check reports and add them up."""
+        """Check reports; return their weighted total and the sums for risk and intervals."""
 
     @abstractmethod
     def _sums(self, epsilon: Floats, weights: Weights) -> Sums:
-        """What reports at these budgets add up to, whatever they say; who sends one bit first."""
+        """The sums of reports at these budgets. They do not depend on the answers."""
 
     @abstractmethod
     def _margin(self, sums: Sums, people: int) -> Reported | ReportedCells | ReportedVector:
-        """How far an estimate from such reports may be from the truth."""
+        """The margin of error of an estimate from reports with these sums."""
 
     @abstractmethod
     def _estimated(self, state: State) -> FromReports:
-        """Estimate."""
+        """Compute the estimate from a state."""
 
     def forecast(
         self, budgets: Budgets, *, weights: Weights = "variance"
     ) -> Reported | ReportedCells | ReportedVector:
-        """How far off an estimate will be if people with these budgets report.
+        """Forecast the margin of error of an estimate if people with these budgets report.
 
         Args:
-            budgets: the people. The forecast depends on budgets alone, so nobody has to report.
+            budgets: their budgets. The forecast depends on nothing else, so nobody has to report.
             weights: "variance", "paper" or "uniform", as in `state`.
 
         Returns:
-            The margin that a release from their reports has: see `epsilons.risk.local`.
+            The margin that a release from their reports will have: see `epsilons.risk.local`.
 
         Raises:
             BudgetError: reports cannot have one of these budgets, or all would be pure noise.
-            ArgumentError: `weights` is not known.
+            ArgumentError: `weights` is unknown.
         """
         parameters.choice("weights", weights, WEIGHTS)
         why = refusal(budgets.levels, extent_of(budgets.levels)[1], self.levels)
@@ -195,11 +195,11 @@ class Randomizer(ABC):
         return self._margin(sums, budgets.n)
 
     def randomize(self, value: Column, epsilon: float, source: Source | None = None) -> Reports:
-        """Randomize one person's value, where they are.
+        """Randomize one person's value, on their own device.
 
         Args:
             value: the person's value.
-            epsilon: their budget: one of `levels`; where none are declared, from 0 to 2²⁰. 0 sends
+            epsilon: their budget: one of `levels`, or from 0 to 2²⁰ if none are declared. 0 sends
                 pure noise, ∞ the value itself.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
@@ -207,8 +207,8 @@ class Randomizer(ABC):
             Their report. `.to_bytes()` is what is sent.
 
         Raises:
-            DataError: the value is not of the kind that is asked for. It may depend on the value,
-                so it must stay on the person's device.
+            DataError: the value is of the wrong kind. The error may depend on the value, so it
+                must stay on the person's device.
             BudgetError: the budget is negative, NaN, or not one that reports may have.
             ArgumentError: the source is invalid.
         """
@@ -221,14 +221,14 @@ class Randomizer(ABC):
 
         Args:
             values: one for each person.
-            epsilons: their budgets, or one for all, as in `randomize`.
+            epsilons: their budgets, or one for everyone, as in `randomize`.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
-            Their reports: in order, but for means those who send one bit before the others.
+            Their reports, in order. Exception: for means, people who send one bit come first.
 
         Raises:
-            DataError: a value is not of the kind that is asked for.
+            DataError: a value is of the wrong kind.
             BudgetError: a budget is negative, NaN, or not one that reports may have.
             ArgumentError: the source is invalid, there are more or fewer budgets than people, or
                 values and budgets are labelled and their labels differ.
@@ -256,26 +256,27 @@ class Randomizer(ABC):
         data: Data | None = None,
         weights: Weights = "variance",
     ) -> State:
-        """Add up reports. States merge with `+`, in any order.
+        """Aggregate reports. States merge with `+`, in any order.
 
         Args:
-            reports: a batch, as it was made or as it was sent. If `data` is given: the name of its
-                column of bytes, each entry a batch of one or more people; or None, if its columns
-                are those of `Reports.to_columns`.
-            data: a table of reports: a frame of any engine, a reader of Arrow's record batches, or
-                the path of a Parquet file. It is read once, in batches; Spark adds up where the
+            reports: a batch, as `Reports` or as bytes. If `data` is given: the name of its column
+                of bytes, each entry a batch of one or more people; or None, if its columns are
+                those of `Reports.to_columns`.
+            data: a table of reports: a frame of any engine, an Arrow reader of record batches, or
+                the path of a Parquet file. It is read once, in batches; Spark aggregates where the
                 rows are.
-            weights: "variance": by the inverse of the worst-case variance. "paper": as the papers
-                have them. "uniform": all alike. Reports that are pure noise, at ε below 2⁻²⁰,
-                always weigh nothing.
+            weights: "variance": inverse of the worst-case variance. "paper": as in the papers.
+                "uniform": equal weights. Reports at ε below 2⁻²⁰ are pure noise and always have
+                weight 0.
 
         Returns:
-            All that `estimate` needs from them.
+            Everything that `estimate` needs from the reports.
 
         Raises:
-            DataError: a report is malformed, too long, of another mechanism, or at a budget that is
-                not on the menu, or there is none. Nothing of the batch, or of `data`, is used then.
-            ArgumentError: arguments do not fit together, or `data` lacks columns that it needs.
+            DataError: a report is malformed or too long, from another mechanism, or at a budget
+                that is not on the menu; or there are no reports. Then nothing of the batch, or of
+                `data`, is used.
+            ArgumentError: arguments contradict each other, or `data` lacks required columns.
             FileError: `data` is a path, and the file cannot be read.
         """
         parameters.choice("weights", weights, WEIGHTS)
@@ -305,7 +306,7 @@ class Randomizer(ABC):
         )
 
     def _of_data(self, column: Any, data: Any, weights: Weights) -> State:
-        """Add up the reports of a table."""
+        """Aggregate the reports of a table."""
         if not (column is None or isinstance(column, str)):
             raise ArgumentError(
                 "reports must be the name of a column of bytes of data, or be left out."
@@ -327,22 +328,22 @@ class Randomizer(ABC):
         """Estimate from reports.
 
         Args:
-            reports: a batch, a state, or a stream of either, which is never held whole. If `data`
-                is given: the name of a column, or None, as in `state`.
+            reports: a batch, a state, or a stream of either, which is not held in memory. If
+                `data` is given: the name of a column, or None, as in `state`.
             data: a table of reports, as in `state`.
             weights: "variance", "paper" or "uniform", as in `state`.
-            confidence: of the interval that is printed.
-            title: what was measured, in one line of at most 120 characters, to be shown with it.
+            confidence: confidence of the printed interval.
+            title: what was measured, in one line of at most 120 characters, shown with the result.
 
         Returns:
             The release.
 
         Raises:
-            DataError: a report is malformed, of another mechanism, or at a budget that is not on
-                the menu; or there is none.
+            DataError: a report is malformed, from another mechanism, or at a budget that is not on
+                the menu; or there are no reports.
             BudgetError: all reports are pure noise.
-            ArgumentError: weights, confidence, the title, a state or the columns of `data` do not
-                fit.
+            ArgumentError: weights, confidence, the title, a state or the columns of `data` are
+                invalid.
             FileError: `data` is a path, and the file cannot be read.
         """
         parameters.choice("weights", weights, WEIGHTS)
@@ -376,7 +377,7 @@ class Randomizer(ABC):
             protects=PROTECTED_LOCALLY,
             assumes=ASSUMED_LOCALLY[found.statistic] + found.honesty,
             treats=found.treats,
-            missing=getattr(self, "missing", "error"),  # categories have no middle
+            missing=getattr(self, "missing", "error"),  # Frequencies has no `missing`
             private=state.private,
             mechanism=self,
             title=title,
@@ -402,13 +403,14 @@ class Randomizer(ABC):
 
 
 def honesty(state: State, off: float, told: Callable[[float], str], whole: float = 1.0) -> str:
-    """What is assumed of the people who report, in words, with what it costs if it is not so.
+    """The text of the assumption that reports are honest, with the error if 1 % of them are not.
+
+    The callable formats an error on a unit range for this text.
 
     Args:
-        state: of their reports.
-        off: how far the estimate is from the middle of what a report says, on a unit range.
-        told: words for an error on a unit range.
-        whole: an error that is as large as there can be, on a unit range.
+        state: the state of the reports.
+        off: distance of the estimate from the middle of a report's range, on a unit range.
+        whole: the largest possible error on a unit range.
     """
     lies = max(state.n // 100, 1)
     far = influence(lies, state.n, state.sums, off)

@@ -1,4 +1,4 @@
-"""Reports: all that leaves people, in columns or as bytes."""
+"""Reports: the only data that leave people's devices, in columns or as bytes."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from epsilons.local.randomizer import Randomizer
 
 
-# Reports as bytes: docs/local-reports.md is the specification, this is the code.
+# Reports as bytes. docs/local-reports.md is the specification.
 #
-# A batch is a header, the public parameters of the mechanism, the budgets, and the columns of the
-# mechanism, which are its layout's. A report is a batch of one. Everything is little-endian.
+# A batch is a header, the public parameters of the mechanism, the budgets, and the answers in the
+# mechanism's layout. A report is a batch of one person. Everything is little-endian.
 
 MAGIC: Final = b"EPSR"
 VERSION: Final = 1
 SIMULATED: Final = 1
-"""The flag of reports that were drawn from a seed: they are not private."""
+"""The flag of reports drawn from a seed, which are not private."""
 
 HEADER: Final = struct.Struct("<4sBBBxII")
 LONGEST: Final = 64
-"""Bytes that the parameters of a mechanism take at most."""
+"""The largest size of a mechanism's parameters, in bytes."""
 
 NAMES: Final = {kind.code: name for name, kind in KINDS.items()}
 
 
 class Header(NamedTuple):
-    """What stands before the columns."""
+    """What a batch begins with: everything before budgets and answers."""
 
     kind: str
     private: bool
@@ -49,17 +49,17 @@ class Header(NamedTuple):
 
 
 def pack(head: Header) -> bytes:
-    """Write a header with its parameters."""
+    """Serialize a header with its parameters."""
     flags = 0 if head.private else SIMULATED
     code, length = KINDS[head.kind].code, len(head.parameters)
     return HEADER.pack(MAGIC, VERSION, code, flags, length, head.people) + head.parameters
 
 
 def unpack(data: bytes) -> tuple[Header, Unpacker]:
-    """Read a header; what follows it is left in the bytes that are returned.
+    """Parse a header; return it with a reader of the bytes that follow.
 
     Raises:
-        DataError: this is not the beginning of a batch of reports of this version.
+        DataError: the bytes do not begin a batch of reports of this version.
     """
     source = Unpacker(data)
     magic, version, kind, flags, longest, count = HEADER.unpack(source.take(HEADER.size))
@@ -73,10 +73,10 @@ def unpack(data: bytes) -> tuple[Header, Unpacker]:
 
 
 def fingerprint(kind: str, parameters: bytes) -> int:
-    """A number that tells mechanisms and public parameters apart.
+    """A hash of a mechanism and its public parameters.
 
-    The first eight bytes of SHA-256 of the mechanism's code and its parameters, read as a signed
-    integer, which every engine has.
+    It is the first eight bytes of SHA-256 of the mechanism's code and its parameters, read as a
+    signed integer, which every engine has.
     """
     digest = hashlib.sha256(bytes([KINDS[kind].code]) + parameters).digest()
     return int.from_bytes(digest[:8], "little", signed=True)
@@ -84,15 +84,15 @@ def fingerprint(kind: str, parameters: bytes) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """What one or many people sent: their budgets, and answers that are private at these.
+    """Reports of one or more people: their budgets, and their answers randomized at these.
 
     Attributes:
         kind: "bit", "mean", "vector" or "frequencies".
         parameters: the public parameters of the mechanism, as stored in a report.
-        private: False if any was drawn from a seed.
+        private: False if any report was drawn from a seed.
         epsilon: the budget of each person.
-        columns: the answers: docs/local-reports.md says what each kind has.
-        extent: the least and the largest budget, (0, 0) if nobody reports.
+        columns: the answers: docs/local-reports.md describes those of each kind.
+        extent: the smallest and the largest budget, (0, 0) if there are no reports.
     """
 
     kind: str
@@ -104,10 +104,10 @@ class Reports:
 
     def __post_init__(self) -> None:
         extent = extent_of(self.epsilon)
-        if not extent[0] >= 0.0:  # NaN is the minimum wherever there is one
+        if not extent[0] >= 0.0:  # the minimum is NaN if any budget is
             raise DataError("A report is malformed: its budget is negative or NaN.")
         object.__setattr__(self, "extent", extent)
-        # They stay within it: a view, since the array may be one of the caller's.
+        # Budgets must stay within `extent`. Freeze a view: the array may belong to the caller.
         object.__setattr__(self, "epsilon", self.epsilon.view())
         freeze(self.epsilon)
 
@@ -119,10 +119,10 @@ class Reports:
         return f"Reports({self.kind!r}, {size:,} {'person' if size == 1 else 'people'})"
 
     def to_bytes(self) -> bytes:
-        """The reports as they are sent.
+        """Serialize the reports as they are sent.
 
         Returns:
-            The bytes that docs/local-reports.md describes.
+            Bytes in the format of docs/local-reports.md.
         """
         head = Header(self.kind, self.private, self.parameters, len(self))
         budgets = self.epsilon.astype("<f8", copy=False).tobytes()
@@ -131,16 +131,16 @@ class Reports:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Reports:
-        """Read reports.
+        """Parse reports.
 
         Args:
             data: exactly one batch.
 
         Returns:
-            The reports. Whether they fit a mechanism is checked when they are used for an estimate.
+            The reports. An estimate checks whether they are from its mechanism.
 
         Raises:
-            DataError: the bytes are malformed, cut short, too long or of another version.
+            DataError: the bytes are malformed, of another version, or too few or too many.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise DataError(f"Reports are bytes, not {type(data).__name__}.")
@@ -151,11 +151,11 @@ class Reports:
         return cls(head.kind, head.parameters, head.private, epsilon, columns)
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
-        """The reports as a table: one row for each person.
+        """Return the reports as a table: one row for each person.
 
         Returns:
-            Columns by name, without missing entries: `mechanism`, `private`, `epsilon`, and the
-            answers that docs/local-reports.md describes. A frame of any engine takes them.
+            Columns by name, without nulls: `mechanism`, `private`, `epsilon`, and the answers that
+            docs/local-reports.md describes. They can be stored in a frame of any engine.
         """
         code = fingerprint(self.kind, self.parameters)
         return {
@@ -170,16 +170,16 @@ class Reports:
         """Read a table of reports.
 
         Args:
-            columns: arrays by name, as `to_columns` makes them; others are ignored.
-            mechanism: the one that reports must belong to. A table names its mechanism and public
-                parameters by a fingerprint, and does not hold them.
+            columns: arrays by name, as `to_columns` returns them; other columns are ignored.
+            mechanism: the mechanism of the reports. A table holds only a fingerprint of its
+                mechanism and public parameters.
 
         Returns:
             The reports.
 
         Raises:
-            ColumnError: a column is missing, has the wrong type, or another length than the others.
-            DataError: a report is malformed, or of another mechanism or other parameters.
+            ColumnError: a column is missing, has the wrong type, or differs in length.
+            DataError: a report is malformed, or from another mechanism or with other parameters.
         """
         kind, parameters = mechanism.kind, mechanism.parameters
         layout = layout_of(kind, parameters)
@@ -193,7 +193,7 @@ class Reports:
 
 
 def foreign(mechanism: Randomizer) -> DataError:
-    """What to raise when reports are of another mechanism, or have other parameters."""
+    """The error for reports from another mechanism or with other parameters."""
     return DataError(
         "These reports were not made by this mechanism, or have other public parameters than "
         f"{mechanism!r}. They are not used."

@@ -1,4 +1,4 @@
-"""One number of each person: a bit, or a value on a known range."""
+"""Local randomizers for one number per person: a bit, or a value on a known range."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ from epsilons.words import clipped
 METHODS: Final = get_args(LocalMeanMethod)
 
 _FAR: Final = 50.0
-"""No number is taken that is further out than this many scales.
+"""A number further outside the range than this many scales of its noise is refused.
 
-An honest one is with probability e^{−50}: once in 10²¹.
+An honest one is that far out with probability e^{−50}: once in 10²¹.
 """
 
 _ENOUGH: Final = 1e8
-"""Noise at this budget is a hundredth of a step of the grid: ∞ is counted like it."""
+"""Larger budgets, and ∞, are weighted like this one: its noise has scale 10⁻⁸ of the range."""
 
 
 @storable("local.Bit")
 @dataclass(frozen=True)
 class Bit(Randomizer):
-    """Yes or no from each person, at their own budget; the share of yes is estimated.
+    """Randomizer for yes or no from each person, at their own budget; estimates the share of yes.
 
     Args:
-        missing: "error" refuses a value that is missing; "midpoint" tosses a fair coin in its
-            place, before it is randomized, so that everybody answers.
-        levels: the menu: all budgets that people are offered. A report at any other is refused.
-            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
+        missing: "error" refuses a missing value; "midpoint" replaces it by the toss of a fair
+            coin, before randomization, so everybody answers.
+        levels: the menu of budgets offered. A report at any other budget is refused. Without a
+            menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
-        ArgumentError: `missing` is not known (also BudgetError: `levels` are invalid).
+        ArgumentError: `missing` is unknown (also BudgetError: `levels` are invalid).
 
     Guarantee:
         The answer is flipped with probability F/2⁶⁴, F = ⌈2⁶⁴/(1 + e^ε)⌉, exactly: pure local
-        privacy at ε. ε = ∞ never flips, ε = 0 always sends a fair coin. docs/proofs/local.md.
+        privacy at ε. ε = ∞ never flips, ε = 0 sends a fair coin. docs/proofs/local.md.
 
     Reference:
         Paper *local*, Algorithm 2, for every ε in [0, ∞]; a share in place of a mean of ±1.
@@ -72,11 +72,11 @@ class Bit(Randomizer):
 
     @property
     def parameters(self) -> bytes:
-        """There are none."""
+        """Empty: there are no parameters."""
         return b""
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact law of an answer, for `epsilons.verify`."""
+        """The exact distribution of an answer, for `epsilons.verify`."""
         return Channel.response(epsilon)
 
     def _read(self, values: Any) -> tuple[NDArray[np.bool_] | Floats, int]:
@@ -124,23 +124,23 @@ class Bit(Randomizer):
 @storable("local.Mean")
 @dataclass(frozen=True)
 class Mean(Randomizer):
-    """A number from each person on a known range, at their own budget.
+    """Randomizer for a number from each person on a known range, at their own budget.
 
     Args:
-        bounds: (lo, hi): the range that values can have; values outside are clipped.
+        bounds: (lo, hi), the range of values; values outside are clipped.
         method: "bit" rounds a value at random to one end of the range and sends one bit by
-            randomized response; numbers with noise are refused, so that a lie weighs no more than
-            an answer. "laplace" sends the value on an integer grid plus noise (one bit all the same
-            where ε is below 2⁻²⁰), and takes reports of both forms: only for people who are trusted
-            to be honest, since a number may lie 50/ε ranges out. "auto" is "bit": its worst case is
-            the smaller one at every ε.
+            randomized response; it refuses numbers with noise, so a lie has no more influence than
+            an honest answer. "laplace" sends the value on an integer grid plus noise (but one bit
+            if ε is below 2⁻²⁰), and accepts both forms. Use it only if people are trusted to be
+            honest: a number may lie 50/ε ranges out. "auto" is "bit", which has the smaller worst
+            case at every ε.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
-        levels: the menu: all budgets that people are offered. A report at any other is refused.
-            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
+        levels: the menu of budgets offered. A report at any other budget is refused. Without a
+            menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
         BoundsError: the bounds are missing, reversed, equal or infinite.
-        ArgumentError: `method` or `missing` is not known (also BudgetError: `levels` are invalid).
+        ArgumentError: `method` or `missing` is unknown (also BudgetError: `levels` are invalid).
 
     Guarantee:
         Pure local privacy at ε, exactly: one bit is flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴;
@@ -149,7 +149,7 @@ class Mean(Randomizer):
 
     Reference:
         Paper *local*, Algorithm 1 (Laplace), on integers; Algorithm 2 (randomized response) after
-        the value was rounded at random to an end of the range.
+        rounding the value at random to an end of the range.
     """
 
     bounds: tuple[float, float]
@@ -167,7 +167,7 @@ class Mean(Randomizer):
 
     @property
     def terms(self) -> StateTerms:
-        """Numbers with noise are accepted only where people are trusted."""
+        """Numbers with noise are accepted only by "laplace", which trusts people to be honest."""
         return StateTerms(self.levels, numbers=self.method == "laplace")
 
     @property
@@ -176,10 +176,10 @@ class Mean(Randomizer):
         return PARAMETERS.pack(*self.bounds)
 
     def channel(self, epsilon: float) -> Channel | Shifted:
-        """The exact law of an answer, for `epsilons.verify`.
+        """The exact distribution of an answer, for `epsilons.verify`.
 
-        For one bit, that of the ends of the range, its middle and their neighbours: the probability
-        is affine in the value, so that no other value is further from another than the ends are.
+        For one bit, at a few values, among them both ends of the range. The probability is affine
+        in the value, so the ends have the largest ratio.
         """
         if self._as_number(np.array([epsilon]))[0]:
             return Shifted.of(epsilon, GRID)
@@ -190,7 +190,7 @@ class Mean(Randomizer):
         return Channel(epsilon, values, (0, 1), tuple((total - r, r) for r in rows), total)
 
     def _as_number(self, epsilon: Floats) -> NDArray[np.bool_]:
-        """Who sends a number; the others send one bit."""
+        """Whether each person sends a number; the others send one bit."""
         return np.asarray(epsilon >= (LEAST if self.method == "laplace" else math.inf))
 
     def _read(self, values: Any) -> tuple[Integers, int]:
@@ -198,7 +198,7 @@ class Mean(Randomizer):
         return gridded(numbers, absent, self.bounds), len(numbers)
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:
-        """Those who send one bit come first: then nobody has to be sorted out again."""
+        """People who send one bit come first, so `_draw` and `_add` only slice."""
         return bits_first(self._as_number(epsilon))
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
@@ -236,14 +236,14 @@ class Mean(Randomizer):
 
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
-    """Round each value at random to an end of the grid, then randomized response."""
-    # The first 30 bits of a word are uniform below the grid: 1 with probability value/GRID.
+    """Round each value at random to an end of the grid, then apply randomized response."""
+    # The high 30 bits of a word are uniform below GRID: below v with probability v/GRID.
     up = (source.words(len(values)) >> np.uint64(34)).view(np.int64) < values
     return np.asarray(up ^ flips(source, epsilon))
 
 
 def _bits_alone(epsilon: Floats, weights: str) -> Sums:
-    """What does not depend on what the bits are."""
+    """The sums of one-bit reports, which do not depend on the bits."""
     bits = np.zeros(len(epsilon), dtype=np.bool_)
     return _add_bits(epsilon, bits, extent_of(epsilon), weights)[1]
 
@@ -251,9 +251,10 @@ def _bits_alone(epsilon: Floats, weights: str) -> Sums:
 def _add_bits(
     epsilon: Floats, bits: NDArray[np.bool_], extent: tuple[float, float], weights: str
 ) -> tuple[Floats, Sums]:
-    """Answers ½ ± c/2 on a unit range, c = 1/tanh(ε/2): each is centred on ½.
+    """Return Σ w·(answer − ½) and the sums of one-bit reports.
 
-    By variance, and in the paper, w = 1/c² = (w·c)²; alike, w = 1.
+    Answers are ½ ± c/2 on a unit range, with c = 1/tanh(ε/2). The weight is w = 1/c² = (w·c)² for
+    "variance" and "paper", and 1 for "uniform".
     """
     if len(epsilon) == 0:
         return np.zeros(1), Sums()
@@ -274,7 +275,7 @@ def _add_bits(
             np.multiply(arm, arm, arm)
             heavy += dot(arm, arm)
     if not alike:
-        weighing.tangent(np.array(extent[1:]), extent, arms[:1])  # it grows with ε
+        weighing.tangent(np.array(extent[1:]), extent, arms[:1])  # w·c is largest at the largest ε
         longest = float(arms[0])
     total = heavy if alike else square
     most = min(heavy, 1.0) if alike else longest * longest
@@ -284,7 +285,7 @@ def _add_bits(
 
 
 def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floats, Sums]:
-    """Numbers on the grid with Laplace noise, centred on ½ of a unit range."""
+    """Return Σ w·(answer − ½) on a unit range, and the sums, of numbers with Laplace noise."""
     total = weight = square = tail = largest = most = reach = 0.0
     size = len(numbers[:SIZE])
     steps, ones = room(size), np.ones(size)
@@ -321,11 +322,11 @@ def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floa
 
 
 def _possible(budgets: Floats, numbers: Integers) -> Floats:
-    """Return budgets, ∞ as one that is enough; refuse numbers that no honest person sends."""
+    """Return budgets, at most `_ENOUGH`; refuse numbers that no honest person sends."""
     if not np.minimum.reduce(budgets) >= LEAST:
         raise DataError("A report is malformed: a number was sent at a budget below 2⁻²⁰.")
     most = float(np.maximum.reduce(budgets))
-    # Within this everyone's noise may bring a number; only if one is beyond it, look at each.
+    # Numbers in [−near, near] are possible at every budget; check each only if one is outside.
     near = int(_FAR * GRID / most) if most < math.inf else 0
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets
@@ -335,7 +336,7 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
 
 
 def _reach(budgets: Floats) -> Floats:
-    """How far from the middle of a unit range a number may be at most; ∞ is counted like enough."""
+    """The largest |answer − ½| on a unit range that is accepted; ½ from `_ENOUGH` on."""
     return np.where(budgets < _ENOUGH, 0.5 + _FAR / budgets, 0.5)
 
 

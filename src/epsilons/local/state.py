@@ -1,4 +1,4 @@
-"""States: what is kept of reports, additive, so that they merge in any order."""
+"""States: additive summaries of reports, which merge in any order."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from epsilons.results.release import AllOfIt
 from epsilons.risk.local import MANY, Sums, response
 from epsilons.types import Floats, Integers
 
-# Going over many people in parts that stay in the cache: no large array is made on the way.
+# Iteration over many people in parts that stay in the cache, without large temporary arrays.
 
 ALONE = 9984
-"""Of so many numbers no linear algebra library starts threads."""
+"""Few enough numbers that no linear algebra library starts threads for them."""
 
 _HALF = np.full((), 0.5)
 
 _LINE = 64
-"""Bytes of a line of the cache."""
+"""Bytes per cache line."""
 
 SIZE = 3 * ALONE
-"""How many people a part holds: few enough for a few arrays of them to stay in the cache."""
+"""People per part: a few arrays of this size stay in the cache."""
 
 
 def extent_of(epsilon: Floats) -> tuple[float, float]:
-    """The least and the largest budget; (0, 0) if there is none."""
+    """The smallest and the largest budget; (0, 0) if there are none."""
     if len(epsilon) == 0:
         return 0.0, 0.0
     return float(np.minimum.reduce(epsilon)), float(np.maximum.reduce(epsilon))
@@ -44,9 +44,9 @@ def parts(people: int, size: int = SIZE) -> Iterator[slice]:
 
 
 def room(size: int) -> Floats:
-    """Numbers to be filled in, from where a line of the cache begins: a tenth quicker to go over.
+    """An uninitialized array aligned to a cache line, which makes loops about a tenth faster.
 
-    NumPy's own arrays begin at a quarter of one, and each wide load takes two lines.
+    NumPy aligns its own arrays to a quarter of a line, so each wide load touches two lines.
     """
     found = np.empty(size + _LINE // 8)
     skip = -found.ctypes.data % _LINE // 8
@@ -54,14 +54,14 @@ def room(size: int) -> Floats:
 
 
 def responses(epsilon: Floats, weights: str) -> Iterator[tuple[slice, Floats, Floats]]:
-    """Part by part, the weight w of a randomized response, and w·c, with c = 1/tanh(ε/2).
+    """Yield the weight w of randomized responses, and w·c with c = 1/tanh(ε/2), part by part.
 
     Args:
         epsilon: budgets.
         weights: "variance", "paper" or "uniform".
 
     Yields:
-        (part, w, w·c). The arrays are used again for the next part.
+        (part, w, w·c). The arrays are overwritten by the next part.
     """
     size = min(SIZE, len(epsilon))
     slopes, squares = room(size), room(size)
@@ -73,7 +73,7 @@ def responses(epsilon: Floats, weights: str) -> Iterator[tuple[slice, Floats, Fl
 
 
 def dot(left: Floats, right: Floats) -> float:
-    """Σ l·r of one part."""
+    """Σ left·right of one part."""
     found = 0.0
     for start in range(0, len(left), ALONE):
         found += float(np.dot(left[start : start + ALONE], right[start : start + ALONE]))
@@ -81,32 +81,32 @@ def dot(left: Floats, right: Floats) -> float:
 
 
 def centred(arm: Floats, bits: NDArray[np.bool_], side: Floats) -> float:
-    """Σ a·(bit − ½) of one part.
+    """Σ arm·(bit − ½) of one part.
 
     Args:
-        arm: the a of each person.
-        bits: what each of them says.
-        side: to be written over.
+        arm: w·c of each person.
+        bits: the bit of each person.
+        side: scratch space of the same length.
     """
-    np.copyto(side, bits.view(np.int8))  # bytes become numbers sooner than booleans do
-    if len(arm) < MANY:  # in two sums, as it is on record to the last digit
+    np.copyto(side, bits.view(np.int8))  # NumPy converts bytes to floats faster than booleans
+    if len(arm) < MANY:  # two sums: recorded results depend on it in the last digit
         return dot(arm, side) - 0.5 * dot(arm, np.ones(len(arm)))
     np.subtract(side, _HALF, side)
     return dot(arm, side)
 
 
 _SHIFT = 48
-"""Budgets whose first 16 bits agree, a sixteenth of an octave, are counted together."""
+"""A bin holds the budgets with the same first 16 bits: a sixteenth of an octave."""
 
 _BINS = (0x7FF0 << 48 >> _SHIFT) + 1
-"""As many bins as there can be: the last one is that of ∞."""
+"""The number of possible bins; the last one holds ∞."""
 
 _PART = 1 << 15
-"""Budgets that are counted together, in the cache."""
+"""Budgets per part of the counting, which stays in the cache."""
 
 
 class Bins(NamedTuple):
-    """How many people have about which budget: bins of a sixteenth of an octave."""
+    """Histogram of budgets: keys, people and the sum of budgets in bins of 1/16 octave."""
 
     keys: Integers
     people: Integers
@@ -114,10 +114,10 @@ class Bins(NamedTuple):
 
 
 class Levels:
-    """Who had which budget. It is counted when it is asked for, merged or sent, and not before.
+    """The distribution of budgets. It is counted lazily: when read, merged or pickled.
 
     Args:
-        found: budgets, one for each person, or counts.
+        found: one budget for each person, or a histogram.
     """
 
     def __init__(self, found: Floats | Bins) -> None:
@@ -125,13 +125,13 @@ class Levels:
 
     @property
     def bins(self) -> Bins:
-        """People and sums of their budgets, by bin."""
+        """The histogram of budgets."""
         if not isinstance(self._found, Bins):
             self._found = _binned(self._found)
         return self._found
 
     def merged(self, other: Levels) -> Levels:
-        """Counts of both."""
+        """The distribution of the budgets of both."""
         mine, theirs = self.bins, other.bins
         keys, place = np.unique(np.concatenate([mine.keys, theirs.keys]), return_inverse=True)
         people = np.zeros(len(keys), dtype=np.int64)
@@ -142,13 +142,13 @@ class Levels:
 
     @property
     def told(self) -> tuple[Floats, Integers]:
-        """About which budgets there are, ascending, and how many people have each.
+        """Approximate budget levels, ascending, and the number of people at each.
 
-        Budgets of one bin are told by their mean: it is the budget, if all of them have the same.
+        The level of a bin is the mean of its budgets: exact, if all of them are equal.
         """
         found = self.bins
         means = found.budgets / found.people
-        # A sum of equal numbers is off in its last digits: twelve are told.
+        # The mean of equal floats is wrong in its last digits: round to twelve digits.
         return np.array([float(f"{mean:.12g}") for mean in means.tolist()]), found.people
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -156,10 +156,10 @@ class Levels:
 
 
 class SpentByReports(AllOfIt):
-    """Who spent what, of reports: counted when it is looked at.
+    """What people spent on their reports: all of their budgets, counted lazily.
 
     Args:
-        budgets: of those who reported.
+        budgets: the budgets of people who reported.
     """
 
     def __init__(self, budgets: Levels) -> None:
@@ -167,12 +167,12 @@ class SpentByReports(AllOfIt):
 
     @property
     def levels(self) -> Floats:
-        """About which budgets there were, ascending."""
+        """Approximate budget levels, ascending."""
         return self._told[0]
 
     @property
     def people(self) -> Integers:
-        """How many people had each."""
+        """The number of people at each level."""
         return self._told[1]
 
     @cached_property
@@ -194,7 +194,7 @@ def _binned(epsilon: Floats) -> Bins:
         if least < 0:  # −0.0 is 0.0
             np.maximum(keys, 0, out=keys)
             least = 0
-        keys -= least  # few bins, where budgets are alike
+        keys -= least  # keeps `bincount` short if budgets are similar
         found = np.bincount(keys)
         here = slice(least, least + len(found))
         people[here] += found
@@ -204,7 +204,7 @@ def _binned(epsilon: Floats) -> Bins:
 
 
 class StateTerms(NamedTuple):
-    """On which terms reports are let in. States of different terms do not merge."""
+    """The terms on which reports are accepted. States with different terms do not merge."""
 
     levels: Menu
     numbers: bool = False
@@ -212,21 +212,22 @@ class StateTerms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """All that an estimate needs from the reports seen so far. It pickles, and merges with `+`.
+    """Everything that an estimate needs from reports. It pickles, and merges with `+`.
 
-    Merging is associative and commutative: counts exactly, sums up to the last digits of float64.
+    Merging is associative and commutative: exactly for counts, and up to the rounding of float64
+    for sums.
 
     Attributes:
-        kind: the mechanism, as in `Reports`.
+        kind: the kind of mechanism, as in `Reports`.
         parameters: its public parameters.
-        weights: the weights that were asked for.
+        weights: the weights that were requested.
         private: False if any report was drawn from a seed.
-        n: how many people.
+        n: the number of people.
         total: Σ w·answer: one number, or one for each coordinate, row or cell.
-        sums: what intervals and risk need.
-        levels: who had which budget.
-        terms: how reports were accepted: the declared levels, or None; for means, also whether
-            numbers with noise were.
+        sums: the sums for intervals and risk.
+        levels: the distribution of budgets.
+        terms: the terms on which reports were accepted: the declared levels, or None; for means,
+            also whether numbers with noise were accepted.
     """
 
     kind: str
@@ -241,7 +242,7 @@ class State:
 
     @property
     def question(self) -> tuple[str, bytes, str, StateTerms]:
-        """What two states must agree on to be merged."""
+        """The fields in which two states must agree to be merged."""
         return self.kind, self.parameters, self.weights, self.terms
 
     def __add__(self, other: State) -> State:

@@ -1,4 +1,4 @@
-"""One vector of each person, in a ball: signs against public directions."""
+"""Local randomizer for one vector per person in a ball: signs relative to public directions."""
 
 from __future__ import annotations
 
@@ -39,34 +39,36 @@ from epsilons.types import Floats, LocalMissing, LocalVectorMethod
 METHODS: Final = get_args(LocalVectorMethod)
 
 _WORK = 1 << 18
-"""Numbers of directions that are worked on together."""
+"""Coordinates of directions per chunk of work."""
 
 
 @storable("local.Vector")
 @dataclass(frozen=True)
 class Vector(Randomizer):
-    """A vector from each person in an ℓ2 ball, at their own budget.
+    """Randomizer for a vector from each person in an ℓ2 ball, at their own budget.
 
-    A report is a random seed and some signs. The seed names public directions, and does not depend
-    on the vector; each sign says on which side of a direction the vector lies, and is private.
+    A report is a random seed and some signs. The seed determines public directions and does not
+    depend on the vector. Each sign says on which side of a direction the vector lies, and is
+    randomized.
 
     Args:
-        dimension: how many coordinates a vector has, from 1 to 1,000,000.
-        radius: of the ball around 0 that holds all vectors; vectors outside are clipped to it.
-        method: "duchi" sends one sign by randomized response. "auto" sends as many signs as give
-            the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond, which
-            are answered together from a cap of the cube of signs.
+        dimension: the number of coordinates, from 1 to 1,000,000.
+        radius: the radius of the ball around 0; vectors outside are clipped to it.
+        method: "duchi" sends one sign by randomized response. "auto" sends the number of signs
+            with the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond.
+            These are randomized together, from a cap of the cube of signs.
         missing: "error" refuses a vector with NaN or infinity; "midpoint" sends zero.
-        levels: the menu: all budgets that people are offered. A report at any other is refused.
-            Without it, any from 0 to 2²⁰ is taken, and ∞ is not: docs/local.md, *Who can do what*.
+        levels: the menu of budgets offered. A report at any other budget is refused. Without a
+            menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError).
 
     Guarantee:
-        Pure local privacy at ε, whatever floating point does: the seed is drawn without looking at
-        the vector, and given the seed the answer is an exact finite randomizer of some signs, of
-        loss at most ε. Unbiased for every vector of the ball. docs/proofs/local.md.
+        Pure local privacy at ε, regardless of floating-point errors: the seed is independent of
+        the vector, and given the seed the answer comes from an exact finite randomizer of some
+        signs, with privacy loss at most ε. Unbiased for every vector in the ball.
+        docs/proofs/local.md.
 
     Reference:
         Paper *local*, Algorithms 3 and 4 (Duchi, Jordan and Wainwright 2013), with the radius
@@ -94,14 +96,14 @@ class Vector(Randomizer):
         return PARAMETERS.pack(self.dimension, self.radius)
 
     def cap(self, epsilon: float) -> Cap:
-        """Which cap a budget answers from."""
+        """The cap from which answers at a budget are drawn."""
         if self.method == "duchi":
             return ONE
         starts, caps = ladder(self.dimension)
         return caps[int(np.searchsorted(starts, epsilon, side="right")) - 1]
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact law of the signs, given any seed, for `epsilons.verify`."""
+        """The exact distribution of the signs, given any seed, for `epsilons.verify`."""
         return self.cap(epsilon).channel(epsilon)
 
     def _read(self, values: Any) -> tuple[Floats, int]:
@@ -115,17 +117,17 @@ class Vector(Randomizer):
         public = epsilon == math.inf
         peak = np.abs(values).max(axis=1)
         peak[peak == 0.0] = 1.0
-        scaled = values / peak[:, None]  # its squares neither overflow nor vanish
+        scaled = values / peak[:, None]  # squares neither overflow nor underflow
         length = np.sqrt(np.einsum("nd,nd->n", scaled, scaled))
-        with np.errstate(over="ignore"):  # what is beyond all floats is beyond the ball, too
+        with np.errstate(over="ignore"):  # a length that overflows is outside the ball
             share = length * (peak / self.radius)
         far = (share > 1.0)[public, None]
         inward = scaled[public] * (self.radius / np.maximum(length[public], 1.0))[:, None]
         given = np.where(far, inward, values[public])
 
         seeds = source.words(people).copy()
-        # Turn the whole vector round, so that its expected direction has the right length. No
-        # privacy rests on it, so that a float may decide.
+        # Replace the vector by its negative with probability ½ − ‖x‖/2r: its expected direction is
+        # then x/r. Privacy does not depend on this, so floats may decide.
         opposite = source.words(people) * 2.0**-64 >= 0.5 + 0.5 * np.minimum(share, 1.0)
         signs = np.zeros(people, dtype=np.uint8)
         distance = np.zeros(people, dtype=np.uint8)
@@ -137,7 +139,7 @@ class Vector(Randomizer):
             turned[opposite[rows]] ^= np.uint32(cap.answers - 1)
             for part, sides in self._sides(cap, seeds, rows):
                 dots = np.einsum("nkd,nd->nk", sides, toward[rows[part]])
-                # Never the sign of a zero: `>=` has two values, whatever was rounded away.
+                # `>=` has two values, also for zero; `np.sign` would have a third.
                 right = np.where(dots >= 0.0, np.uint32(1), np.uint32(0))
                 bits = right << np.arange(cap.signs, dtype=np.uint32)
                 answers[rows[part]] = bits.sum(axis=1, dtype=np.uint32) ^ turned[part]
@@ -147,7 +149,7 @@ class Vector(Randomizer):
     def _groups(
         self, epsilon: Floats, private: NDArray[np.bool_]
     ) -> Iterator[tuple[Cap, NDArray[np.int64]]]:
-        """People by the cap that they answer from."""
+        """Group people by the cap from which their answers are drawn."""
         if self.method == "duchi":
             rows = np.flatnonzero(private)
             if len(rows):
@@ -164,7 +166,7 @@ class Vector(Randomizer):
     def _sides(
         self, cap: Cap, seeds: Words, rows: NDArray[np.int64]
     ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        """Directions of some people at a time."""
+        """Yield directions for a few people at a time."""
         size = max(1, _WORK // (cap.signs * self.dimension))
         for start in range(0, len(rows), size):
             part = slice(start, start + size)
@@ -191,7 +193,7 @@ class Vector(Randomizer):
     def _add_public(self, given: Floats, weights: str) -> tuple[Floats, Sums]:
         if len(given) == 0:
             return np.zeros(self.dimension), Sums()
-        with np.errstate(over="ignore"):  # what overflows is not in the ball
+        with np.errstate(over="ignore"):  # a length that overflows is outside the ball
             lengths = np.sqrt(np.square(given / self.radius).sum(axis=1))
         if not (lengths <= 1.0 + 1e-9).all():
             raise DataError("A report is malformed: its vector is not in the ball.")
@@ -216,7 +218,10 @@ class Vector(Randomizer):
         answers: NDArray[np.uint32],
         weights: str,
     ) -> tuple[Floats, Sums]:
-        """Add up (B/j)·Σ ±V in the unit ball, with B = 1/(a·ρ)."""
+        """Return Σ w·(B/j)·Σ ±V and the sums of reports with this cap, on the unit ball.
+
+        B = 1/(a·ρ) makes answers unbiased: a = `mean_dot`, ρ = `Cap.advantage`, V the directions.
+        """
         budgets = epsilon[rows]
         variance = cap.variance(budgets, self.dimension)
         worse = variance > (1.0 + 1e-9) * ONE.variance(budgets, self.dimension)
@@ -240,15 +245,16 @@ class Vector(Randomizer):
     def _cap_sums(
         self, cap: Cap, budgets: Floats, variance: Floats, weights: str
     ) -> tuple[Floats, Sums]:
-        """The arm w·B of each, and what these reports add up to, whatever they say."""
+        """Return w·B for each report, and the sums, which depend on budgets and the cap alone."""
         rho, _ = cap.advantage(budgets)
         weight = weighing.by_variance(weights, budgets, variance)
-        arm = np.zeros_like(rho)  # w·B
+        arm = np.zeros_like(rho)
         np.divide(weight / mean_dot(self.dimension), rho, out=arm, where=weight > 0)
         one = cap.signs == 1
         kappa = spread(rho if one else np.ones_like(rho), self.dimension)
         proxy = float((arm * arm) @ kappa) / (self.dimension * cap.signs)
-        # With several signs, how many are right moves the answer along the vector itself.
+        # With several signs, the number of truthful ones moves the answer along the vector itself:
+        # a bounded part, of length at most B·a.
         bounded = 0.0 if one else float(arm @ arm) * mean_dot(self.dimension) ** 2
         useful = weight > 0.0
         return arm, Sums(
@@ -258,7 +264,7 @@ class Vector(Randomizer):
             proxy,
             bounded=bounded,
             most=float(weight.max()),
-            reach=float(arm.max()),  # however the directions of a seed lie
+            reach=float(arm.max()),  # holds for all directions: ‖Σ ±V‖ ≤ j
         )
 
     def _sums(self, epsilon: Floats, weights: str) -> Sums:

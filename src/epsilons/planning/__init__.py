@@ -1,4 +1,4 @@
-"""Plans: what will be known, before any data is read."""
+"""Plans: forecasts of errors and spending from budgets alone, before any data is read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from epsilons.types import (
 __all__ = ["GroupsPlan", "LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
 
 _MOST_NUMBERS: Final = 10**6
-"""The longest vectors."""
+"""The largest dimension of vectors."""
 
 
 @overload
@@ -133,42 +133,42 @@ def plan(
     """Forecast every method without data, or several questions that share everyone's budget.
 
     Args:
-        people_or_questions: what is called `epsilon` below; or a list of questions, such as
-            [ep.Mean("minutes", bounds=(0, 120)), …], with epsilon= next to it. Their columns are
-            not read, and what belongs to a question is given in it.
+        people_or_questions: either `epsilon` as below, given by position; or a list of questions,
+            such as [ep.Mean("minutes", bounds=(0, 120)), …], together with epsilon=. Columns of
+            questions are not read, and arguments of a question, such as bounds, are given in it.
         epsilon: one ε for each person, or `Budgets({ε: people})`. For add/remove, the levels that
             people are offered, with a guess of how many choose each.
         shares: for several questions, as for `epsilons.publish`.
         targets: for several questions, as for `epsilons.publish`.
         bounds: the range (lo, hi) of the values of a mean; None if you do not know it: then the
-            plan says which range will be found, and what that costs.
+            plan says which range will be looked for, and what that costs.
         shape: with bounds=None, what is claimed: see `epsilons.mean`.
         statistic: "mean" or "frequencies"; or "variance", "covariance" of two columns with these
-            bounds, "quantile" for the median, or for add/remove "count". These, and other
-            quantiles, are also planned by their question: plan([ep.Quantile(…)], epsilon=…).
-        categories: for frequencies, the categories or how many there are; None for a mean.
+            bounds, "quantile" for the median, or for add/remove "count". Any of these, with other
+            arguments, can be planned as a question: plan([ep.Quantile(…)], epsilon=…).
+        categories: for frequencies, the categories or their number; None for a mean.
         edges: for frequencies of bins, their edges, instead of categories.
-        dimension: in the local model, how many numbers a person's vector has; None for a number.
+        dimension: in the local model, the dimension of people's vectors; None for a number.
         model: "central": a curator is trusted with values; "local": everyone randomizes their own.
         neighbours: "replace" or "add-remove".
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.
         spread: for a mean, a guess of the standard deviation, as a fraction of the range. Errors
-            are then those for such data, and the plan says what they are in the worst case.
+            are then forecast for such data, and the plan also says what they are in the worst case.
         loss: "mse", "pac", or for frequencies "largest": what `auto` minimizes.
-        confidence: of the PAC error.
+        confidence: the confidence of the PAC error.
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
-        groups: for means by group, how many there are, or their labels: under replace.
+        groups: for means by group under replace, the number of groups, or their labels.
         groups_are: "private", or "public" if group membership is no secret.
 
     Returns:
-        The plan; print it for a table, `.plot()` it for a picture. A `RangePlan` if bounds are
-        None, a `LocalPlan` of the local model, a `GroupsPlan` of means by group, `SeveralPlans` of
-        several questions.
+        The plan; print it for a table, `.plot()` it for a picture. It is a `RangePlan` if bounds
+        are None, a `LocalPlan` for the local model, a `GroupsPlan` for means by group,
+        `SeveralPlans` for several questions, and otherwise a `Plan`.
 
     Raises:
-        ArgumentError: an argument is invalid (also BoundsError, BudgetError), or targets
-            cannot all be met.
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError), or not all targets
+            can be met.
         DataError: there are fewer than two people.
     """
     parameters.choice("neighbours", neighbours)
@@ -214,13 +214,13 @@ def plan(
 
 
 def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> Question:
-    """The question that words stand for, of no column.
+    """Make the question that the arguments of `plan` describe, without a column.
 
     Args:
-        kind: what is estimated.
-        cells: for frequencies, how many categories there are.
-        said: what belongs to questions, by name. Of quantiles it is the median, and of two columns
-            both have the same bounds.
+        kind: the class of the question.
+        cells: for frequencies, the number of categories.
+        said: arguments of questions, by name. A quantile is the median, and for two columns both
+            have the same bounds.
 
     Raises:
         ArgumentError: an argument is invalid, or is for another statistic.
@@ -255,14 +255,14 @@ _OWN: Final[Mapping[str, Any]] = MappingProxyType(
         "groups_are": "private",
     }
 )
-"""What belongs to a question, with what it is if nothing is said."""
+"""Arguments of `plan` that belong to a question, with their defaults."""
 
 
 def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
-    """Refuse what belongs to a question, if it is said beside a list of them.
+    """Refuse arguments that belong to a question, if a list of questions is given.
 
     Raises:
-        ArgumentError: it is.
+        ArgumentError: one of them differs from its default.
     """
     for (name, default), each in zip(_OWN.items(), given, strict=True):
         if each is not default and each != default:
@@ -270,10 +270,10 @@ def _refuse_beside_questions(given: tuple[Any, ...]) -> None:
 
 
 def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
-    """The questions, if there are any, and the budgets.
+    """The questions, or None, and the budgets.
 
     Raises:
-        ArgumentError: there are no budgets, or two.
+        ArgumentError: budgets are not given, or given twice.
     """
     listed = first if isinstance(first, (list, tuple)) else [first]
     if listed and all(isinstance(each, Question) for each in listed):
@@ -294,10 +294,10 @@ def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
 def _refuse_for_reports(
     kind: type[Question], neighbours: str, spread: object, shape: object
 ) -> None:
-    """Refuse what means nothing where everyone randomizes their own value.
+    """Refuse arguments that do not exist in the local model.
 
     Raises:
-        ArgumentError: it is asked for.
+        ArgumentError: one of them is given.
     """
     if kind not in (Mean, Frequencies):
         raise ArgumentError('model="local" is for statistic="mean" and statistic="frequencies".')
@@ -314,7 +314,7 @@ def _vectors(statistic: str, bounds: tuple[float, float], dimension: object) -> 
     """The dimension of vectors, checked; None if values are numbers or categories.
 
     Raises:
-        ArgumentError: it is no whole number from 1, or does not fit the others.
+        ArgumentError: it is not a positive integer, is too large, or does not fit the others.
     """
     if dimension is None:
         return None

@@ -1,4 +1,4 @@
-"""What every plan knows of what was asked, and can tell."""
+"""Base classes of plans."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["Asked", "Forecasts"]
 
 
 class Forecasts(Shown):
-    """A plan: it has a row for each thing that it forecasts."""
+    """A plan: a list of forecasts, which can be read as a table."""
 
     @abstractmethod
     def _rows(self) -> Sequence[Mapping[str, Any]]:
-        """What is forecast, as plain data, each with the same names."""
+        """The forecasts as plain data, all with the same keys."""
 
     def to_frame(self) -> Any:
-        """A Polars frame: a row for each thing that is forecast.
+        """The forecasts as a Polars frame.
 
         Returns:
-            The numbers and words of each, by the names that `to_dict` has for them: methods of a
-            mean or of shares, kinds of local reports, sizes of groups, or several questions. A
-            number that cannot be forecast is NaN. Who would spend what is not in it.
+            A row for each method of a mean or of shares, for each kind of local report, for each
+            size of a group, or for each of several questions. Columns are named as in `to_dict`. A
+            number that cannot be forecast is NaN. What people would spend is not included.
         """
         rows = self._rows()
         names = [name for name, each in rows[0].items() if not isinstance(each, list)]
@@ -35,13 +35,13 @@ class Forecasts(Shown):
 
 
 def _column(entries: list[Any]) -> list[Any]:
-    """Entries of one type: what is not known is NaN among numbers, and "" among words."""
+    """A column of one type: None becomes NaN among numbers, and "" among text."""
     nothing = "" if any(isinstance(each, str) for each in entries) else math.nan
     return [nothing if each is None else each for each in entries]
 
 
 class Asked(Forecasts):
-    """A plan of a question: what is assumed of the data, and which error is to be small."""
+    """A plan of one question."""
 
     question: Question
 
@@ -52,5 +52,5 @@ class Asked(Forecasts):
 
     @property
     def confidence(self) -> float:
-        """Of the PAC error."""
+        """The confidence of the PAC error."""
         return self.question.confidence

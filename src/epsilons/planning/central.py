@@ -1,4 +1,4 @@
-"""The plan of a question: every method side by side."""
+"""The plan of one question: forecasts of all its methods, side by side."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ else:
 __all__ = ["Plan", "plan_of"]
 
 _QUESTIONED = 256
-"""Levels that are asked about; more of them are merged first."""
+"""The most levels for which what-if questions are computed; if there are more, they are merged."""
 
 _THRESHOLDS = 16
-"""Thresholds that are tried where no method is called so."""
+"""The number of thresholds to try, where no method is called "threshold"."""
 
 _PULLS: Final = (
     "The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
@@ -74,11 +74,11 @@ class Plan(Asked):
         forecasts: one for each method, the best first.
         best: the method that `auto` takes.
         advice: one sentence on what to do.
-        question: what is asked; its columns are not read.
-        budgets: the people.
-        neighbours: "replace", or "add-remove": then the people are a guess, and errors are leading
-            terms for as many people as were guessed.
-        cap: for add/remove, the most that anyone spends, if the caller said so.
+        question: the question; its columns are not read.
+        budgets: the budgets, and how many people have each.
+        neighbours: "replace", or "add-remove": then the numbers of people are a guess, and errors
+            are leading terms for that guess.
+        cap: for add/remove, the most that anyone spends; None if the caller did not say.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -91,7 +91,7 @@ class Plan(Asked):
 
     @cached_property
     def trial(self) -> Trial:
-        """The question, with the people whom it would be asked."""
+        """The question together with the people and the terms."""
         return Trial(self.question, self.budgets, self.neighbours, self.cap)
 
     @property
@@ -101,7 +101,7 @@ class Plan(Asked):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values, or of what is averaged of them."""
+        """The range of the values, or of the function of them that is averaged."""
         asked = self.question
         low, high = asked.averaged if isinstance(asked, Mean) else getattr(asked, "bounds", (0, 1))
         return float(low), float(high)
@@ -122,15 +122,15 @@ class Plan(Asked):
         return (self.goal.categories or 0) if self.weighs else 0
 
     def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
-        """How many more people at each level it would take to reach an error.
+        """How many more people at each level it would take to reach a wanted error.
 
         Args:
-            rmse: the typical error that is wanted, in data units; or
-            pac: the error not exceeded with the plan's confidence.
+            rmse: the wanted typical error, in data units.
+            pac: instead of rmse, the wanted error that is not exceeded with the plan's confidence.
 
         Returns:
             For each level: ε, and how many more people with that budget would be enough if nobody
-            else came; None if no number would.
+            else came; None if no number would be.
 
         Raises:
             ArgumentError: not exactly one of the two is given, as a number above 0.
@@ -155,36 +155,36 @@ class Plan(Asked):
     def gains(self) -> dict[str, float]:
         """How many times smaller the typical error is than with a single ε for everyone.
 
-        "threshold": everyone below the best threshold is left out, and the others are treated
-        alike. "uniform": everyone is treated like the strictest.
+        "threshold": everyone with a budget below the best threshold is left out, and everyone else
+        spends that threshold. "uniform": everyone spends the strictest budget.
         """
         trial = self.trial.asking(loss=self._squared)
         best, names = self[self.best].rmse, ("threshold", "uniform")
         if set(names) <= set(self.question.methods(self.neighbours)):
             found = [trial.asking(method=name).errors.rmse for name in names]
-        elif self.weighs:  # no method is called so: what its weights would give
+        elif self.weighs:  # no methods of these names: use the weights that they would have
             goal = trial.goal
             rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
             weighed = [weighing_of(self.budgets, rule, OPEN) for rule in rules]
             found = [self._unit * goal.rmse(each) for each in weighed]
         elif self.neighbours == "replace":
             found = [_best_threshold(trial), trial.strictest]
-        else:  # who is left out is not even counted: one ε for all is the strictest
+        else:  # anyone who is left out is not even counted, so a single ε must be the strictest
             found = [trial.strictest, trial.strictest]
         threshold, uniform = (gain_over(each, best) for each in found)
         return {"threshold": threshold, "uniform": uniform}
 
     @cached_property
     def sides(self) -> tuple[SideOutcome, ...]:
-        """What is best if budgets are related to values in any way, by 0.05 of the range, or not.
+        """The best cap and its errors for `related` True, 0.05 and False, and the plan's own.
 
-        For each answer the cap, and the errors of the best method with it, in data units.
+        Errors are those of the best method under each assumption, in data units.
         """
         return outcomes(self.trial)
 
     @property
     def spread(self) -> float | None:
-        """A guess of the standard deviation as a fraction of the range; None if there is none."""
+        """The guessed standard deviation, as a fraction of the range; None without a guess."""
         return self.trial.guess
 
     @cached_property
@@ -194,7 +194,7 @@ class Plan(Asked):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What could be assumed, guessed or asked for, and is not: what helps most comes first."""
+        """Changes to the assumptions, the guess or the budgets, the most helpful first."""
         few = merged(self.budgets, _QUESTIONED)
         of_people = self._error(self.loss)
         return put_best_first(
@@ -208,7 +208,7 @@ class Plan(Asked):
 
     @property
     def aside(self) -> str:
-        """Why a method whose error looks smaller is not advised, in a sentence; or ""."""
+        """A sentence on why a method with a smaller error is not advised; "" if there is none."""
         error = _error(self.forecasts[0], self.loss)
         pulled = any(
             each.method == "minimax"
@@ -225,7 +225,7 @@ class Plan(Asked):
 
     @cached_property
     def lower_bound(self) -> float:
-        """An error that no method can stay below in the worst case, in data units.
+        """A lower bound on the worst-case error of every method, in data units.
 
         It refers to the loss that the plan minimizes: docs/limits.md. It is known for means and
         frequencies; for others it is 0.
@@ -245,26 +245,26 @@ class Plan(Asked):
         return least_error(self.budgets, **asked)
 
     def _error(self, loss: str) -> Callable[[Budgets], float]:
-        """The error of the best method for any people, in data units."""
+        """A function from budgets to the error of the best method, in data units."""
         trial = self.trial.asking(loss=loss)
         return lambda budgets: trial.of(budgets).error
 
     @property
     def _squared(self) -> str:
-        """The loss of the typical error: of one number, or of the largest if that is asked."""
+        """The loss behind the typical error: "largest" if that is asked for, otherwise "mse"."""
         return "largest" if self.loss == "largest" else "mse"
 
     @property
     def weighs(self) -> bool:
-        """Whether errors are worst cases, of a weighted mean or of weighted shares.
+        """Whether errors are worst cases, as for weighted means and weighted shares.
 
-        Otherwise they are for values that are spread evenly over the range.
+        Otherwise they are forecasts for values that are spread evenly over the range.
         """
         return self.trial.found.answer.weighing is not None
 
     @property
     def _unit(self) -> float:
-        """What an error of 1 on a unit range is, in data units."""
+        """The factor from errors on a unit range to errors in data units."""
         unit: float = self.trial.found.estimate.unit
         return unit
 
@@ -283,7 +283,7 @@ class Plan(Asked):
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook."""
+        """Warnings that a reader must not overlook."""
         return [
             *report.weak_budgets(self.budgets.levels.tolist()),
             *report.few_at_each(self.assumption.related, self.budgets.counts.tolist()),
@@ -291,7 +291,7 @@ class Plan(Asked):
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:
-        """The error over the cap, from below the strictest budget to above all that matter."""
+        """The error over the cap, from half the strictest budget to twice the largest finite ε."""
         levels, counts = self.budgets.levels, self.budgets.counts
         finite = levels[(levels > 0.0) & np.isfinite(levels)]
         if len(finite) == 0 or not self.weighs:
@@ -320,11 +320,11 @@ class Plan(Asked):
         return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
 
     def sheet(self) -> report.Sheet:
-        """What it says, in no form."""
+        """The contents of the plan as a sheet, which every output format shows."""
         return said.central_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole plan, with the curve of risk over the cap, as plain data."""
+        """The whole plan as plain data, with the curve of the error over the cap."""
         return {
             "kind": "plan",
             "statistic": self.statistic,
@@ -384,7 +384,7 @@ def plan_of(trial: Trial) -> Plan:
 
 
 def _best_threshold(trial: Trial) -> float:
-    """The least typical error if all below some budget are left out, and all others are alike."""
+    """The smallest typical error if everyone below a threshold is left out, and others spend it."""
     levels, counts = trial.budgets.levels, trial.budgets.counts
     some = merged(trial.budgets, _THRESHOLDS).levels
     return min(
@@ -394,13 +394,13 @@ def _best_threshold(trial: Trial) -> float:
 
 
 def _names(trial: Trial) -> list[str]:
-    """The methods that are forecast: what finds the spread needs a guess of it."""
+    """The methods to forecast. An adaptive method is not among them: it needs a guess."""
     every = trial.question.methods(trial.neighbours)
     return [name for name in every if name not in ADAPTIVE]
 
 
 def _error(forecast: Forecast, loss: str) -> float:
-    """The error that a loss makes small."""
+    """The error that a loss minimizes."""
     return Errors(forecast.rmse, forecast.pac).of(loss)
 
 
@@ -419,7 +419,7 @@ def _advice(best: Forecast, trial: Trial) -> str:
 
 
 def _why(best: Forecast) -> str:
-    """What personal budgets buy."""
+    """How much personal budgets gain, in words."""
     if best.gain < 1.05:
         return "personal budgets gain little here"
     if math.isinf(best.gain):

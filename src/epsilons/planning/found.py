@@ -1,4 +1,4 @@
-"""The plan of a mean on a range that nobody knows: which range, what it costs, what is left."""
+"""The plan of a mean on an unknown range: which range is found, what it costs, and the errors."""
 
 from __future__ import annotations
 
@@ -57,22 +57,22 @@ __all__ = ["RangeForecast", "RangePlan", "RangeSpent", "range_plan"]
 _LITTLE: Final = 0.05
 _QUESTIONED: Final = 256
 _MOST: Final = 2**32
-"""People that are never expected: twice as many can be tallied."""
+"""The most people that a plan may ask for; twice as many can be tallied."""
 
 ROUNDED_UP: Final = 2.0**0.25
-"""Radii are a quarter of an octave apart: a range around Gaussian data is at most so many times as
-wide as the deviation asks for."""
+"""Radii are rounded up to a quarter of an octave: a range around Gaussian data is at most this many
+times as wide as its standard deviation requires."""
 
 
 class RangeSpent(NamedTuple):
-    """What a person of one level would spend.
+    """What a person of one level would spend on the range and on the mean.
 
     Attributes:
         epsilon: their budget.
-        people: how many there are, or are expected.
-        on_range: what finds the range, with a count of people if there is one.
-        on_mean: what the mean takes.
-        kept: the rest.
+        people: how many people have it, or are expected to.
+        on_range: spent on finding the range, including a count of people if there is one.
+        on_mean: spent on the mean.
+        kept: not spent.
     """
 
     epsilon: float
@@ -84,17 +84,16 @@ class RangeSpent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RangeForecast:
-    """What a mean on a range that has to be found would have.
+    """The forecast of a mean on a range that has to be found.
 
     Attributes:
-        looks: how often the data are looked at to find the range: once, or more often where values
-            lie close together.
-        rmse: the typical error: in parts of the width of the range that is found; for Gaussian data
-            in standard deviations.
+        looks: how many looks at the data find the range: one, or more if values lie close together.
+        rmse: the typical error, as a fraction of the width of the range that is found; for Gaussian
+            data in standard deviations.
         pac: the error not exceeded with the plan's confidence, in the same units; for Gaussian data
-            half of the interval.
-        share: the part of all that is spent that finds the range.
-        spent: who pays what.
+            the half-width of the interval.
+        share: the share of all spending that goes into finding the range.
+        spent: what a person of each level would spend.
     """
 
     looks: int
@@ -105,7 +104,7 @@ class RangeForecast:
 
     @property
     def spending(self) -> ByLevel:
-        """What a person of each level would spend in all."""
+        """What a person of each level would spend in total."""
         levels, people, on_range, on_mean, _ = (
             np.array(each) for each in zip(*self.spent, strict=True)
         )
@@ -117,18 +116,19 @@ class RangePlan(Asked):
     """A forecast of a mean on a range that has to be found.
 
     Attributes:
-        forecasts: for values that are spread out, which one look is enough for, and for values that
-            lie close together. If there are too few people, for as many as are needed.
-        quantile: any shape: the low quantile that is asked for; the high one is one minus it.
-        wider: any shape: the width of the range, as a multiple of the distance of the two.
-        width: Gaussian shape: how wide the range is, in standard deviations, at most.
-        failure: Gaussian shape: a bound on the probability that the range is wrong.
+        forecasts: two: for values that are spread out, where one look is enough, and for values
+            that lie close together. If there are too few people, both are for as many as needed.
+        quantile: for shape "any", the low quantile q that is looked for; the high one is 1 − q.
+        wider: for shape "any", the width of the range, as a multiple of the distance between the
+            two quantiles.
+        width: for shape "gaussian", the largest width of the range, in standard deviations.
+        failure: for shape "gaussian", a bound on the probability that the range is wrong.
         people_needed: about how many people with budgets like these it takes; None if there are
             enough.
-        budgets: the people, or for add/remove a guess.
-        question: what is asked; its column is not read.
+        budgets: the budgets, and how many people have each; for add/remove a guess.
+        question: the question; its column is not read.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends, if the caller said so.
+        cap: for add/remove, the most that anyone spends; None if the caller did not say.
     """
 
     forecasts: tuple[RangeForecast, ...]
@@ -149,12 +149,12 @@ class RangePlan(Asked):
 
     @property
     def shape(self) -> str:
-        """Of the data: "any" or "gaussian"."""
+        """The assumed shape of the data: "any" or "gaussian"."""
         return self.question.shape
 
     @property
     def enough(self) -> bool:
-        """Whether these people are enough; if not, replace refuses, and add/remove guesses."""
+        """Whether there are enough people. If not, replace refuses, and add/remove guesses."""
         return self.people_needed is None
 
     @property
@@ -176,7 +176,7 @@ class RangePlan(Asked):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What could be assumed or asked for, and is not, the most helpful first; if enough."""
+        """Changes to assumptions or budgets, the most helpful first; empty if `enough` is False."""
         if not self.enough:
             return ()
         now = _error(self.forecasts[0], self.loss)
@@ -218,14 +218,14 @@ class RangePlan(Asked):
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook."""
+        """Warnings that a reader must not overlook."""
         return [
             *report.weak_budgets(self.budgets.levels.tolist()),
             *report.few_at_each(self.goal.assumption.related, self.budgets.counts.tolist()),
         ]
 
     def sheet(self) -> report.Sheet:
-        """What it says, in no form."""
+        """The contents of the plan as a sheet, which every output format shows."""
         return said.range_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class RangePlan(Asked):
         }
 
     def _known_range(self, now: float) -> Option:
-        """What it would buy to know a range that is as wide."""
+        """The option to give bounds as wide as the range that would be found."""
         width = 1.0 if self.width is None else self.width
         spread = None if self.width is None else min(1.0 / self.width, 0.5)
         known = replace(self.question, bounds=(0.0, width), shape="any", spread=spread)
@@ -267,7 +267,7 @@ class RangePlan(Asked):
         return option("if a range as wide as this were known", "bounds=(lo, hi)", now, then)
 
     def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
-        """What it would buy if budgets told less of values, where that is proven."""
+        """The option to assume a weaker relation, where intervals are proven for it."""
         asked = Assumption(self.goal.assumption.about, _LITTLE)
         if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
             return []
@@ -279,11 +279,11 @@ def range_plan(trial: Trial) -> RangePlan:
     """Forecast a mean on a range that has to be found.
 
     Args:
-        trial: a mean, the people and the terms.
+        trial: the mean, the people and the terms.
 
     Raises:
-        ArgumentError: that is not proven for such data.
-        BudgetError: not even as many people as can be tallied would find a range.
+        ArgumentError: nothing is proven under these assumptions.
+        BudgetError: no number of people with such budgets would find a range.
     """
     asked, budgets, neighbours = trial.question, trial.budgets, trial.neighbours
     if not isinstance(asked, Mean):
@@ -326,10 +326,10 @@ def range_plan(trial: Trial) -> RangePlan:
 
 
 def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
-    """What a rehearsal foretells.
+    """Forecast a mean on a range that has to be found, from a rehearsal.
 
     Args:
-        trial: a mean, the people and the terms.
+        trial: the mean, the people and the terms.
         close: whether values lie so close together that one look does not find their range.
     """
     found = trial.rehearsed(close=True) if close else trial.found
@@ -356,14 +356,14 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
 
 
 def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """What a person of each of these levels loses to a draw that may speak of coarser ones."""
+    """The loss of a person at each of these levels in a draw whose levels may be coarser."""
     own, losses = draw.charged
     place = np.searchsorted(own, levels, side="right") - 1
     return tuple(losses[at] for at in place.tolist())
 
 
 def _errors(found: Rehearsal, trial: Trial) -> Errors:
-    """The errors in parts of the range; for Gaussian data in standard deviations."""
+    """The errors as fractions of the range; for Gaussian data in standard deviations."""
     estimate, goal, margin = found.estimate, trial.goal, found.estimate.margin
     if found.answer.weighing is not None:
         square, pac = (replace(goal, loss=loss).risk(found.weighing) for loss in ("mse", "pac"))
@@ -380,13 +380,13 @@ def _errors(found: Rehearsal, trial: Trial) -> Errors:
 
 
 def _sigma(found: Rehearsal) -> float:
-    """The standard deviation that the range of a rehearsal was made from."""
+    """The standard deviation from which a rehearsal made its range."""
     sigma: float | None = found.estimate.sigma
     return math.nan if sigma is None else sigma
 
 
 def _error(forecast: RangeForecast, loss: str) -> float:
-    """The error that a loss makes small."""
+    """The error that a loss minimizes."""
     return Errors(forecast.rmse, forecast.pac).of(loss)
 
 
@@ -412,7 +412,7 @@ def as_plain(forecast: RangeForecast) -> dict[str, Any]:
 
 
 def _coarse(trial: Trial) -> tuple[Floats, Integers]:
-    """The levels that find a range, and their people."""
+    """The coarse levels that are used to find a range, and the people at each."""
     budgets = trial.budgets
     if trial.neighbours == "replace":
         place = np.unique(line.coarse(budgets.levels), return_index=True, return_inverse=True)

@@ -1,4 +1,4 @@
-"""The plan of means by group: how wide the intervals of groups of several sizes will be."""
+"""The plan of means by group: how wide intervals will be for groups of several sizes."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ else:
 __all__ = ["GroupForecast", "GroupsPlan", "groups_plan"]
 
 _SIZES: Final = (1.0, 0.5, 0.25, 0.1)
-"""Sizes of groups that are looked at, in parts of an even share."""
+"""The forecast sizes of groups, as fractions of an even share."""
 
 _MEANS: Final = (0.1, 0.5, 0.9)
-"""Where the mean of a group may be, on a unit range: the widest interval is told."""
+"""Means of a group, on a unit range, that are tried; the widest interval is reported."""
 
 
 @dataclass(frozen=True)
 class GroupForecast:
-    """What will be known of a group.
+    """The forecast for a group of one size.
 
     Attributes:
-        share: of all people that are in it.
-        people: how many that is, about.
-        half_width: half of the width that its interval has at most, about, in data units.
+        share: the share of all people who are in it.
+        people: about how many people that is.
+        half_width: about the largest half-width that its interval will have, in data units.
     """
 
     share: float
@@ -54,15 +54,15 @@ class GroupsPlan(Forecasts):
     """Forecasts of means by group, from budgets alone.
 
     Attributes:
-        groups: how many there are.
+        groups: the number of groups.
         groups_are: "private" or "public".
-        n: how many people there are.
+        n: the number of people.
         bounds: the range of the values.
-        confidence: of the intervals.
+        confidence: the confidence of the intervals.
         assumption: what is assumed about the data.
-        forecasts: of a group of an even share of the people, and of smaller ones.
-        spent: who pays what: for each level ε, people, spent and kept; of public groups, in one of
-            an even share.
+        forecasts: for a group with an even share of the people, and for smaller groups.
+        spent: for each level: ε, people, and what each of them spends and keeps; with public
+            groups, in a group with an even share.
     """
 
     groups: int
@@ -83,7 +83,7 @@ class GroupsPlan(Forecasts):
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook."""
+        """Warnings that a reader must not overlook."""
         return report.weak_budgets(row.epsilon for row in self.spent)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -93,11 +93,11 @@ class GroupsPlan(Forecasts):
         return f"means of {self.groups:,} {self.groups_are} groups of {self.n:,} people"
 
     def sheet(self) -> report.Sheet:
-        """What it says, in no form."""
+        """The contents of the plan as a sheet, which every output format shows."""
         return said.groups_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """The whole plan as plain data."""
         return {
             "kind": "groups plan",
             "groups": self.groups,
@@ -119,12 +119,12 @@ def groups_plan(trial: Trial, groups: Any, groups_are: Any) -> GroupsPlan:
     """Forecast the intervals of groups of several sizes.
 
     Args:
-        trial: a mean of everybody, the people and the terms.
-        groups: how many there are, or their labels.
+        trial: the mean of everybody, the people and the terms.
+        groups: the number of groups, or their labels.
         groups_are: "private" or "public".
 
     Raises:
-        ArgumentError: they are not groups.
+        ArgumentError: groups are invalid, or too many for so few people.
     """
     count, budgets, question = _count(groups), trial.budgets, trial.question
     public = parameters.choice("groups_are", groups_are) == "public" or count == 1
@@ -133,7 +133,7 @@ def groups_plan(trial: Trial, groups: Any, groups_are: Any) -> GroupsPlan:
         raise ArgumentError(
             f"groups: {count:,} groups of {budgets.n:,} people have fewer than two each."
         )
-    if public:  # nobody moves between them, so each is as if it were alone
+    if public:  # nobody can change their group, so each is a release of its own
         asked = trial.asking(by="group", groups=["all"], groups_are="public")
         each = [_alone(asked, share) for share in sizes]
     else:
@@ -156,7 +156,7 @@ def groups_plan(trial: Trial, groups: Any, groups_are: Any) -> GroupsPlan:
 
 
 def _count(groups: Any) -> int:
-    """How many groups there are."""
+    """The number of groups."""
     if isinstance(groups, Sized) and not isinstance(groups, (str, bytes)):
         each = list(groups)  # type: ignore[call-overload]
         if len(each) == 2 and all(isinstance(one, (list, tuple)) for one in each):
@@ -166,7 +166,7 @@ def _count(groups: Any) -> int:
 
 
 def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
-    """Half of the interval of a public group, and who pays what; the range if nobody gives."""
+    """The half-width of a public group's interval, and what people spend; ∞ if it is refused."""
     counts = np.maximum(np.round(share * asked.budgets.counts), 0).astype(np.int64)
     if counts.sum() < 2:
         counts[int(np.argmax(asked.budgets.counts))] += 2
@@ -179,7 +179,7 @@ def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
 
 
 def _widest(asked: Trial, **people: Any) -> tuple[float, tuple[Spent, ...]]:
-    """Half of the interval of the first group, wherever its mean is, and who pays what."""
+    """The largest half-width of the first group's interval over its mean, and what people spend."""
     halves = []
     for mean in _MEANS:
         found = asked.rehearsed(middle=mean, **people)

@@ -1,4 +1,4 @@
-"""The plan of the local model: what each kind of report would give, beside a trusted curator."""
+"""The plan of the local model: forecasts of each kind of report, and of a trusted curator."""
 
 from __future__ import annotations
 
@@ -50,18 +50,19 @@ _SENDS: Final = {
     "auto": "a seed and a few signs",
     "duchi": "a seed and one sign",
 }
-"""What a person sends, by the method of the randomizer."""
+"""What a person sends, by the randomizer's method."""
 
 
 class LocalForecast(NamedTuple):
-    """What one kind of report would give.
+    """The forecast of one kind of report.
 
     Attributes:
-        method: of the randomizer, by name.
+        method: the name of the randomizer's method.
         sends: what a person sends, in words.
-        rmse: the worst-case root mean squared error, in data units: of a share, or of a vector in
-            parts of the radius of its ball.
-        pac: the error not exceeded with the plan's confidence; of all shares at once.
+        rmse: the worst-case root mean square error, in data units; for frequencies that of one
+            share, for vectors as a fraction of the radius of the ball.
+        pac: the error not exceeded with the plan's confidence; for frequencies, by all shares at
+            once.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
     """
 
@@ -73,7 +74,7 @@ class LocalForecast(NamedTuple):
 
 
 class Curator(NamedTuple):
-    """What a trusted curator would have: the errors of the best method.
+    """The errors of the best method of a trusted curator.
 
     Attributes:
         rmse: the typical error.
@@ -90,11 +91,12 @@ class LocalPlan(Forecasts):
 
     Attributes:
         forecasts: one for each kind, the best first.
-        budgets: the people.
+        budgets: the budgets, and how many people have each.
         bounds: the range of the values; (0, 1) for shares, and for vectors.
-        goal: of a curator: an independent sample, whose budgets say nothing about values.
-        dimension: of vectors; None for numbers and categories.
-        curator: the error that a trusted one would have; None for vectors.
+        goal: the goal of a curator with the same assumptions: people are an independent sample, and
+            budgets say nothing about values.
+        dimension: the dimension of vectors; None for numbers and categories.
+        curator: the errors of a trusted curator; None for vectors.
     """
 
     forecasts: tuple[LocalForecast, ...]
@@ -111,7 +113,7 @@ class LocalPlan(Forecasts):
 
     @property
     def confidence(self) -> float:
-        """Of the PAC error."""
+        """The confidence of the PAC error."""
         return self.goal.confidence
 
     @property
@@ -121,7 +123,7 @@ class LocalPlan(Forecasts):
 
     @property
     def statistic(self) -> str:
-        """What is estimated, as releases call it."""
+        """What is estimated, by the name that releases use."""
         return self.goal.statistic if self.dimension is None else "mean vector"
 
     @property
@@ -143,7 +145,7 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def lower_bound(self) -> float:
-        """An error that no method without a trusted curator can stay below in the worst case."""
+        """A lower bound on the worst-case error of every method without a trusted curator."""
         asked: dict[str, Any] = {"loss": self.loss, "confidence": self.confidence}
         if self.dimension is not None:
             return local_vector_error(self.budgets, dimension=self.dimension, **asked)
@@ -151,7 +153,7 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What could be asked for, and is not: what helps most comes first."""
+        """Changes to the budgets or the model, the most helpful first."""
         now = self._error(self.forecasts[0])
         few = merged(self.budgets, _QUESTIONED)
 
@@ -176,7 +178,7 @@ class LocalPlan(Forecasts):
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook."""
+        """Warnings that a reader must not overlook."""
         return report.weak_budgets(self.budgets.levels.tolist())
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -188,7 +190,7 @@ class LocalPlan(Forecasts):
         return f"{self.statistic} of {people}, method {self.best}, typical error {error}"
 
     def sheet(self) -> report.Sheet:
-        """What it says, in no form."""
+        """The contents of the plan as a sheet, which every output format shows."""
         return said.local_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,13 +229,13 @@ def local_plan(
     """Forecast every kind of local report.
 
     Args:
-        budgets: the people.
-        goal: of a mean or of frequencies.
+        budgets: the budgets, and how many people have each.
+        goal: the goal of a mean or of frequencies.
         bounds: the range of the values.
-        dimension: of vectors; None for numbers and categories.
+        dimension: the dimension of vectors; None for numbers and categories.
 
     Raises:
-        ArgumentError: another assumption is asked for than that of the local model.
+        ArgumentError: the assumption is not that of the local model.
         BudgetError: reports cannot have such a budget, or all of them would be pure noise.
     """
     if goal.assumption != SAMPLE:
@@ -245,7 +247,7 @@ def local_plan(
     if dimension is None:
         best = allocate_for(budgets, goal, "auto").weighing
         width = bounds[1] - bounds[0]
-        # Of one share, as the typical error of reports is.
+        # The error of one share, to be comparable with the typical error of reports.
         typical = replace(goal, loss="mse").rmse(best)
         curator = Curator(width * typical, width * replace(goal, loss="pac").risk(best))
     return LocalPlan(
@@ -261,7 +263,7 @@ def local_plan(
 def _forecasts(
     budgets: Budgets, goal: Goal, bounds: tuple[float, float], dimension: int | None
 ) -> tuple[LocalForecast, ...]:
-    """What each kind of report gives, the best first; of equals the first of its table."""
+    """The forecast of each kind of report, the best first; ties keep the order of randomizers."""
     few = merged(budgets, _QUESTIONED)
     found = []
     for method, randomizer in _randomizers(goal, bounds, dimension, _menu(few)).items():
@@ -275,14 +277,14 @@ def _forecasts(
 
 
 def _menu(budgets: Budgets) -> list[float] | None:
-    """A menu of budgets, which those who send their value in the open need."""
+    """A menu of budgets, if somebody's ε is ∞: without a menu, reports at ∞ are refused."""
     return budgets.levels.tolist() if np.isinf(budgets.levels[-1]) else None
 
 
 def _randomizers(
     goal: Goal, bounds: tuple[float, float], dimension: int | None, levels: Any
 ) -> dict[str, Any]:
-    """The randomizers that are compared, by their method."""
+    """The randomizers to compare, by method."""
     if dimension is not None:
         return {
             name: local.Vector(dimension, 1.0, name, levels=levels) for name in ("auto", "duchi")
@@ -298,7 +300,7 @@ def _randomizers(
 def _errors(
     margin: Any, goal: Goal, bounds: tuple[float, float], dimension: int | None
 ) -> tuple[float, float]:
-    """The typical error, and the error that is not exceeded, of what a margin speaks of."""
+    """The typical error, and the error not exceeded with the goal's confidence, from a margin."""
     if dimension is not None:
         return math.sqrt(margin.mse()), margin.radius(SAMPLE, goal.confidence)
     if goal.categories is None:

@@ -1,4 +1,4 @@
-"""What plans say: the sheet of each kind of plan."""
+"""The sheet of each kind of plan: its contents, which every output format shows."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ __all__ = ["central_sheet", "groups_sheet", "local_sheet", "range_sheet", "sever
 Told = Callable[[float], str]
 
 _COLUMNS: Final = 4
-"""Levels that a printed plan shows; of more, these are chosen."""
+"""The most levels that a printed plan shows."""
 
 _LEVELS: Final = 8
-"""Levels that are shown of what finding a range would take; of more, these are chosen."""
+"""The most levels in the table of what finding a range costs."""
 
 _WIDE: Final = 0.4
-"""An interval that extends to either side by this part of the range says almost nothing."""
+"""Intervals with a half-width of at least this fraction of the range say almost nothing."""
 
 _SPENDS: Final = "Who would spend what"
 _METHODS: Final = "Every method"
@@ -78,7 +78,7 @@ _FOUND: Final = " If a range has to be found, the typical error is a fraction of
 
 
 def central_sheet(plan: Plan) -> Sheet:
-    """What a plan of a mean on a known range says, or of frequencies."""
+    """The sheet of a plan of one question, except for a mean on an unknown range."""
     told: Told = points if plan.cells else number
     best = plan[plan.best]
     gain = (
@@ -118,7 +118,7 @@ def central_sheet(plan: Plan) -> Sheet:
 
 
 def range_sheet(plan: RangePlan) -> Sheet:
-    """What a plan of a mean on a range says that has to be found."""
+    """The sheet of a plan of a mean on a range that has to be found."""
     assumption = words.planned(plan.neighbours, plan.goal.assumption, found=True)
     if plan.shape == "gaussian":
         assumption = words.planned_gaussian(plan.neighbours)
@@ -148,7 +148,7 @@ def range_sheet(plan: RangePlan) -> Sheet:
 
 
 def local_sheet(plan: LocalPlan) -> Sheet:
-    """What a plan of the local model says."""
+    """The sheet of a plan of the local model."""
     cells = plan.goal.categories or 0
     table = _local_kinds(plan, cells)
     squares = plan.loss == "mse"
@@ -187,11 +187,11 @@ def local_sheet(plan: LocalPlan) -> Sheet:
 
 
 def groups_sheet(plan: GroupsPlan) -> Sheet:
-    """What a plan of means by group says."""
+    """The sheet of a plan of means by group."""
     lo, hi = plan.bounds
     confidence = percent(plan.confidence)
     values = f"from {number(lo)} to {number(hi)}"
-    # Each public group is a release of its own: what people spend depends on its size.
+    # Each public group is a release of its own, so what people spend depends on its size.
     apart = plan.groups_are == "public" and plan.groups > 1
     section = "How wide intervals will be"
     half = f"half of a {confidence} interval"
@@ -245,7 +245,7 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
 
 
 def several_sheet(plan: SeveralPlans) -> Sheet:
-    """What a plan of several questions says."""
+    """The sheet of a plan of several questions."""
     who = "people" if plan.neighbours == "replace" else "people, as expected"
     heads = ("question", "share", "method", "typical error", "interval ±", "target ±")
     rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
@@ -278,7 +278,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
 
 
 def _sheet(name: str, *blocks: tuple[Part, ...], picture: str = "") -> Sheet:
-    """The sheet of a plan, which is called by what is planned."""
+    """A sheet with a plan's name as its headline."""
     return Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
 
 
@@ -287,7 +287,7 @@ def _warned(warnings: Sequence[str]) -> list[Note]:
 
 
 def _advised(advice: str, *others: str) -> list[Note]:
-    """What to do, and what is said of it."""
+    """The advice, and remarks on it."""
     return [Note("advice", advice), *(Note("note", each) for each in others if each)]
 
 
@@ -296,7 +296,7 @@ def _people(budgets: Budgets) -> Fact:
 
 
 def _people_figure(budgets: Budgets, *, guessed: bool = False) -> Figure:
-    """How many people have which budget."""
+    """The figure of how many people have each budget."""
     levels = tuple(zip(budgets.levels.tolist(), budgets.counts.tolist(), strict=True))
     shown = "; ".join(f"ε {name}: {people:,}" for name, people in budget_bins(levels))
     caption = "How many people have each budget ε. A smaller ε is stricter."
@@ -324,7 +324,7 @@ def _central_assumption(plan: Plan) -> str:
 
 
 def _methods(plan: Plan) -> list[SheetTable]:
-    """Every method, and in brief what it would take of some of the levels."""
+    """The table of all methods; its brief form also shows what some of the levels would spend."""
     levels = [row.epsilon for row in plan.forecasts[0].spent]
     chosen = some_places(len(levels), _COLUMNS)
     rows = [
@@ -352,7 +352,7 @@ def _methods(plan: Plan) -> list[SheetTable]:
 
 
 def _central_explained(plan: Plan) -> list[Note]:
-    """What the columns of the methods are."""
+    """An explanation of the columns in the table of methods."""
     levels = len(plan.forecasts[0].spent)
     some = f", for {_COLUMNS} of {levels:,} levels" if levels > _COLUMNS else ""
     errors = f"Errors are {_errors_are(plan)}. {_STRICTEST}"
@@ -365,7 +365,7 @@ def _central_explained(plan: Plan) -> list[Note]:
 
 
 def _errors_are(plan: Plan) -> str:
-    """What the errors of a plan are."""
+    """What a plan's errors refer to: worst cases, or forecasts for some kind of data."""
     if plan.spread is not None:
         of = f"for values with a standard deviation of {number(100 * plan.spread)} % of the range"
         return of if plan.neighbours == "replace" else f"approximate, {of}"
@@ -381,7 +381,7 @@ def _errors_are(plan: Plan) -> str:
 
 
 def _guess(plan: Plan, told: Told) -> list[str]:
-    """What a guess of the spread buys and what it costs if it is wrong, if there is one."""
+    """A sentence on what a guess of the spread gains, and what it costs if it is wrong."""
     guess = plan.guess
     if guess is None:
         return []
@@ -397,7 +397,7 @@ def _guess(plan: Plan, told: Told) -> list[str]:
 
 
 def _sides(plan: Plan, told: Told) -> list[Part]:
-    """What is best with each answer to how budgets go with values."""
+    """The table of what is best under each assumption on how budgets are related to values."""
     last = f"error at {percent(plan.confidence)}"
     heads = (SIDES, "typical error", last, "gain", "best cap")
     related = plan.assumption.related
@@ -424,7 +424,7 @@ def _sides(plan: Plan, told: Told) -> list[Part]:
 
 
 def _times(gain: float) -> str:
-    """How an error compares with one that is `gain` times as large."""
+    """How an error compares with another one that is `gain` times as large, in words."""
     if math.isinf(gain):
         return "zero instead of some"
     if 0.995 < gain < 1.005:
@@ -435,7 +435,7 @@ def _times(gain: float) -> str:
 
 
 def _limit(plan: Plan, told: Told) -> str:
-    """What no method can do better than, for the loss that a plan makes small; "" if unknown."""
+    """A sentence on the lower bound for the plan's loss; "" if none is known."""
     if not plan.weighs:
         return ""
     squares = plan.loss != "pac"
@@ -444,14 +444,14 @@ def _limit(plan: Plan, told: Told) -> str:
 
 
 def _error_of(plan: Plan, row: Forecast) -> float:
-    """The error of a method for the loss that a plan makes small."""
+    """The error of a method for the plan's loss."""
     return row.pac if plan.loss == "pac" else row.rmse
 
 
 def _worth(plan: Plan, best: Forecast, told: Told, gain: str, limit: str) -> list[Fact]:
-    """What personal budgets buy, and how much room is left."""
+    """What personal budgets gain, and how close the best method is to the lower bound."""
     error, bound = _error_of(plan, best), plan.lower_bound
-    # The limit is for the worst case: errors of values with a guessed spread may be below it.
+    # The bound is on the worst case: errors for values of a guessed spread may be below it.
     if bound > 0.0 and math.isfinite(error) and plan.guess is None:
         limit += f" The advised method is within a factor of {number(error / bound, 3)} of it."
     confidence = percent(plan.confidence)
@@ -469,7 +469,7 @@ def _worth(plan: Plan, best: Forecast, told: Told, gain: str, limit: str) -> lis
 
 
 def _curve(plan: Plan) -> list[Part]:
-    """The error over the cap, with the rules marked on it; or of each method, if it has no cap."""
+    """The figure of the error over the cap, with methods marked; without caps, a point for each."""
     if not plan.weighs:
         named = tuple((row.method, _error_of(plan, row)) for row in plan.forecasts)
         shown = "; ".join(f"{name}: {number(error)}" for name, error in named)
@@ -493,7 +493,7 @@ def _curve(plan: Plan) -> list[Part]:
         "of many people, a high one lets a few decide. Each mark is a method, placed at the most "
         "that anyone spends with it."
     )
-    # A limit far below would leave no room for the curve, and with a guess it is no limit of it.
+    # A bound far below the curve would squeeze it, and with a guess it does not bound the curve.
     near = plan.lower_bound > error / 30.0 and plan.guess is None
     if plan.loss != "pac" and near:
         caption += " No method can be below the dashed line."
@@ -502,12 +502,12 @@ def _curve(plan: Plan) -> list[Part]:
 
 
 def _axis(plan: Plan) -> str:
-    """What the error is called that a plan makes small."""
+    """The axis title: the name of the error that the plan minimizes."""
     return "error not exceeded" if plan.loss == "pac" else "typical error (RMSE)"
 
 
 def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
-    """One mark for each place on the plot: rules that coincide share it."""
+    """Marks of methods on the plot; methods at the same place share one mark."""
     places: dict[tuple[int, int], tuple[float, float, tuple[str, ...]]] = {}
     for row in plan.forecasts:
         cap, error = float(row.spending.spent.max()), _error_of(plan, row)
@@ -519,7 +519,7 @@ def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
 
 
 def _what_if(plan: Plan) -> list[SheetTable]:
-    """How the error would change with other people or budgets."""
+    """The table of how the error would change with other people or budgets."""
     rows = tuple(
         (row.change, number(row.error), f"{number(row.ratio, 3)} ×") for row in plan.sensitivity
     )
@@ -529,7 +529,7 @@ def _what_if(plan: Plan) -> list[SheetTable]:
 
 
 def _sought(plan: RangePlan) -> str:
-    """Which range is sought."""
+    """A description of the range that is looked for."""
     if plan.width is not None:
         wrong = number(100.0 * (plan.failure or 0.0), 2)
         return (
@@ -547,7 +547,7 @@ def _sought(plan: RangePlan) -> str:
 
 
 def _range_errors(plan: RangePlan, section: str) -> SheetTable:
-    """The errors, by how close together values lie."""
+    """The table of errors, by how close together values lie."""
 
     def told(error: float) -> str:
         if math.isinf(error):
@@ -566,7 +566,7 @@ def _range_errors(plan: RangePlan, section: str) -> SheetTable:
 
 
 def _range_explained(plan: RangePlan) -> str:
-    """What the columns are."""
+    """An explanation of the columns in the table of errors."""
     people = ""
     if plan.people_needed is not None:
         people = f", for {plan.people_needed:,} people, the number that is needed"
@@ -583,7 +583,7 @@ def _range_explained(plan: RangePlan) -> str:
 
 
 def _range_spending(plan: RangePlan) -> tuple[Part, ...]:
-    """Who would spend what on the range and on the mean."""
+    """The table and figure of what people would spend on the range and on the mean."""
     spent = plan.forecasts[0].spent
     parts = ("on the range", "on the mean", "kept")
     chosen = [spent[k] for k in some_places(len(spent), _LEVELS)]
@@ -623,14 +623,14 @@ def _local_name(plan: LocalPlan, cells: int) -> str:
 
 
 def _local_error(plan: LocalPlan, cells: int, error: float) -> str:
-    """An error: in data units, in percentage points, or in percent of the radius."""
+    """An error in words: in data units, in percentage points, or in percent of the radius."""
     if cells:
         return number(100 * error, 3)
     return number(error) if plan.dimension is None else f"{number(100 * error, 3)} %"
 
 
 def _local_kinds(plan: LocalPlan, cells: int) -> SheetTable:
-    """The kinds of report, and below them the curator."""
+    """The table of the kinds of report, with the trusted curator as its last row."""
     told = functools.partial(_local_error, plan, cells)
     rows = [
         (
@@ -650,7 +650,7 @@ def _local_kinds(plan: LocalPlan, cells: int) -> SheetTable:
 
 
 def _local_explained(plan: LocalPlan, cells: int) -> str:
-    """What the errors are."""
+    """An explanation of the errors in the table."""
     what = ""
     if cells:
         what = (
@@ -664,7 +664,7 @@ def _local_explained(plan: LocalPlan, cells: int) -> str:
 
 
 def _planned(one: Planned, question: Question) -> tuple[str, ...]:
-    """What one of several questions would give, as cells."""
+    """The row of one question in the table of several questions."""
     shares = question.statistic == "frequencies"
 
     def told(error: float | None) -> str:
@@ -680,5 +680,5 @@ def _planned(one: Planned, question: Question) -> tuple[str, ...]:
     reach = told(one.half_width)
     if one.half_width is not None:
         reach += f" ({percent(question.confidence)})"
-    share = f"{number(100.0 * float(one.share), 3)} %"  # the exact one is in the data
+    share = f"{number(100.0 * float(one.share), 3)} %"  # to_dict() has the exact fraction
     return one.name, share, one.method, typical, reach, told(one.target)

@@ -1,4 +1,4 @@
-"""A plan of several questions about the same people: what each gives with its share of budgets."""
+"""The plan of several questions about the same people, each with its share of budgets."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ OnePlan: TypeAlias = Plan | RangePlan
 
 @dataclass(frozen=True, eq=False)
 class Planned:
-    """What one question would give.
+    """The forecast of one question.
 
     Attributes:
-        name: its title, or what is asked of which column.
-        share: of everyone's budget.
-        method: that would be taken.
-        rmse: the typical error, in data units; where a range has to be found, in parts of it, or
-            for Gaussian data in standard deviations. None where it depends on the data.
-        half_width: how far its interval would reach to either side at its confidence, for any data,
-            or of a variance, a covariance or a quantile for values like those of its plan; None
-            where that cannot be foretold.
-        target: the half-width that was asked for, if one was.
-        plan: the whole plan of this question, for what people offer to it.
-        spending: who would pay what, of what they offer to it.
+        name: its title, or the statistic and its column.
+        share: its share of everyone's budget.
+        method: the method that would be used.
+        rmse: the typical error, in data units; where a range has to be found, as a fraction of it,
+            or for Gaussian data in standard deviations. None where it depends on the data.
+        half_width: how far its interval would extend to either side at its confidence. That holds
+            for any data; for a variance, a covariance or a quantile it is a forecast for values
+            like those of its plan. None where it cannot be forecast.
+        target: the half-width that was asked for; None if none was.
+        plan: the whole plan of this question, with its share as everyone's budget.
+        spending: a rule from what a person offers to this question to what they would spend.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Planned:
         return isinstance(self.plan, RangePlan)
 
     def spent_at(self, offered: Floats) -> Floats:
-        """What a person spends on it who offers so much."""
+        """What people spend on this question, from what each of them offers to it."""
         at = np.searchsorted(self.spending.levels, offered, side="right")
         spent = np.concatenate([[0.0], self.spending.spent])
         return np.asarray(np.minimum(spent[at], offered))
@@ -80,11 +80,12 @@ class SeveralPlans(Forecasts):
     """Forecasts of several questions, each with its share of everyone's budget.
 
     Attributes:
-        each: what each question would give.
-        budgets: the people, or for add/remove a guess.
-        questions: that were asked; their columns are not read.
+        each: the forecast of each question.
+        budgets: the budgets, and how many people have each; for add/remove a guess.
+        questions: the questions; their columns are not read.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends on all of them, if the caller said so.
+        cap: for add/remove, the most that anyone spends on all of them; None if the caller did not
+            say.
     """
 
     each: tuple[Planned, ...]
@@ -95,12 +96,12 @@ class SeveralPlans(Forecasts):
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """Of everyone's budget, in the order of the questions: for `epsilons.publish`."""
+        """The share of each question, in the order of the questions, for `epsilons.publish`."""
         return tuple(one.share for one in self.each)
 
     @cached_property
     def spent(self) -> ByLevel:
-        """Who would pay what for all of them together."""
+        """What a person of each level would spend on all questions together."""
         levels = self.budgets.levels
         call = Call(None, None, None, self.neighbours)
         total = np.sum(
@@ -125,11 +126,11 @@ class SeveralPlans(Forecasts):
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook."""
+        """Warnings that a reader must not overlook."""
         return report.weak_budgets(self.budgets.levels.tolist())
 
     def sheet(self) -> report.Sheet:
-        """What all of them say, in no form."""
+        """The contents of all plans as a sheet, which every output format shows."""
         return said.several_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,15 +157,15 @@ def several_plans(
     """Forecast several questions, each with its share.
 
     Args:
-        questions: of whose columns nothing is read.
-        budgets: the people, or for add/remove a guess.
+        questions: the questions; their columns are not read.
+        budgets: the budgets, and how many people have each; for add/remove a guess.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends on all of them.
         shares: as for `epsilons.publish`.
         targets: as for `epsilons.publish`.
 
     Raises:
-        ArgumentError: an argument is invalid, a question cannot be forecast, or targets cannot all
+        ArgumentError: an argument is invalid, a question cannot be forecast, or not all targets can
             be met.
     """
     for question in questions:
@@ -187,7 +188,7 @@ def several_plans(
 def _planned(
     name: str, question: Question, budgets: Budgets, call: Call, target: float | None
 ) -> Planned:
-    """What one question would give, with what people offer to it."""
+    """Forecast one question, with its share of everyone's budget."""
     offered = Budgets.of_levels(call.offered(budgets.levels), budgets.counts)
     cap = None if call.declared is None else call.terms.cap
     trial = Trial(question, offered, call.neighbours, cap)

@@ -1,4 +1,4 @@
-"""A trial: a question rehearsed with people, and the forecast of each of its methods."""
+"""Trials: run a question on budgets without values, and forecast the error of its methods."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ __all__ = ["Errors", "Forecast", "Trial", "as_plain", "gain_over"]
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What one method would give.
+    """The forecast of one method.
 
     Attributes:
-        method: the rule, by name.
-        rmse: the worst-case root mean squared error, in data units; for values of the spread that
-            was guessed, if one was. Of frequencies the root of the mean over all categories, or
-            with loss="largest" that of the largest error.
-        pac: the error not exceeded with the plan's confidence, in data units, of the same data.
-        worst: the root mean squared error in the worst case over all data.
+        method: the name of the method.
+        rmse: the worst-case root mean square error, in data units; with a guess of the spread, the
+            error for values of that spread. For frequencies, the root mean square over categories,
+            or with loss="largest" the root mean square of the largest error.
+        pac: the error not exceeded with the plan's confidence, in data units, for the same data.
+        worst: the root mean square error in the worst case over all data.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
-        used: the share of the people who have a say.
-        spending: who pays what, as a rule.
+        used: the share of people whose weight is above 0.
+        spending: a rule from ε to what a person spends.
     """
 
     method: str
@@ -48,7 +48,7 @@ class Forecast:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """Who pays what: for each level ε, people, spent and kept."""
+        """For each level: ε, people, and what each of them spends and keeps."""
         return self.spending.rows
 
 
@@ -64,19 +64,19 @@ class Errors(NamedTuple):
     pac: float
 
     def of(self, loss: str) -> float:
-        """The error that a loss makes small."""
+        """The error that a loss minimizes."""
         return self.pac if loss == "pac" else self.rmse
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A question, the people whom it would be asked, and on which terms.
+    """A question together with the people and the terms on which it would be asked.
 
     Attributes:
-        question: of whose columns nothing is read.
-        budgets: the people, or for add/remove a guess.
+        question: the question; its columns are not read.
+        budgets: the budgets, and how many people have each; for add/remove a guess.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends, if the caller said so.
+        cap: for add/remove, the most that anyone spends; None if the caller did not say.
     """
 
     question: Question
@@ -85,21 +85,21 @@ class Trial:
     cap: float | None
 
     def asking(self, **changes: Any) -> Trial:
-        """The same people, asked another question."""
+        """The same trial with other arguments of the question."""
         asked = self.question
         others = {name: each for name, each in changes.items() if getattr(asked, name) != each}
         return replace(self, question=replace(asked, **others)) if others else self
 
     def of(self, budgets: Budgets) -> Trial:
-        """The same question, asked of other people."""
+        """The same trial with other people."""
         return replace(self, budgets=budgets)
 
     def rehearsed(self, *, close: bool = False, **people: Any) -> Rehearsal:
-        """How the question would go.
+        """Run the question without data, as a rehearsal.
 
         Args:
             close: whether values lie so close together that one look does not find their range.
-            people: what is taken to be true of their values: see `tally.Absent`.
+            people: assumptions about people's values: see `door.Absent`.
         """
         there = Absent(self.budgets.levels, self.budgets.counts, **people)
         call = terms_for(self.budgets, self.neighbours, self.cap)
@@ -107,17 +107,17 @@ class Trial:
 
     @cached_property
     def found(self) -> Rehearsal:
-        """How the question would go, if values differ as much as they can."""
+        """The rehearsal with the spread that the question supposes: for most, the largest one."""
         return self.rehearsed()
 
     @property
     def most(self) -> float:
-        """The most that anyone spends."""
+        """The largest amount that anyone spends."""
         return float(self.found.spending.spent.max())
 
     @cached_property
     def errors(self) -> Errors:
-        """How far off the answer would be."""
+        """The forecast errors of the answer."""
         answer = self.found.answer
         if answer.weighing is not None:
             return self.errors_for(self.found, self.goal)
@@ -127,25 +127,25 @@ class Trial:
 
     @property
     def error(self) -> float:
-        """The error that the question makes small."""
+        """The error that the question minimizes."""
         return self.errors.of(self.question.loss)
 
     @property
     def goal(self) -> Goal:
-        """What is assumed, and which error is minimized."""
+        """What is assumed about the data, and which error is minimized."""
         asked: Any = self.question
         goal: Goal = asked.goal
         return goal
 
     @property
     def guess(self) -> float | None:
-        """A guess of the standard deviation in parts of the range; None if there is none."""
+        """The guessed standard deviation, as a fraction of the range; None without a guess."""
         goal = getattr(self.question, "goal", None)
         return goal.spread if isinstance(goal, MeanGoal) and goal.guessed else None
 
     @staticmethod
     def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors of the weights of a rehearsal, for any goal."""
+        """The errors of a rehearsal's weights for a goal, which need not be its own."""
         unit, weighing = found.estimate.unit, found.weighing
         return Errors(
             unit * goal.rmse(weighing),
@@ -154,7 +154,7 @@ class Trial:
 
     @cached_property
     def strictest(self) -> float:
-        """The typical error if everyone were treated like the strictest."""
+        """The typical error if everyone spent only the strictest budget."""
         if self.neighbours == "replace" and "uniform" in self.question.methods("replace"):
             return self.asking(method="uniform").errors.rmse
         lowest = self.budgets.levels[self.budgets.levels > 0.0][0]
@@ -165,7 +165,7 @@ class Trial:
         return self.of(budgets_of(alike, self.budgets.counts)).errors.rmse
 
     def forecast(self, method: str) -> Forecast:
-        """What a method would give."""
+        """Forecast a method."""
         trial = self.asking(method=method)
         rmse, pac = trial.errors
         worst = rmse
@@ -174,11 +174,11 @@ class Trial:
         return self._forecast(trial.found, rmse, pac, worst)
 
     def forecast_in_stages(self) -> list[Forecast]:
-        """What two stages would give, which find the spread that is guessed.
+        """Forecast the adaptive method, assuming that its first stage finds the guessed spread.
 
         Returns:
-            One forecast; none without a guess, for nobody knows what will be found; and none where
-            two stages are refused.
+            One forecast; none without a guess, because the spread that will be found is unknown,
+            and none where the method is refused.
         """
         [method] = ADAPTIVE
         if self.guess is None or method not in self.question.methods(self.neighbours):
@@ -189,7 +189,7 @@ class Trial:
         except BudgetError:
             return []
         rmse, pac = self.errors_for(found, self.goal)
-        # Data that differ as much as they can are found to do so.
+        # In the worst case over all data, the first stage finds the largest possible spread.
         worst = self.errors_for(trial.found, self.goal.worst).rmse
         return [self._forecast(found, rmse, pac, worst)]
 

@@ -1,4 +1,4 @@
-"""What if: other assumptions, a guess, other people and other budgets, and what would help most."""
+"""What-if forecasts: other assumptions, a guess of the spread, other people and other budgets."""
 
 from __future__ import annotations
 
@@ -42,38 +42,38 @@ __all__ = [
 ]
 
 Error: TypeAlias = Callable[[Budgets], float]
-"""The error of the best method, for any people."""
+"""A function from budgets to the error of the best method."""
 
 GUESS: Final = 0.1
-"""The guess of the spread that is tried, in parts of the range."""
+"""The guess of the spread to try, as a fraction of the range."""
 
 WORTH: Final = 1.02
-"""What makes an error smaller by less is not worth a word."""
+"""A change is mentioned only if it makes the error smaller by more than this factor."""
 
 MORE: Final = 1.5
-"""How many times their budget the strictest are asked for."""
+"""The factor by which budgets are raised."""
 
 FEW: Final = 0.01
-"""The part of the people who are the strictest, at the least."""
+"""The smallest share of all people that counts as the strictest people."""
 
 SHARE: Final = 0.1
-"""The part of the people who change their mind."""
+"""The share of people who come, leave or choose another budget."""
 
 _LEVELS: Final = 4
-"""The levels that are asked about, if there are more."""
+"""The number of levels for which a larger budget is tried, if there are more."""
 
 _MOST: Final = 2**33
-"""People beyond whom no data set can be tallied."""
+"""More people than this cannot be tallied."""
 
 
 class SideOutcome(NamedTuple):
-    """What is best if budgets are related to values in this way.
+    """The best method under one assumption on how budgets are related to values.
 
     Attributes:
-        related: in which way.
+        related: the assumption: True, False, or a number δ.
         cap: the most that anyone spends.
         rmse: the typical error of the best method, in data units.
-        pac: the error that it does not exceed with the plan's confidence.
+        pac: the error not exceeded with the plan's confidence.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
     """
 
@@ -85,10 +85,10 @@ class SideOutcome(NamedTuple):
 
 
 def outcomes(trial: Trial) -> tuple[SideOutcome, ...]:
-    """What is best with each answer to whether budgets are related to values.
+    """The best method under each assumption on how budgets are related to values.
 
     Args:
-        trial: whose assumption is one of those that are shown.
+        trial: the plan's trial. Its own assumption is among those that are tried.
     """
     found = []
     for assumption in answers(trial.question.assumption):
@@ -100,7 +100,7 @@ def outcomes(trial: Trial) -> tuple[SideOutcome, ...]:
 
 
 class Guess(NamedTuple):
-    """What a guess of the spread does to the best method, in data units.
+    """The best method with and without a guess of the spread; errors are in data units.
 
     Attributes:
         cap: the most that anyone spends with it.
@@ -120,7 +120,7 @@ class Guess(NamedTuple):
 
 
 def guess_of(trial: Trial) -> Guess | None:
-    """What the guess of a question buys and costs; None if there is none."""
+    """What a question's guess of the spread gains and costs; None without a guess."""
     if trial.guess is None:
         return None
     goal, found = trial.goal, []
@@ -131,13 +131,13 @@ def guess_of(trial: Trial) -> Guess | None:
 
 
 class Option(NamedTuple):
-    """Something that could be assumed, guessed or asked for, and is not.
+    """A change of assumptions, guesses or budgets, and the error that it would give.
 
     Attributes:
-        change: what, in words that begin with "if".
-        write: how it is written; "" if it is nothing that is written.
-        error: the error of the best method then, in the units of the plan.
-        times: how many times smaller that is than now.
+        change: the change in words, beginning with "if".
+        write: the argument that makes it, such as "related=False"; "" if no argument does.
+        error: the error of the best method after the change, in the units of the plan.
+        times: how many times smaller that is than the current error.
     """
 
     change: str
@@ -147,16 +147,16 @@ class Option(NamedTuple):
 
 
 def option(change: str, write: str, now: float, then: float) -> Option:
-    """What a change would buy, from the errors now and then."""
+    """An option from the errors before (`now`) and after (`then`) the change."""
     return Option(change, write, then, _times(now, then))
 
 
 def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
-    """What stronger answers to whether budgets go with values would buy.
+    """Options that assume a weaker relation between budgets and values.
 
     Args:
-        sides: what is best with each answer.
-        question: of the plan, whose answer is one of them.
+        sides: the best method under each assumption.
+        question: the plan's question; its own assumption is one of them.
     """
     errors = {side.related: Errors(side.rmse, side.pac).of(question.loss) for side in sides}
     related = question.related
@@ -174,11 +174,11 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
 
 
 def by_about(trial: Trial, error: Callable[[Trial], float]) -> list[Option]:
-    """What it would buy if these very people were asked about, and not their population.
+    """The option to estimate the truth about exactly these people instead of the population.
 
     Args:
-        trial: of the plan.
-        error: of any trial, in the units of the plan.
+        trial: the plan's trial.
+        error: a function from a trial to its error, in the units of the plan.
     """
     if not trial.question.assumption.sampled:
         return []
@@ -188,10 +188,10 @@ def by_about(trial: Trial, error: Callable[[Trial], float]) -> list[Option]:
 
 
 def by_guess(trial: Trial) -> list[Option]:
-    """What a guess of the spread would buy if it is right: against no guess, on the same data.
+    """The option to guess the spread. Errors with and without the guess are for the same data.
 
     Args:
-        trial: of the plan.
+        trial: the plan's trial.
     """
     if trial.guess is not None or not hasattr(trial.question, "spread"):
         return []
@@ -207,12 +207,12 @@ def by_guess(trial: Trial) -> list[Option]:
 def strictest_give_more(
     budgets: Budgets, error: Callable[[Budgets], float], now: float
 ) -> list[Option]:
-    """What it would buy if the strictest people allowed half as much again.
+    """The option that the strictest people raise their budgets by half.
 
     Args:
-        budgets: the people.
-        error: of the best method for any people, in the units of the plan.
-        now: the error for these.
+        budgets: the budgets, and how many people have each.
+        error: a function from budgets to the error of the best method, in the units of the plan.
+        now: the error for these budgets.
     """
     asked = (budgets.levels > 0.0) & np.isfinite(budgets.levels)
     if not asked.any():
@@ -230,18 +230,18 @@ def strictest_give_more(
 
 
 def put_best_first(options: Iterable[Option]) -> tuple[Option, ...]:
-    """Options in the order of what they buy; of equals the first."""
+    """Sort options by how much they help, the most helpful first; ties keep their order."""
     return tuple(sorted(options, key=lambda option: -option.times))
 
 
 def hint_of(options: Sequence[Option], error: str) -> str:
-    """One sentence on what would buy most.
+    """One sentence on what would help most.
 
-    A weaker answer to the same question, which is easier to defend, stands beside the strongest.
+    If that is related=False, a weaker assumption is named as well, because it is easier to defend.
 
     Args:
-        options: the best first.
-        error: what the error is called.
+        options: the options, the best first.
+        error: the name of the error.
     """
     if not options or options[0].times <= WORTH:
         return (
@@ -255,12 +255,12 @@ def hint_of(options: Sequence[Option], error: str) -> str:
 
 
 def error_words(loss: str, confidence: float) -> str:
-    """What the error of a loss is called."""
+    """The name of the error that a loss minimizes."""
     return f"error at {percent(confidence)}" if loss == "pac" else "typical error"
 
 
 def _weaker(option: Option, first: Option) -> bool:
-    """Whether this is a weaker answer than that nothing is related."""
+    """Whether `first` is related=False and `option` assumes less, and still helps."""
     both = first.write == "related=False" and option.write.startswith("related=")
     return both and option is not first and option.times > WORTH
 
@@ -274,19 +274,19 @@ def _smaller(times: float) -> str:
 
 
 def _times(now: float, then: float) -> float:
-    """How many times smaller an error is."""
+    """How many times smaller the error `then` is than `now`."""
     if now == then or math.isinf(then):
         return 1.0
     return now / then if then > 0.0 else math.inf
 
 
 class WhatIf(NamedTuple):
-    """What would happen if something changed.
+    """The error after a change of people or budgets.
 
     Attributes:
-        change: in words.
-        error: the error of the best method then.
-        ratio: how many times the error of now that is.
+        change: the change, in words.
+        error: the error of the best method after it.
+        ratio: that error divided by the current one.
     """
 
     change: str
@@ -307,11 +307,11 @@ class Need(NamedTuple):
 
 
 def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
-    """How the error would change with the people and with their budgets.
+    """How the error would change with other people and other budgets.
 
     Args:
-        budgets: the people.
-        error: of the best method.
+        budgets: the budgets, and how many people have each.
+        error: a function from budgets to the error of the best method.
     """
     now = error(budgets)
     strict, generous = float(budgets.levels[0]), float(budgets.levels[-1])
@@ -336,12 +336,12 @@ def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
 
 
 def need(budgets: Budgets, error: Error, wanted: float) -> tuple[Need, ...]:
-    """How many more people at each level would reach an error.
+    """How many more people at each level it would take to reach a wanted error.
 
     Args:
-        budgets: the people.
-        error: of the best method.
-        wanted: the error that is to be reached.
+        budgets: the budgets, and how many people have each.
+        error: a function from budgets to the error of the best method.
+        wanted: the wanted error.
     """
     return tuple(
         Need(level, _more_of(budgets, level, error, wanted))
@@ -351,13 +351,13 @@ def need(budgets: Budgets, error: Error, wanted: float) -> tuple[Need, ...]:
 
 
 def _more_of(budgets: Budgets, level: float, error: Error, wanted: float) -> int | None:
-    """The smallest number of people to add to a level, to a part in a thousand."""
+    """The smallest number of people to add to a level, up to a relative error of 0.1 %."""
 
     def enough(people: int) -> bool:
         counts = budgets.counts + np.where(budgets.levels == level, people, 0)
         try:
             return error(Budgets.of_levels(budgets.levels, counts)) <= wanted
-        except DataError:  # no data set has so many people
+        except DataError:  # too many people to be tallied
             return False
 
     if enough(0):
@@ -380,7 +380,7 @@ def _more(budgets: Budgets, factor: float) -> Budgets:
 
 
 def _moved(budgets: Budgets, place: int) -> Budgets:
-    """Some of the people of every level go to one of them."""
+    """Move a tenth of the people of every level to one level."""
     leaving = np.floor(budgets.counts * SHARE).astype(np.int64)
     leaving[place] = 0
     counts = budgets.counts - leaving

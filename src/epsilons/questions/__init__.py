@@ -1,4 +1,4 @@
-"""Questions: each a frozen object, with the generator that answers it."""
+"""Questions: frozen objects, each with the generator that answers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mean in two stages: a tenth of every budget finds the spread, the rest takes the mean."""
+"""The mean in two stages: a tenth of every budget finds the spread, the rest draws the mean."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ __all__ = ["SPREADS", "Stages", "two_stages"]
 
 
 SPREADS: Final = tuple(0.5 * 2.0 ** (-step / 2) for step in range(12))
-"""What the spread may be found to be, in parts of the range: from one half, the largest there is,
-down to about a hundredth. There are few of them, so that an interval can hold for all."""
+"""Candidates for the spread, as parts of the range: from one half, the largest possible, down to
+about a hundredth. They are few, so an interval can hold for all of them."""
 
 _PARTS: Final = 10
-"""The first stage takes one part of so many."""
+"""The first stage takes one part in this many."""
 
 _UNLUCKY: Final = 0.1
-"""The probability with which the noise of the squares, and that of the mean, may make the spread
-look smaller than it is."""
+"""The probability that the noise of the squares, and that of the mean, makes the spread look
+smaller than it is."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """Both stages: the first, and every second one that may follow it, from budgets alone.
+    """The first stage, and every second stage that may follow it; both depend on budgets alone.
 
     Attributes:
-        first: what finds the spread.
-        seconds: what takes the mean, for each of `SPREADS`.
+        first: the mechanism that finds the spread.
+        seconds: the mechanism that draws the mean, for each of `SPREADS`.
     """
 
     first: SumAndSquares
@@ -56,17 +56,17 @@ class Stages:
     def of(
         cls, levels: Floats, counts: Integers, goal: MeanGoal, bounds: tuple[float, float]
     ) -> Stages:
-        """The stages of people with these budgets.
+        """Build the stages for people with these budgets.
 
         Args:
-            levels: the budgets ε, ascending.
-            counts: how many people have each.
-            goal: what is assumed about the data. Caps make the mean squared error small,
-                whatever the loss is: there are many of them, and theirs are fast to find.
+            levels: budget levels ε, ascending.
+            counts: the number of people at each level.
+            goal: what is assumed about the data. Caps minimize the mean squared error for every
+                loss: there are many caps to find, and these are fast.
             bounds: the range of the mean.
 
         Raises:
-            BudgetError: nobody's budget has a tenth.
+            BudgetError: a tenth of every budget rounds down to 0.
         """
         squared = goal.squared
         tenths = np.array([_tenth(level) for level in levels.tolist()])
@@ -76,7 +76,7 @@ class Stages:
                 'method="adaptive" out. Nothing was drawn.'
             )
         first = _built(levels, counts, tenths, squared.worst, bounds)
-        # Only people without an end have an infinite loss, and no end of it is left.
+        # Only people with an infinite budget have an infinite loss; what is left stays infinite.
         left = remaining(levels, cast(tuple[Fraction, ...], first.losses))
         seconds = (
             _built(levels, counts, left, replace(squared, spread=s), bounds) for s in SPREADS
@@ -84,7 +84,7 @@ class Stages:
         return cls(first, tuple(seconds))
 
     def found(self, pair: tuple[int, int]) -> int:
-        """The place of the spread that was found: the smallest that is no smaller than it seems.
+        """Return the index of the smallest spread that is not below what the first stage found.
 
         Args:
             pair: what the first stage drew.
@@ -95,27 +95,27 @@ class Stages:
 
     @cached_property
     def among(self) -> int:
-        """How many different means may follow."""
+        """The number of distinct second stages."""
         return len({tuple(each.weights.tolist()) for each in self.seconds})
 
 
 def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> Steps:
-    """A first look at the mean and the squares, then the mean with the cap that suits them.
+    """Draw the mean and the squares once, then the mean with the cap that suits their spread.
 
     Args:
-        counted: sums and squares by what people offer.
-        goal: what is assumed about the data, and which error is claimed to be small.
+        counted: sums and squares by the budgets that people offer.
+        goal: what is assumed about the data, and which error is minimized.
         bounds: the range of the mean.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of what both stages take
-        of them, a rational number of at most ε_i. Proof: docs/proofs/adaptive.md.
+        Pure, for every input, replace-one: person i loses at most the sum of their losses in both
+        stages, a rational number of at most ε_i. Proof: docs/proofs/adaptive.md.
 
     Reference:
         New. Both stages are Algorithm HPM of paper *correlated*, on integers, with squares.
 
     Raises:
-        BudgetError: nobody's budget has a tenth. Nothing was drawn.
+        BudgetError: a tenth of every budget rounds down to 0. Nothing was drawn.
     """
     stages = Stages.of(counted.levels, counted.counts, goal, bounds)
     first = stages.first
@@ -143,20 +143,20 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
 
 
 def _tenth(level: float) -> float:
-    """A tenth of a budget, rounded down; all of one that has no end."""
+    """Return a tenth of a budget, rounded down; an infinite budget stays infinite."""
     return level if math.isinf(level) else float_down(Fraction(level) / _PARTS)
 
 
 def _built(
     levels: Floats, counts: Integers, offered: Floats, goal: MeanGoal, bounds: tuple[float, float]
 ) -> SumAndSquares:
-    """The mechanism of a stage, said of whole budgets.
+    """Build the mechanism of a stage, with the whole budgets as its levels.
 
     Args:
-        levels: the budgets.
-        counts: the people of each.
-        offered: what they offer to this stage.
-        goal: which error its cap makes small.
+        levels: the whole budgets.
+        counts: the number of people at each.
+        offered: the part of each budget that this stage may use.
+        goal: which error its cap minimizes.
         bounds: the range of the mean.
     """
     budgets = budgets_of(offered, counts)

@@ -1,4 +1,4 @@
-"""How many people there are, when their very presence is private."""
+"""The number of people, when their presence is private."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _METHOD = "together"
 
 @dataclass(frozen=True, eq=False)
 class Count(Question):
-    """How many people there are, under add/remove: see `epsilons.count`.
+    """The number of people under add/remove: see `epsilons.count`.
 
     Attributes:
-        values: any column of numbers: its rows are counted, or with missing="exclude" those who
-            have a value in it; None for the budgets.
+        values: any column of numbers. Its rows are counted, or with missing="exclude" only people
+            with a value in it. None for the column of budgets.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -71,7 +71,7 @@ class Count(Question):
         return (_METHOD,)
 
     def check(self, neighbours: str) -> None:
-        """Refuse a count of people who are public."""
+        """Refuse a count of people whose presence is public."""
         super().check(neighbours)
         if neighbours == "replace":
             raise ArgumentError(
@@ -80,15 +80,15 @@ class Count(Question):
             )
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """A missing value counts like any other, unless those who did not answer are left out."""
+        """Return what becomes of a missing value: counted like any other, unless excluded."""
         return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, as numbers."""
+        """Look at the rows as numbers."""
         return door.look(self._column(call), **call.given, bounds=None, lowest=call.lowest)
 
     def _column(self, call: Call) -> Any:
-        """What rows are told apart by: any column does."""
+        """Return a column with an entry for each row; any column will do."""
         if self.values is not None:
             return self.values
         if isinstance(call.epsilon, (int, float)):
@@ -102,7 +102,7 @@ class Count(Question):
         """Refuse a count without levels.
 
         Raises:
-            ArgumentError: none are declared, so the noise that hides everyone is unknown.
+            ArgumentError: no levels are declared, so it is unknown how much noise hides everyone.
         """
         if call.terms.ladder.fine:
             raise ArgumentError(
@@ -111,16 +111,16 @@ class Count(Question):
             )
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows: only whose they are matters."""
+        """Open the rows; only the people they belong to matter."""
         given = {**call.given, "missing": self.policy(call.neighbours), "ladder": call.ladder}
         return door.open(self._column(call), **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Who stands on the rungs: everybody, or in three cells those of them who have a value."""
+        """Count the people on rungs: everybody, or in three cells only those with a value."""
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """One count of all, with the noise that hides whoever is on the lowest rung."""
+        """Yield one count of everyone, with noise that hides a person on the lowest rung."""
         mechanism = _counts(call.terms.ladder, call.terms.cap)
         counted = call.part(rows.count(self.asks(call)))
         (drawn,) = yield Draw(mechanism, mechanism.total(counted))
@@ -139,7 +139,7 @@ class Count(Question):
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """What the release says in words."""
+        """Return what the release says in words."""
         if not self.excludes:
             return Sentences(words.protected(neighbours), words.COUNTED, "")
         return Sentences(
@@ -151,7 +151,7 @@ class Count(Question):
 
 
 def _counts(ladder: Ladder, cap: float | None) -> LevelCounts:
-    """All rungs in one cell, whose noise fits the lowest: no other count has less noise."""
+    """Put all rungs in one cell with noise for the lowest: no other count has less noise."""
     lowest = Fraction(float(ladder.levels[0]))
     rate = rounded_down(lowest if cap is None else min(lowest, Fraction(cap)))
     return LevelCounts(ladder.levels, np.zeros(len(ladder.levels), dtype=np.int64), (rate,))

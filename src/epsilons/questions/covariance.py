@@ -1,4 +1,4 @@
-"""How two columns go together: covariance, slope and correlation, from nine cells of one unit."""
+"""How two columns are related: covariance, slope and correlation, from nine cells of one unit."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Covariance(soft_cells.SoftQuestion):
 
     Attributes:
         x: the first column: an array, or the name of a column of the data.
-        y: the second column, likewise.
-        x_bounds: the range (lo, hi) that values of the first column can have.
-        y_bounds: the same for the second.
+        y: the second column: likewise.
+        x_bounds: the range (lo, hi) of the first column.
+        y_bounds: the range (lo, hi) of the second column.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: bounds are).
@@ -48,7 +48,7 @@ class Covariance(soft_cells.SoftQuestion):
         **soft_cells.not_taken(statistic, "the product of both units"),
     }
 
-    x: Column = field(repr=False)  # it may be an array of what people said
+    x: Column = field(repr=False)  # it may be an array of people's values
     y: Column = field(repr=False)
     _: KW_ONLY
     x_bounds: tuple[float, float]
@@ -70,7 +70,7 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """The errors of all nine cells are to be small."""
+        """The goal: small errors of all nine cells together."""
         return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
 
     def look(self, call: Call) -> door.Look:
@@ -88,16 +88,16 @@ class Covariance(soft_cells.SoftQuestion):
         return {"x": self.x, "y": self.y}
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows, as two columns of numbers."""
+        """Open the rows as two columns of numbers."""
         policy = self.policy(call.neighbours)
         return door.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """The nine cells of both columns."""
+        """Return what to count: the nine cells of both columns."""
         return door.Ask("pairs", self.x_bounds, beside=self.y_bounds)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
-        """The estimate, and its risk in data units."""
+        """Return the estimate, and its risk in data units."""
         (a, b), (c, d) = self.x_bounds, self.y_bounds
         unit = (b - a) * (d - c)
         pair = Pair(
@@ -110,7 +110,7 @@ class Covariance(soft_cells.SoftQuestion):
         return pair, margin.risk(0, 1, self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """What the release says in words."""
+        """Return what the release says in words."""
         midpoint = self.policy(neighbours) == "midpoint"
         first = words.clipped(self.x_bounds, midpoint=midpoint)
         second = words.clipped(self.y_bounds, midpoint=midpoint)

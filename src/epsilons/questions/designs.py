@@ -1,4 +1,4 @@
-"""Which weights and which noise, under add/remove: chosen from public numbers alone."""
+"""The choice of weights and noise under add/remove, from public numbers alone."""
 
 from __future__ import annotations
 
@@ -55,32 +55,32 @@ _STAIRS: Final[Mapping[str, Callable[[Fraction, int], PairLaw]]] = MappingProxyT
 )
 
 _MARGIN: Final = 0.99
-"""`auto` looks at stairs only where they have a hundredth less variance than Laplace noise."""
+"""`auto` considers stairs only if they have at least 1 % less variance than Laplace noise."""
 
 _STEPS: Final = 2**40
 _PARTS: Final = 32
-"""A unit of weight may be a rung divided by a whole number up to this."""
+"""A unit of weight may be a rung divided by an integer up to this."""
 
 _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
-"""The largest weights that are tried, beside those of the rungs."""
+"""The largest weights that are tried, in addition to those of the rungs."""
 
 _HEAVIEST: Final = 2.0**45
-"""The largest weight of all: as many bits as weights have under Laplace noise."""
+"""The upper limit of all weights: as many bits as weights have under Laplace noise."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
-"""How many people are taken to stand on each rung where nothing is known: it decides which rungs
-share a unit of weight, and nothing else."""
+"""How many people are assumed on each rung if nothing is known. This only decides which rungs share
+a unit of weight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """All that a choice may look at.
+    """Everything that the choice of a design may depend on.
 
     Attributes:
-        ladder: the rungs.
+        ladder: the public ladder.
         left: what a person on each rung has left to spend.
-        cap: the most that anyone spends here; None if it is to be chosen.
+        cap: the most that anyone spends here; None if it must be chosen.
         guess: how many people are expected on each rung.
     """
 
@@ -90,10 +90,10 @@ class Known:
     guess: Integers
 
     def people(self, most: float = math.inf) -> tuple[Floats, Integers]:
-        """What people are expected to have left, ascending and distinct, and how many.
+        """Return the remaining budgets expected, ascending and distinct, and how many people each.
 
         Args:
-            most: what is above this is not to be spent.
+            most: the most that anyone may spend; larger budgets count as this.
         """
         totals: dict[float, int] = {}
         for rung in np.flatnonzero(self.guess > 0).tolist():
@@ -108,10 +108,10 @@ class Design(Generic[Sums]):
     """A mechanism, its name and its forecast.
 
     Attributes:
-        method: by name.
-        mechanism: the frozen object.
-        weighing: the leading term of its error, for the guessed people.
-        risk: on a unit range, for the goal.
+        method: the name of the method.
+        mechanism: the frozen mechanism.
+        weighing: the leading term of its error, for the expected people.
+        risk: the forecast risk on a unit range, for the goal.
     """
 
     method: str
@@ -121,7 +121,7 @@ class Design(Generic[Sums]):
 
     @property
     def equal(self) -> bool:
-        """Whether everyone who counts has the same weight, whoever is there."""
+        """Whether every rung has the same weight, so everyone who is counted has."""
         weights = self.mechanism.weights
         return bool(weights.max() > 0) and bool((weights == weights.max()).all())
 
@@ -129,10 +129,10 @@ class Design(Generic[Sums]):
 def two_sums_design(
     known: Known, goal: Goal, method: str, *, bounds: tuple[float, float]
 ) -> Design[TwoSums]:
-    """The best mechanism of a method for a mean; "auto": of Laplace noise and the hourglass.
+    """Return the best design of a method for a mean; "auto" compares Laplace and hourglass noise.
 
     Raises:
-        ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
+        ArgumentError: a staircase or an hourglass is requested without declared levels.
     """
     if method == "auto":
         plain = two_sums_design(known, goal, "transformed", bounds=bounds)
@@ -169,14 +169,14 @@ def ratio_of(
     equal: bool,
     counted: LevelCount | None = None,
 ) -> Quotient:
-    """The margin of the ratio of two sums that were drawn.
+    """Return the margin of the ratio of two drawn sums.
 
     Args:
-        mechanism: that they were drawn from.
+        mechanism: the mechanism that was drawn from.
         pair: what was drawn.
-        kind: of the margin: on a range that was given, or on one that was found.
-        equal: whether everyone surely has the same weight.
-        counted: how many people stand on each rung, if that was released.
+        kind: the class of the margin: for a given range, or for one that was found.
+        equal: whether everyone is certain to have the same weight.
+        counted: the noisy count of people on each rung, if that was released.
     """
     t, total = (float(each) for each in mechanism.sums(pair))
     return kind(
@@ -193,12 +193,12 @@ def ratio_of(
 def cells_of(
     chosen: Design[CellSums], drawn: npt.NDArray[Any], counted: LevelCount | None
 ) -> dict[str, Any]:
-    """What every margin of cells that were drawn knows: see `risk.margins.RatioCells`.
+    """Return what every margin of drawn cells needs: see `risk.margins.RatioCells`.
 
     Args:
-        chosen: that they were drawn from.
+        chosen: the design that was drawn from.
         drawn: the lattice points.
-        counted: how many people stand on each rung, if that was released.
+        counted: the noisy count of people on each rung, if that was released.
     """
     mechanism = chosen.mechanism
     return {
@@ -211,7 +211,7 @@ def cells_of(
 
 
 def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
-    """The ratio as it was drawn, in data units; the middle where nobody seems to be there."""
+    """Return the drawn ratio in data units; the middle if the drawn total is not positive."""
     lo, hi = bounds
     t, total = margin.drawn
     return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
@@ -220,13 +220,13 @@ def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
 def cell_design(
     known: Known, goal: Goal, method: str = "transformed", *, unit: int = 1
 ) -> Design[CellSums]:
-    """The best mechanism for frequencies.
+    """Return the best design for frequencies.
 
     Args:
-        known: what is known.
-        goal: with the number of cells.
-        method: whether people are also counted apart ("total").
-        unit: what a person of weight 1 adds in all, to the count of all too.
+        known: what the choice may depend on.
+        goal: the goal, with the number of cells.
+        method: "total" if everyone is also counted in a separate cell.
+        unit: what a person of weight 1 adds in total, including that separate cell.
     """
     cap = _cap(known, goal) if known.cap is None else known.cap
     apart = method == "total"
@@ -234,7 +234,7 @@ def cell_design(
     mechanism = build_cell_sums(known.ladder, known.left, cap, cells=cells, unit=unit)
     weighing = mechanism.weighing(known.guess)
     if apart:
-        # Forecast for even shares, which have next to nothing of the noise of the total.
+        # Forecast for equal shares, to which the noise of the total adds almost nothing.
         own, shared = parts_of(goal.numbers)
         scale = math.hypot(1.0 / own, 1.0 / (shared * goal.numbers)) * (own + shared)
         total = float(mechanism.weights.astype(np.float64) @ known.guess)
@@ -244,25 +244,25 @@ def cell_design(
 
 
 def parts_of(cells: int) -> tuple[int, int]:
-    """How a person divides what they give, if people are also counted apart.
+    """Return how a person divides what they add, if everyone is also counted separately.
 
-    Shares p have a sum of squared errors of k/own² + Σp²/shared², for parts that sum to one: this
-    is the least if one share is nearly all.
+    For parts that sum to one, the sum of squared errors of shares p is k/own² + Σp²/shared². These
+    parts minimize it if one share is nearly 1.
 
     Args:
-        cells: how many categories there are.
+        cells: the number of categories.
 
     Returns:
-        The part of their own cell, and that of the count of all.
+        The part for their own cell, and the part for the separate count.
     """
     return round(16.0 * cells ** (1.0 / 3.0)), 16
 
 
 def require_levels(ladder: Ladder, method: str) -> None:
-    """Refuse stairs on a ladder that nobody declared.
+    """Refuse stairs on a ladder that was not declared.
 
     Raises:
-        ArgumentError: a staircase or an hourglass is asked for, and no levels are declared.
+        ArgumentError: a staircase or an hourglass is requested without declared levels.
     """
     if method in _STAIRS and ladder.fine:
         raise ArgumentError(
@@ -278,30 +278,30 @@ def _pays(rate: float) -> bool:
 
 
 def tells(counts: Integers) -> bool:
-    """Whether a guess says anything of who is there: at least two people, somewhere."""
+    """Whether a guess has any content: at least two people in total."""
     return int(counts.sum()) >= 2
 
 
 def expected(counts: Integers) -> Integers:
-    """A guess that can be planned with: at least two people, somewhere."""
+    """Return a guess to plan with: the given one, or equal numbers if it has no content."""
     if tells(counts):
         return counts
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 
 
 def _cap(known: Known, goal: Goal) -> float:
-    """The cap of least forecast risk for Laplace noise, for the people that are expected.
+    """Return the cap of least forecast risk for Laplace noise, for the expected people.
 
-    Adding or removing a person moves one sum, of frequencies too.
+    Adding or removing a person moves only one sum, for frequencies as well.
     """
     left, guess = known.people()
     return min(best_cap(Budgets.of_levels(left, guess), goal, OPEN), float(left[-1]))
 
 
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
-    """The unit of weight and the largest weight of least forecast risk, for noise with stairs.
+    """Return the unit of weight and the largest weight of least forecast risk, for stairs.
 
-    A unit is a rung divided by a whole number. Forecasts compare mean squared errors.
+    A unit is a rung divided by an integer. Forecasts compare mean squared errors.
     """
     left, guess = known.people()
     highest = math.inf if known.cap is None else known.cap
@@ -309,7 +309,7 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
     squares = replace(goal, loss="mse")
     best = (math.inf, float(spends[-1]), 1)
     for unit in sorted({rung / part for rung in _few(spends) for part in range(1, _PARTS + 1)}):
-        # A hair above, so that a rung that is a multiple of the unit is one in floats, too.
+        # Slightly more than 1, so rungs that are multiples of the unit are multiples in floats.
         whole = np.minimum(np.floor(spends / unit * (1.0 + 1e-12)), _HEAVIEST)
         variance = least_variance(unit)
         for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):
@@ -323,7 +323,7 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
 
 
 def _few(levels: Floats) -> list[float]:
-    """The levels, or as many of them, evenly chosen."""
+    """Return the distinct levels, or `_MOST_CAPS` of them, evenly chosen."""
     distinct = np.unique(levels)
     if len(distinct) <= _MOST_CAPS:
         return [float(level) for level in distinct]

@@ -1,7 +1,7 @@
-"""How everyone's budget is divided among questions: by shares, or so that errors are met.
+"""How everyone's budget is divided among questions: by given shares, or to meet target errors.
 
-Shares are exact fractions, and their sum is at most 1. Which they are follows from arguments, and,
-where errors are to be met, from budgets that are public or declared: never from values.
+Shares are exact fractions with sum at most 1. They depend on arguments, and for target errors on
+budgets that are public or declared; they never depend on values.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ else:
 __all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
 
 UNITS: Final = 10**6
-"""Shares that meet a target are whole numbers of these parts of a budget."""
+"""Shares that meet a target are multiples of one part in this many."""
 
 Shares: TypeAlias = tuple[Fraction, ...]
 Error: TypeAlias = Callable[[Fraction], float]
-"""The error of a question, for any share of everyone's budget."""
+"""The error of a question as a function of its share of everyone's budget."""
 
 
 class Division(ABC):
@@ -43,23 +43,23 @@ class Division(ABC):
     def among(
         self, questions: Sequence[Question], call: Call, count: Callable[[], Budgets]
     ) -> Shares:
-        """The share of each question: fractions above 0 that sum to at most 1.
+        """Return the share of each question: fractions above 0 with sum at most 1.
 
         Args:
-            questions: in their order.
-            call: whom they are asked.
-            count: counts people by their budgets, where these are public.
+            questions: in order.
+            call: the people and the terms of the call.
+            count: counts people by budget, where budgets are public.
         """
 
     @property
     @abstractmethod
     def told(self) -> Any:
-        """What was asked for, as plain data; None if it is an even split."""
+        """The requested division as plain data; None if it is even."""
 
 
 @dataclass(frozen=True)
 class ByShares(Division):
-    """Shares that were given.
+    """Shares given by the user.
 
     Attributes:
         shares: fractions that sum to 1.
@@ -73,27 +73,27 @@ class ByShares(Division):
         call: Call,  # noqa: ARG002
         count: Callable[[], Budgets],  # noqa: ARG002
     ) -> Shares:
-        """The shares."""
+        """Return the given shares."""
         return self.shares
 
     @property
     def told(self) -> Any:
-        """The shares as words; None if they are alike."""
+        """The shares as strings; None if all are equal."""
         return [str(share) for share in self.shares] if len(set(self.shares)) > 1 else None
 
 
 def evenly(questions: int) -> ByShares:
-    """The even split among so many questions."""
+    """Return the even division among this many questions."""
     return ByShares((Fraction(1, questions),) * questions)
 
 
 @dataclass(frozen=True)
 class ByTargets(Division):
-    """The smallest shares that meet errors, by forecast, and what is left for the others.
+    """The smallest shares that are forecast to meet target errors; the rest goes to the others.
 
     Attributes:
-        targets: for each question how far its interval may reach to either side of its value, in
-            data units; None for one that takes what is left.
+        targets: for each question the largest allowed half-width of its interval, in data units;
+            None for a question that takes what is left.
     """
 
     targets: tuple[float | None, ...]
@@ -106,11 +106,11 @@ class ByTargets(Division):
     def among(
         self, questions: Sequence[Question], call: Call, count: Callable[[], Budgets]
     ) -> Shares:
-        """The shares that meet the targets for these people, or for those that are declared.
+        """Return the shares that meet the targets for these people, or for the declared ones.
 
         Raises:
-            ArgumentError: nobody said how many people to expect, where that is private; or the
-                error of a question cannot be forecast; or not all targets can be met.
+            ArgumentError: people are private and no expected number is declared; or the error of a
+                question cannot be forecast; or not all targets can be met.
         """
         if call.declared is not None and call.declared.guess is None:
             raise ArgumentError(
@@ -130,15 +130,15 @@ class ByTargets(Division):
         return self.shares([_error(question, call, there) for question in questions])
 
     def shares(self, errors: Sequence[Error]) -> Shares:
-        """The shares that meet the targets, and what is left, divided evenly.
+        """Return the shares that meet the targets; what is left is divided evenly.
 
         What is left goes to the questions without a target, or to all if all have one.
 
         Args:
-            errors: of the questions; an error falls as the share grows.
+            errors: the error of each question, falling as its share grows.
 
         Raises:
-            ArgumentError: not all targets can be met; the message says what could be.
+            ArgumentError: not all targets can be met; the message says which could be.
         """
         wanted = {k: each for k, each in enumerate(self.targets) if each is not None}
         least = {k: _least(errors[k], target) for k, target in wanted.items()}
@@ -153,8 +153,8 @@ class ByTargets(Division):
         )
 
     def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
-        """What could be met, if these targets cannot be."""
-        whole = Fraction(len(least), len(self.targets))  # an even part for those without a target
+        """Return a message with targets that could be met, if these cannot be."""
+        whole = Fraction(len(least), len(self.targets))  # the others keep an even part
         taken = sum(least.values(), Fraction(0))
         met = [
             None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))
@@ -174,7 +174,7 @@ class ByTargets(Division):
 
 
 def division_of(questions: int, shares: Any, targets: Any) -> Division:
-    """The division that arguments of users stand for: see `epsilons.publish`.
+    """Return the division for a user's arguments: see `epsilons.publish`.
 
     Args:
         questions: how many there are.
@@ -205,10 +205,10 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
 
 
 def _listed(name: str, given: Any, questions: int, how: str) -> list[Any]:
-    """What is given for each question: fractions above 0, or None.
+    """Return what is given for each question: fractions above 0, or None.
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: `given` is anything else.
     """
     listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if len(listed) != questions or not all(each is None or _positive(each) for each in listed):
@@ -230,22 +230,23 @@ def _fraction(number: Any) -> Fraction:
 
 
 def _error(question: Question, call: Call, people: Absent) -> Error:
-    """The error of a question on these terms, for any share; ∞ where no share can be taken."""
+    """Return the error of a question as a function of its share; ∞ if the share is too small."""
 
     @cache
     def error(share: Fraction) -> float:
         try:
             return rehearsal.rehearse(question, people, replace(call, share=share)).reach
-        except BudgetError:  # so small a part is no budget
+        except BudgetError:  # the part is too small to be a budget
             return math.inf
 
     return error
 
 
 def _least(error: Error, target: float) -> Fraction:
-    """The smallest share that meets a target; above 1 if none does.
+    """Return the smallest share that meets a target; above 1 if none does.
 
-    Noise falls as one over the share, so the search begins there, and doubles its steps.
+    Noise is inversely proportional to the share, so the search starts from that estimate and
+    doubles its steps.
     """
     whole = error(Fraction(1))
     if whole > target:
@@ -255,7 +256,7 @@ def _least(error: Error, target: float) -> Fraction:
         return error(Fraction(place, UNITS)) <= target
 
     place = min(max(math.ceil(UNITS * (whole / target)), 1), UNITS)
-    low, high, step = 0, UNITS, 1  # not enough, and enough
+    low, high, step = 0, UNITS, 1  # low is not enough, high is
     while low < place < high:
         low, high = (low, place) if enough(place) else (place, high)
         place, step = (high - step, 2 * step) if high <= place else (low + step, 2 * step)
@@ -266,7 +267,7 @@ def _least(error: Error, target: float) -> Fraction:
 
 
 def _rounded_up(error: float) -> float:
-    """An error that is shown: three digits, and not below it."""
+    """Return an error rounded up to three digits, to be shown."""
     if not 0.0 < error < math.inf:
         return error
     step = 10.0 ** (math.floor(math.log10(error)) - 2)

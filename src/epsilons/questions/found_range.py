@@ -1,8 +1,8 @@
 """The mean on a range that was found: of any data, and of a Gaussian population.
 
-Stages find the range (`outer.py` for any data, `locate.py` for Gaussian ones); what they leave is
-for the mean, whose values are cut to that range. People are public, or private: then they may be
-counted before anything else.
+Stages find the range (`outer.py` for any data, `locate.py` for Gaussian data). The mean of the
+values clipped to that range gets what they leave. People are public, or private; private people may
+be counted before anything else.
 """
 
 from __future__ import annotations
@@ -65,13 +65,12 @@ CHANGED = (
 
 
 def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
-    """The way of a mean whose range nobody knows.
+    """Return the generator of a mean with an unknown range.
 
     Args:
-        rows: of the people.
-        call: whom is asked.
-        goal: what is taken to be true of values that are cut to the range; None for a Gaussian
-            population.
+        rows: the rows of the people.
+        call: the people and the terms of the call.
+        goal: what is assumed about values clipped to the range; None for a Gaussian population.
     """
     if call.neighbours == "add-remove":
         return _gaussian_people(rows, call) if goal is None else _any_people(rows, call, goal)
@@ -79,16 +78,16 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Two quantiles (or more, where data lie close together), then the mean.
+    """Draw two quantiles (or more, where data lie close together), then the mean.
 
     Args:
-        rows: of the people.
-        call: whom is asked.
-        goal: what is taken to be true of the values cut to the range.
+        rows: the rows of the people.
+        call: the people and the terms of the call.
+        goal: what is assumed about the values clipped to the range.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of what the stages take
-        of them, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+        Pure, for every input, replace-one: person i loses at most the sum of their losses in the
+        stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
 
     Raises:
         BudgetError: the budgets are too small for so few people. Nothing was drawn.
@@ -97,7 +96,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the levels of the mean are finer: they must be divisible, too
+        if call.divided:  # the levels of the mean are finer: they must be divisible as well
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -127,20 +126,20 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """The same when the very presence of people, and their budgets, are private.
+    """Do the same where people's presence and budgets are private.
 
-    People are counted wherever weights differ: else no interval could be given.
+    People are counted wherever weights differ: otherwise no interval could be given.
 
     Args:
-        rows: of the people.
-        call: whom is asked, and what is declared of them.
-        goal: what is taken to be true of the values cut to the range.
+        rows: the rows of the people.
+        call: the people, and what is declared about them.
+        goal: what is assumed about the values clipped to the range.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is what `release.spent` says of
-        ε_i. Whether there is a release does not depend on the data. Weights, windows and ranges
-        come from arguments and from what was drawn before: docs/proofs/gaussian.md.
+        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
+        Whether there is a release does not depend on the data. Weights, windows and ranges depend
+        on arguments and on earlier draws: docs/proofs/gaussian.md.
     """
     people = yield from _crowd(rows, call, counted=not call.terms.equal)
     found = yield from outer(
@@ -167,11 +166,11 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Two selections (or more, where data lie close together), then the mean.
+    """Make two selections (or more, where data lie close together), then draw the mean.
 
     Guarantee:
-        Pure, for every input, replace-one: person i loses at most the sum of what the stages take
-        of them, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
+        Pure, for every input, replace-one: person i loses at most the sum of their losses in the
+        stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
 
     Reference:
         Paper *gaussian*, Algorithms 5 to 7, with weights min(ε, τ) in place of sampling, and the
@@ -184,7 +183,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the levels of the mean are finer: they must be divisible, too
+        if call.divided:  # the levels of the mean are finer: they must be divisible as well
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -207,16 +206,16 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
 
 def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
-    """A private count of people, unless a guess was declared; selections; then two sums.
+    """Count people privately, unless a guess was declared; make selections; then draw two sums.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is what `release.spent` says of
-        ε_i. Whether there is a release does not depend on the data. Weights, windows and ranges
-        come from arguments and from what was drawn before: docs/proofs/gaussian.md.
+        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
+        Whether there is a release does not depend on the data. Weights, windows and ranges depend
+        on arguments and on earlier draws: docs/proofs/gaussian.md.
 
     Reference:
-        In place of paper *gaussian*, Algorithm 8: k is a public function of a person's own ε, so
+        It replaces paper *gaussian*, Algorithm 8: k is a public function of a person's own ε, so
         nobody is sampled, coarsened away or padded.
     """
     people = yield from _crowd(rows, call, counted=False)
@@ -255,12 +254,12 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
 
 
 def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
-    """What is read of the mean of a Gaussian population, on a range that was found.
+    """Read the mean of a Gaussian population on a range that was found.
 
     Args:
-        mechanism: of the mean.
+        mechanism: the mechanism of the mean.
         drawn: its lattice point.
-        margin: how far the truth may be.
+        margin: the margin of error.
     """
     lo, hi = mechanism.bounds
     raw = finite(mechanism.estimate(drawn))
@@ -273,7 +272,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
 def _last_pass(
     rows: door.Rows, call: Call, found: Found | Ends, ask: door.Ask
 ) -> tuple[door.Tally, tuple[Fraction, ...]]:
-    """Count on the range that was found: by what people offer, and what they spent to find it."""
+    """Count on the range that was found; return the tally, and what people spent to find it."""
     counted = rows.count(ask)
     levels = call.offered(counted.levels)
     place = _place_of(found, counted.levels, levels)
@@ -282,15 +281,15 @@ def _last_pass(
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """People who are private, as far as choices may look at them.
+    """Private people, as far as choices may depend on them.
 
     Attributes:
-        stage: how they were counted; None if they were not.
+        stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
         count: counts them by level and bucket, on public levels and with expected numbers.
-        payers: whom selections charge.
-        told: whether anything is known of how many there are.
-        doubts: how few there may be, where they were counted.
+        payers: the people whom selections charge.
+        told: whether anything is known about how many there are.
+        doubts: how few there may be, if they were counted.
     """
 
     stage: LevelCounts | None
@@ -307,19 +306,19 @@ class _Crowd:
 
     @property
     def losses(self) -> tuple[Fraction, ...] | None:
-        """What counting them took."""
+        """What the count cost, if they were counted."""
         return None if self.stage is None else self.stage.losses
 
 
 @dataclass(frozen=True, eq=False)
 class _Located:
-    """People who are private, once their range was found.
+    """Private people, once their range was found.
 
     Attributes:
-        crowd: what was known of them before.
-        found: the range, and what finding it took.
-        known: all that the choice of the last draw may look at.
-        told: whether it is said how many are expected at which budgets.
+        crowd: what was known about them earlier.
+        found: the range, and the cost of finding it.
+        known: everything that the choice of the last draw may depend on.
+        told: whether the release says how many people are expected at which budgets.
     """
 
     crowd: _Crowd
@@ -328,18 +327,18 @@ class _Located:
     told: bool
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """The noisy counts, where each rung has its own."""
+        """Return the noisy counts, if each rung has its own."""
         stage, drawn = self.crowd.stage, self.crowd.drawn
         if stage is None or len(drawn) != len(weights):
             return None
         return LevelCount(drawn, tuple(map(float, stage.rates)), weights)
 
     def number(self, chosen: Design[Any], total: float) -> int | None:  # noqa: ARG002
-        """The noisy number of people, if they were counted."""
+        """Return the noisy number of people, if they were counted."""
         return self.crowd.n
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """What everyone spends in all, of which the last stage takes so much."""
+        """Return what everyone spends in total; `last` are the losses in the last stage."""
         payers = self.crowd.payers
         spends = [
             float_up(self.found.losses[at] + spent)
@@ -348,12 +347,12 @@ class _Located:
         return ByLevel(payers.levels, np.array(spends), None)
 
     def expected(self, n: int | None) -> Expected | None:  # noqa: ARG002
-        """How many people are expected to have how much left; None if nobody knows."""
+        """Return how many people are expected to have how much left; None if unknown."""
         return Expected(*self.known.people()) if self.told else None
 
 
 def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any, _Crowd]:
-    """Count people, privately, where nothing is known of them, or where they must be `counted`."""
+    """Count people privately, if nothing is known about them, or if they must be `counted`."""
     terms = call.terms
     if call.declared is None:
         raise ValueError("people are private where something is declared of them")
@@ -386,18 +385,18 @@ def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
 
 
 def _as_expected(counted: line.Lined, levels: Floats, guess: Integers) -> line.Lined:
-    """Put what is public in the place of what is not: rungs, and how many people are expected.
+    """Replace what is private by what is public: the rungs, and the expected numbers of people.
 
-    All that is private here stands on this step. Shares, weights, windows and whether there is
-    another round follow from the levels and counts of a line; under add/remove these must be the
-    rungs that were declared and the guess, or the private count, never who is there. The people of
-    each bucket stay: only the total of a draw looks at them.
+    The privacy of all choices rests on this step. Shares, weights, windows and further rounds
+    follow from the levels and counts of a line. Under add/remove these must be the declared rungs
+    and the guess, or the private count, and never depend on who is there. The people of each bucket
+    remain, but only the total of a draw uses them.
     """
     return replace(counted, levels=levels, counts=guess)
 
 
 def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
-    """What the choice of the two sums may look at: what is left, and the same guess."""
+    """Return what the choice of the two sums may depend on: what is left, and the same guess."""
     terms = call.terms
     rungs = terms.ladder.levels
     usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
@@ -411,12 +410,12 @@ def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
 
 
 def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers:
-    """The place of each level among the coarse ones that the stages speak of.
+    """Return the index of each level among the coarse levels of the stages.
 
     Args:
         found: what the stages found.
         budgets: the levels of the last pass.
-        offered: what people of these offer here.
+        offered: what people at these levels offer here.
 
     Raises:
         DataError: there are levels that no stage has seen.
@@ -429,13 +428,13 @@ def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers
 
 
 def _range_of(found: Found) -> tuple[float, float]:
-    """The range of the mean: the centre, and as many σ to either side as are worth their noise."""
+    """Return the range of the mean: the centre, and as many σ to either side as pay off."""
     half = best_half(_budgets_left(found))
     return around(found.centre, half * SIGMA * found.deviation + found.width / 2.0)
 
 
 def _budgets_left(found: Found) -> Budgets:
-    """What the people of the coarse levels have left for the mean."""
+    """Return what people at the coarse levels have left for the mean."""
     return budgets_of(remaining(found.levels, found.losses), found.counts)
 
 
@@ -447,15 +446,15 @@ def capped_mean(
     bounds: tuple[float, float],
     aim: MeanGoal | float,
 ) -> Additive:
-    """The mechanism that spends on the mean what the stages before it left.
+    """Build the mechanism that spends on the mean what earlier stages left.
 
     Args:
-        levels: the budgets ε, ascending.
-        counts: how many people have each.
-        spent: what the stages before took of a person of each level.
+        levels: budget levels ε, ascending.
+        counts: the number of people at each level.
+        spent: what earlier stages took from a person at each level.
         bounds: the range of the mean.
-        aim: what the cap makes small: the error of a goal in the worst case; or, for a Gaussian
-            population of about this standard deviation, its mean squared error.
+        aim: what the cap minimizes: the worst-case error of a goal; or, for a Gaussian population
+            of about this standard deviation, its mean squared error.
     """
     left = remaining(levels, spent)
     cap = _best_cap(budgets_of(left, counts), bounds, aim)
@@ -488,14 +487,14 @@ def _best_cap(budgets: Budgets, bounds: tuple[float, float], aim: MeanGoal | flo
 
 
 def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma: float) -> float:
-    """The cap of least mean squared error for a Gaussian population of about this deviation."""
+    """Return the cap of least mean squared error for a Gaussian population of about this σ."""
     # Both sums have noise, and near the middle of the range half of either counts.
     most = square_cap(_budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     return min(most, float(max(known.left)))
 
 
 def _picture_of(found: Found) -> Picture:
-    """The picture that the last two selections give."""
+    """Return the picture of the data that the last two selections give."""
     pairs = [
         ranges.selected(stage.weights, found.counts, stage.scale) for stage in found.stages[-2:]
     ]
@@ -511,10 +510,10 @@ def _picture_of(found: Found) -> Picture:
 
 
 def _enough_for_any(counted: line.Lined, share: Share, goal: MeanGoal) -> None:
-    """Refuse, before anything is drawn, where the range would be a guess.
+    """Refuse, before anything is drawn, if the range would be a guess.
 
     Raises:
-        BudgetError: it would; the message says how many people would do.
+        BudgetError: it would be; the message says how many people would be enough.
     """
     if share.quantile <= FARTHEST:
         return
@@ -530,12 +529,12 @@ def _enough_for_any(counted: line.Lined, share: Share, goal: MeanGoal) -> None:
 def people_for_any(
     levels: Floats, counts: Integers, goal: MeanGoal, *, neighbours: str = "replace"
 ) -> int:
-    """About how many people with budgets like these find a range that is no guess.
+    """Return about how many people with budgets like these find a range that is not a guess.
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the people of each, present or expected: too few.
-        goal: of the mean.
+        counts: the number of people at each, present or expected: too few.
+        goal: the goal of the mean.
         neighbours: "replace" or "add-remove".
     """
 
@@ -547,10 +546,10 @@ def people_for_any(
 
 
 def _enough_for_gaussian(counted: line.Lined, split: Split) -> None:
-    """Refuse, before anything is drawn, where the range would be a guess.
+    """Refuse, before anything is drawn, if the range would be a guess.
 
     Raises:
-        BudgetError: it would; the message says how many people would do.
+        BudgetError: it would be; the message says how many people would be enough.
     """
     if split.failure <= TOO_OFTEN:
         return
@@ -569,11 +568,11 @@ def _enough_for_gaussian(counted: line.Lined, split: Split) -> None:
 
 
 def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "replace") -> int:
-    """About how many people with budgets like these find a range that is seldom wrong.
+    """Return about how many people with budgets like these find a range that is rarely wrong.
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the people of each, present or expected: too few.
+        counts: the number of people at each, present or expected: too few.
         neighbours: "replace" or "add-remove".
     """
     times = _enough_people(levels, counts.astype(np.float64), neighbours)
@@ -581,12 +580,12 @@ def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "
 
 
 def _enough_people(levels: Floats, counts: Floats, neighbours: str) -> float:
-    """About how many times as many people would find the range."""
+    """Return about how many times as many people would find the range."""
     return _enough_times(lambda factor: _failure(levels, factor * counts, neighbours))
 
 
 def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) -> float:
-    """About the smallest factor at which the range would be found."""
+    """Return about the smallest factor at which the range would be found."""
     low, high = 1.0, 2.0
     while failure(high) > most and high < 2.0**40:
         low, high = high, 2.0 * high
@@ -597,12 +596,12 @@ def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) ->
 
 
 def _two_digits(people: float) -> int:
-    """A number of people, rounded up to two digits, which tell enough."""
+    """Return a number of people, rounded up to two digits, which is precise enough."""
     wanted = math.ceil(people)
     digit = int(10 ** max(len(str(wanted)) - 2, 0))
     return -(-wanted // digit) * digit
 
 
 def _failure(levels: Floats, people: Floats, neighbours: str) -> float:
-    """The forecast probability of a wrong range."""
+    """Return the forecast probability of a wrong range."""
     return best_split(levels, np.ceil(people).astype(np.int64), neighbours=neighbours).failure

@@ -42,11 +42,11 @@ class Frequencies(Question):
     """The share of people in each category: see `epsilons.frequencies` for each argument.
 
     Attributes:
-        categories: declared without looking at the data; or None, and
-        edges: of bins of numbers.
-        other: the category that catches every value that is missing or not declared.
+        categories: the labels, declared without looking at the data; None if `edges` are given.
+        edges: the edges of bins of numbers; None if `categories` are given.
+        other: the category for every value that is missing or not declared.
         project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
-        declared: what was made of these.
+        declared: the checked cells, made from these.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -57,7 +57,7 @@ class Frequencies(Question):
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
-    values: Column = field(repr=False)  # it may be an array of what people said
+    values: Column = field(repr=False)  # it may be an array of people's values
     _: KW_ONLY
     categories: Labels | None = None
     edges: Edges | None = None
@@ -96,11 +96,11 @@ class Frequencies(Question):
         return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have besides "auto"."""
+        """Return the names that `method` may have besides "auto"."""
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """What a missing value gets where nothing catches it: cells have no middle."""
+        """Return how missing values are treated if no cell catches them; cells have no middle."""
         return self.missing or "error"
 
     @property
@@ -111,11 +111,11 @@ class Frequencies(Question):
         return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, as values of the kind of the categories."""
+        """Look at the rows as values of the type of the categories."""
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows, as values of the kind of the categories."""
+        """Open the rows as values of the type of the categories."""
         return door.open(
             self.values,
             **call.given,
@@ -124,11 +124,11 @@ class Frequencies(Question):
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """The declared cells."""
+        """Return what to count: the declared cells."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """A weighted count of each cell: of people who are public, or of people who are not."""
+        """Yield one weighted count of each cell, for public or for private people."""
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 
@@ -163,7 +163,7 @@ class Frequencies(Question):
         return Cells(value=value, raw=raw, categories=categories, margin=margin, other=self.other)
 
     def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
-        """The margin of noisy counts, with the last of them if that is the count of all."""
+        """Return the margin of noisy counts; for "total", the last of them counts everyone."""
         known = cells_of(chosen, drawn, counts)
         if chosen.method != "total":
             return RatioCells(**known)
@@ -179,11 +179,11 @@ class Frequencies(Question):
         )
 
     def shown(self, raw: Floats) -> Floats:
-        """Shares as they are published, of those that were drawn."""
+        """Return the published shares, projected or clipped from the drawn ones."""
         return projected(raw) if self.project else np.clip(raw, 0.0, 1.0)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """What the release says in words."""
+        """Return what the release says in words."""
         return Sentences(
             words.protected(neighbours),
             words.assumed("frequencies", neighbours, self.assumption),

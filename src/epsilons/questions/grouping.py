@@ -1,4 +1,4 @@
-"""What a question says of groups and of who is asked, and what its release is made of."""
+"""Groups and subsets in a question: their arguments, their checks, and the parts of a release."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ METHODS: Final = ("optimal", "threshold", "uniform", "proportional")
 """The methods for tables of groups under replace."""
 
 OPEN_METHODS: Final = ("transformed",)
-"""The methods for them under add/remove."""
+"""The methods for tables of groups under add/remove."""
 
 
 def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
-    """The groups that arguments stand for; None if there are none.
+    """Return the groups for a user's arguments; None if there are none.
 
     Args:
-        by: a column, an array or its name; or two of them.
+        by: a column, as an array or a name; or two of them.
         groups: the labels; for two columns, a list of labels for each.
 
     Raises:
@@ -67,7 +67,7 @@ def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
 
 
 def _is_two(groups: Any) -> bool:
-    """Whether labels are declared of two columns: labels are never lists themselves."""
+    """Whether labels are declared for two columns; labels themselves are never lists."""
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Sequence) or len(groups) != 2:
         return False
     return not any(
@@ -85,13 +85,13 @@ def _listed(by: Any, count: int) -> tuple[Any, ...]:
 
 
 def columns_of(grouping: door.Grouping | None, where: Any) -> dict[str, Any]:
-    """The columns beside the values, by the names under which `epsilons.verify.Change` has them."""
+    """Return the columns other than the values, by their names in `epsilons.verify.Change`."""
     found = {} if grouping is None else dict(zip(("by", "by_2"), grouping.by, strict=False))
     return found if where is None else {**found, "where": where}
 
 
 def as_given(columns: dict[str, Any]) -> dict[str, Any]:
-    """Such columns as the arguments `by` and `where` of a question."""
+    """Return such columns as the arguments `by` and `where` of a question."""
     by = [columns[name] for name in ("by", "by_2") if name in columns]
     one = {} if not by else {"by": by[0] if len(by) == 1 else by}
     return one if "where" not in columns else {**one, "where": columns["where"]}
@@ -100,12 +100,12 @@ def as_given(columns: dict[str, Any]) -> dict[str, Any]:
 def looks(
     columns: dict[str, Any], grouping: door.Grouping | None, call: Call
 ) -> dict[str, door.Look]:
-    """Look at the columns beside the values, for the curator alone.
+    """Look at the columns other than the values, for the curator only.
 
     Args:
-        columns: of a question.
-        grouping: which groups are declared.
-        call: of whom.
+        columns: the columns of a question.
+        grouping: the declared groups.
+        call: the people and the terms of the call.
     """
     declared = () if grouping is None else grouping.declared
     kinds = dict(zip(("by", "by_2"), declared, strict=False))
@@ -118,7 +118,7 @@ def looks(
 
 
 def refuse(question: Any) -> None:
-    """Refuse what is not for groups, or for those of whom only some are asked.
+    """Refuse arguments that do not fit groups, or questions that only some people are asked.
 
     Args:
         question: an `epsilons.Mean`.
@@ -149,7 +149,7 @@ def refuse(question: Any) -> None:
 
 
 def _refuse_of_a_table(question: Any, name: str) -> None:
-    """Refuse what one number has, and a table of groups has not."""
+    """Refuse arguments that apply to a single number, but not to a table of groups."""
     if question.spread is not None:
         raise ArgumentError(
             f"spread is a guess for one mean of everyone, or for public groups: with {name} the "
@@ -164,18 +164,18 @@ def _refuse_of_a_table(question: Any, name: str) -> None:
 
 
 def _reason(question: Any) -> str:
-    """The argument by which a question is one of groups or of some people, as users type it."""
+    """Return the argument that makes a question one of groups or of some people, as typed."""
     if question.by is not None:
         return "by"
     return "where" if question.where is not None else 'missing="exclude"'
 
 
 def table_goal(question: Any, *, private: bool) -> CellsGoal:
-    """What is to be small: the squares of the errors of all cells together.
+    """Return the goal: the smallest sum of squared errors of all cells.
 
     Args:
-        question: of groups, or of some people.
-        private: whether budgets are: then somebody may be in no declared group.
+        question: a question about groups, or about some people.
+        private: whether people are private; then somebody may be in no declared group.
     """
     labels = 1 if question.grouping is None else len(question.grouping.labels)
     some = question.where is not None or question.excludes
@@ -184,7 +184,7 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
 
 
 def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> Groups | Scalar:
-    """A mean for each group; one number if there is but those who answered, or are in a subset."""
+    """Return a mean for each group; a single number if the question only selects some people."""
     means = margin.within(question.bounds, question.assumption, question.confidence)
     if question.grouping is None:
         one = OneGroup(margin)
@@ -203,7 +203,7 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
 
 
 def sentences(question: Any, neighbours: str) -> Sentences:
-    """What the release says in words."""
+    """Return what the release says in words."""
     grouped = question.grouping is not None
     which = ["each group"] if grouped else []
     which += ["a private subset"] if question.where is not None and not grouped else []

@@ -1,8 +1,8 @@
 """Means by group, of those who answered, and of a private subset: shares of public cells.
 
-Everyone divides one unit among two cells of each group, x of it in the first and 1 − x in the
-second, and one more cell of those who are in none. A mean is a quotient of cells. Where the people
-of each group are public, everyone stays in theirs, and each is a mean alone.
+Everyone divides one unit among two cells for each group, x of it in the first and 1 − x in the
+second, and one more cell for people who are in no group. A mean is a quotient of cells. If the
+members of each group are public, nobody moves between groups, and each has a mean of its own.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["closed", "opened"]
 
 
 def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """People and budgets are public: a weighted table, or a sum for each group that is public."""
+    """Answer where people and budgets are public: one weighted table, or a sum per public group."""
     cells = counted.cells.shape[1]
-    # Nobody moves between groups, if there is but one of everybody.
+    # With a single group of everybody, nobody moves between groups.
     if question.groups_are == "public" or cells == 2:
         return _apart(counted, call, question)
 
@@ -54,7 +54,7 @@ def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """People are private: perhaps they are counted, then a weighted table."""
+    """Answer where people are private: count people if needed, then draw a weighted table."""
     goal = table_goal(question, private=True)
 
     def choose(known: Known) -> Design[CellSums]:
@@ -76,28 +76,28 @@ def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def _read(margin: Any, counted: door.Tally, call: Call, question: Any, total: float = 0.0) -> Read:
-    """The means, and the leading term of the squared errors of all of them, in data units."""
+    """Return the means, and the leading term of the sum of their squared errors, in data units."""
     unit = float(margin.leading(question.assumption).sum())
     risk = float(question.goal.in_units(unit, question.bounds))
     return Read(estimate_of(counted, call, question, margin), risk, total=total)
 
 
 def _rounding(counted: door.Tally, call: Call) -> float:
-    """What integers of the tally add to a share at most: a point for each group of a person."""
+    """Return the largest rounding error of a share: one point for each group of a person."""
     return (1 if call.person is None else len(counted.categories)) / counted.unit
 
 
 def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Nobody moves between groups: each has the mechanism of a mean of its own.
+    """Answer where nobody moves between groups: each group has its own mechanism of a mean.
 
     Args:
-        counted: the cells of all groups, and how many people are in each; of one group, those of
-            everybody.
-        call: of whom.
+        counted: the cells of all groups, and how many people are in each; with one group, the cells
+            of everybody.
+        call: the people and the terms of the call.
         question: an `epsilons.Mean`.
 
     Raises:
-        DataError: no group can be estimated: who is in which is public.
+        DataError: no group can be estimated; who is in which group is public.
     """
     people = counted.counts[:, None] if counted.people is None else counted.people
     allocations = [_of_group(counted.levels, own, question) for own in people.T]
@@ -111,7 +111,7 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
         )
     goal = question.goal
     squares = goal.loss == "mse"
-    nothing = 0.25 if squares else 0.5  # the middle of a unit range is no farther from any mean
+    nothing = 0.25 if squares else 0.5  # the risk of the middle of a unit range
 
     def read(mechanism: Parallel, drawn: Any) -> Read:
         margin = PublicGroups(
@@ -135,7 +135,7 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def _of_group(levels: Floats, counts: Integers, question: Any) -> Allocation | None:
-    """The allocation of one group; None if there are not two people, or nobody gives anything."""
+    """Return the allocation of one group; None if it has fewer than two people or no budget."""
     there = counts > 0
     try:
         budgets = Budgets.of_levels(levels[there], counts[there])

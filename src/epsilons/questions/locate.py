@@ -1,8 +1,8 @@
-"""Find where the data are and how far they spread: a weighted median, and that of the distances.
+"""Find the centre and the spread of data: a weighted median, and that of the distances to it.
 
 Each round looks at a finer picture of the line. The first sees all of float64 at 11 significant
-bits. If the deviation it finds is as small as its buckets, the next zooms in on the few buckets
-around the centre, and then again. Every number that steers this was released before.
+bits. If the deviation it finds is as small as its buckets, the next round zooms in on the few
+buckets around the centre, and so on. This depends only on numbers that were released earlier.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ __all__ = [
 ]
 
 ROUNDS: Final = 3
-"""Passes over the rows that the range may take."""
+"""The most passes over the rows that finding the range may take."""
 
 ZOOM: Final = (0, 2**14, 2**22)
-"""The cells of a window in each round after the first: few while data may fill them all."""
+"""The cells of the window in each round after the first: few while data may fill them all."""
 
 _FINE = 2.5
-"""A deviation of so many buckets is found well enough."""
+"""A deviation of this many buckets is precise enough."""
 
 _WEIGHT_BITS = 24
 _NARROWEST = 2.0**-890
@@ -67,16 +67,16 @@ class Found:
     """A centre and a deviation, and the selections that they were drawn from.
 
     Attributes:
-        centre: about the median.
-        deviation: about the median of the distances to it.
+        centre: an approximate median.
+        deviation: an approximate median of the distances to it.
         width: the width of a bucket at the centre.
         stages: the frozen mechanisms, in the order in which they were drawn.
-        near: of the last round, the share of the prior that one bucket at the centre has.
-        odds: of the last round, the share of the prior that the deviation has.
-        keys: what the budgets of each coarse level round to.
-        levels: the smallest budget of each coarse level, of which the stages speak.
-        counts: the people of each coarse level.
-        losses: what a person of each coarse level has spent, exactly.
+        near: in the last round, the prior share of one bucket at the centre.
+        odds: in the last round, the prior share of the deviation.
+        keys: the rounded budgets of each coarse level.
+        levels: the smallest budget of each coarse level; these are the levels of the stages.
+        counts: the number of people at each coarse level.
+        losses: what a person at each coarse level has spent, exactly.
     """
 
     centre: float
@@ -93,11 +93,11 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Payers:
-    """Who is asked, where the selections speak of coarser levels, or of capped ones.
+    """The people who are charged, if the selections use coarser or capped levels.
 
     Attributes:
         levels: the budgets of the people who are charged.
-        place: the place of each among the levels of the selections.
+        place: the index of each among the levels of the selections.
     """
 
     levels: Floats
@@ -116,16 +116,17 @@ def locate(
     """Find a centre and a deviation.
 
     Args:
-        count: counts people by level, and adds weights up by bucket: one pass over values.
+        count: counts people by level, and adds up weights by bucket: one pass over the values.
         neighbours: "replace" or "add-remove".
-        agree: is shown the levels and the first split before anything is drawn, and may refuse.
-        before: what a person of each level has spent already.
-        people: whom selections charge, if they speak of other levels.
-        doubts: how few people there may be, where they were counted with noise.
+        agree: receives the levels and the first split before anything is drawn, and may refuse.
+        before: what a person at each level has spent already.
+        people: the people whom selections charge, if their levels differ from those counted.
+        doubts: how few people there may be, if they were counted with noise.
 
     Guarantee:
-        A person of a level spends the sum of what the stages say, and no stage looks at the data
-        except through the integers that it is drawn around. Zooming depends on drawn numbers only.
+        A person at a level spends the sum of the stages' declared losses, and no stage uses the
+        data except through the integers that it draws around. Zooming depends on drawn numbers
+        only.
     """
     levels, place = (None, None) if people is None else (people.levels, people.place)
     stages: list[Selection] = []
@@ -139,7 +140,7 @@ def locate(
     for step in range(ROUNDS):
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         first = selection(counted, split.centre, neighbours, space, CENTRE)
-        # Both at once: it is one pass. The second is looked at by its draw alone.
+        # Both totals come from one pass. Only its own draw uses the second.
         places, masses, others = counted.masses(first.weights, weights_of(split.deviation)[0])
         index = yield Draw(first, (places, masses), True, levels, place)
         middle, width = window_at(window, index)
@@ -160,7 +161,7 @@ def locate(
             doubts=doubts,
         )
         if split.failure > TOO_OFTEN:
-            break  # what is left would find nothing finer: it is for the mean
+            break  # the rest would find nothing finer, so it goes to the mean
         window = line.Window.around(middle, 4.0 * deviation, cells)
         counted = count(window)
     return Found(
@@ -180,7 +181,7 @@ def locate(
 def spent_on(
     before: tuple[Fraction, ...] | None, stages: Sequence[Selection], levels: int
 ) -> tuple[Fraction, ...]:
-    """What a person of each level has spent so far, exactly."""
+    """Return what a person at each level has spent so far, exactly."""
     parts = [before or (Fraction(0),) * levels, *(stage.losses for stage in stages)]
     return added_up(parts)
 
@@ -188,12 +189,12 @@ def spent_on(
 def left_of(
     counted: line.Lined, before: tuple[Fraction, ...] | None, stages: Sequence[Selection]
 ) -> Floats:
-    """What a person of each level has left after what was before, and these stages."""
+    """Return what a person at each level has left after `before` and these stages."""
     return remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
 
 
 def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:
-    """What is left of budgets, rounded down."""
+    """Return what is left of budgets, rounded down."""
     left = []
     for level, gone in zip(levels.tolist(), spent, strict=True):
         if math.isinf(level):
@@ -212,16 +213,17 @@ def selection(
     odds: tuple[int, int] = (1, 1),
     bits: int = _WEIGHT_BITS,
 ) -> Selection:
-    """The mechanism that takes these shares: weights share·2^s, rounded down.
+    """Build the selection that takes these shares: weights are share·2^s, rounded down.
 
     Args:
-        counted: whose levels are asked.
-        shares: what it takes of a person of each level.
+        counted: the people, with their levels.
+        shares: what it takes from a person at each level.
         neighbours: "replace" or "add-remove".
-        candidates: what is chosen from.
+        candidates: the candidates to choose from.
         seeks: what is sought, in words.
-        odds: of the quantile; those of the median unless given.
-        bits: of the weights: their sum over all people, times the odds, must fit an integer.
+        odds: the odds of the quantile; those of the median by default.
+        bits: the bits of the largest weight. The sum over all people, times the odds, must fit an
+            int64.
     """
     weights, shift = weights_of(shares, bits)
     scale = spread_of(neighbours, odds) << shift
@@ -229,11 +231,11 @@ def selection(
 
 
 def weights_of(shares: Floats, bits: int = _WEIGHT_BITS) -> tuple[Integers, int]:
-    """The weights share·2^s of a selection, rounded down, and s.
+    """Return the weights share·2^s of a selection, rounded down, and s.
 
     Args:
-        shares: what it takes of a person of each level.
-        bits: of the largest weight.
+        shares: what it takes from a person at each level.
+        bits: the bits of the largest weight.
     """
     largest = float(shares.max())
     shift = bits - math.frexp(largest)[1] if largest > 0.0 else 0
@@ -243,14 +245,14 @@ def weights_of(shares: Floats, bits: int = _WEIGHT_BITS) -> tuple[Integers, int]
 
 
 def window_at(window: line.Window | None, index: int) -> tuple[float, float]:
-    """The middle and the width of a bucket."""
+    """Return the middle and the width of a bucket."""
     if window is None:
         return line.value_of(index), line.width_of(index)
     return window.value_of(index), window.width
 
 
 def _values(window: line.Window | None, places: Integers) -> Floats:
-    """The middles of buckets; infinite outside of a window."""
+    """Return the middles of buckets; infinite outside the window."""
     if window is None:
         return line.values_of(places)
     inside = (places >= 0) & (places < window.cells)
@@ -261,7 +263,7 @@ def _values(window: line.Window | None, places: Integers) -> Floats:
 def _rings(
     values: Floats, masses: Integers, centre: float, sizes: Floats
 ) -> tuple[Integers, Integers]:
-    """Add weights up by the first radius that reaches them; beyond the last, by one more."""
+    """Add up weights by the first radius that reaches them; one more index for those beyond."""
     with np.errstate(over="ignore"):
         ring = np.searchsorted(sizes, np.abs(values - centre), side="left")
     found, place = np.unique(ring, return_inverse=True)
@@ -271,15 +273,15 @@ def _rings(
 
 
 def _share(candidates: Candidates, index: int) -> float:
-    """The share of the prior that one candidate has."""
+    """Return the share of the prior that one candidate has."""
     ends = candidates.before(np.array([index, index + 1, candidates.first, candidates.last + 1]))
     return float(ends[1] - ends[0]) / float(ends[3] - ends[2])
 
 
 def around(centre: float, reach: float) -> tuple[float, float]:
-    """The ends of a range: not so narrow that floats cannot tell them apart, nor too wide.
+    """Return the ends of a range: wide enough for floats to distinguish them, and not too wide.
 
-    It lies within ±2^1021, so that sums and differences of its ends are floats.
+    It lies within ±2^1021, so sums and differences of its ends are floats.
     """
     centre = min(max(centre, -line.LIMIT), line.LIMIT)
     reach = min(max(reach, _NARROWEST, 2.0**-44 * abs(centre)), line.LIMIT)
@@ -287,7 +289,7 @@ def around(centre: float, reach: float) -> tuple[float, float]:
 
 
 def budgets_of(left: Floats, counts: Integers) -> Budgets:
-    """What is left as budgets: levels that have become equal are one."""
+    """Return the remaining budgets as `Budgets`; levels that have become equal are merged."""
     levels, index = np.unique(left, return_inverse=True)
     people = np.zeros(levels.size, dtype=np.int64)
     np.add.at(people, index, counts)

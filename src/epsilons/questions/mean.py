@@ -1,4 +1,4 @@
-"""The mean of people with their own budgets."""
+"""The mean of a column, when everyone has their own budget."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ else:
 __all__ = ["ADAPTIVE", "FOUND", "Mean"]
 
 ADAPTIVE: Final = ("adaptive",)
-"""The spread first, then the mean: `adaptive.py`."""
+"""The method that finds the spread first, then the mean: `adaptive.py`."""
 
 FOUND: Final = ("weighted",)
-"""On a range that is found in the data: `found_range.py`."""
+"""The method for a range that is found in the data: `found_range.py`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +61,14 @@ class Mean(Question):
     """The mean of a column: see `epsilons.mean` for what each argument means.
 
     Attributes:
-        bounds: the range (lo, hi) that values can have; None if nobody knows it.
-        shape: where nobody knows it, what is claimed: "any" or "gaussian".
+        bounds: the range (lo, hi) of the values; None if it is unknown.
+        shape: for an unknown range, what is assumed about the data: "any" (nothing) or "gaussian".
         spread: a guess of the standard deviation, as a fraction of the range; None for none.
-        by: the column of groups, or two of them; None for one mean of all.
+        by: the column of groups, or two of them; None for one mean of everyone.
         groups: their labels, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
-        where: which rows count, a column of truth values; None for all.
-        grouping: what was made of `by` and `groups`.
+        where: a column of truth values that says which rows count; None for all.
+        grouping: the checked groups, made from `by` and `groups`.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -81,7 +81,7 @@ class Mean(Question):
     range_may_be_found: ClassVar[bool] = True
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
 
-    values: Column = field(repr=False)  # it may be an array of what people said
+    values: Column = field(repr=False)  # it may be an array of people's values
     _: KW_ONLY
     bounds: tuple[float, float] | None
     shape: Shape = "any"
@@ -123,7 +123,7 @@ class Mean(Question):
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
-        """Refuse what does not fit what is private."""
+        """Refuse arguments that do not fit the neighbouring relation."""
         if self.groups_are == "public" and neighbours == "add-remove":
             raise ArgumentError(
                 'groups_are="public" is for neighbours="replace": if it is private who takes '
@@ -137,15 +137,15 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
-        """Refuse terms on which nothing could be said: the range that is found says something."""
+        """Refuse terms under which nothing could be claimed; a range to be found is informative."""
         if self.bounds is not None:
             super().check_terms(call)
 
     def _refuse_other_goals(self) -> None:
-        """Refuse what is not proven for a range that has to be found.
+        """Refuse arguments for which nothing is proven on a range that is found.
 
         Raises:
-            ArgumentError: it is not.
+            ArgumentError: there is such an argument.
         """
         if self.spread is not None:
             raise ArgumentError(
@@ -174,17 +174,17 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """What is averaged of a value: from its share of the bounds to that of `averaged`."""
+        """The function of a value that is averaged, on unit ranges; None for the value itself."""
         return None
 
     @property
     def averaged(self) -> tuple[float, float]:
-        """The range of what is averaged: the bounds, unless a rule makes something else of them."""
+        """The range of what is averaged: the bounds, unless a rule transforms the values."""
         return parameters.bounds(self.bounds)
 
     @property
     def of_some(self) -> bool:
-        """Whether groups are asked about, or some people, and not everybody at once."""
+        """Whether the question is about groups or some people, rather than everybody together."""
         return self.by is not None or self.where is not None or self.excludes
 
     @property
@@ -193,7 +193,7 @@ class Mean(Question):
         return {"values": self.values, **grouping.columns_of(self.grouping, self.where)}
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
-        """The same question of other columns."""
+        """Return the same question about other columns."""
         return replace(self, values=columns["values"], **grouping.as_given(columns))
 
     @property
@@ -203,7 +203,7 @@ class Mean(Question):
         return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have besides "auto"."""
+        """Return the names that `method` may have besides "auto"."""
         if self.of_some:
             return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:
@@ -233,15 +233,15 @@ class Mean(Question):
         return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, as numbers on a range, if that is known."""
+        """Look at the rows as numbers, on the range if it is known."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Look at the columns of groups, and at that of who is asked."""
+        """Look at the columns of `by` and `where`."""
         return grouping.looks(self.columns, self.grouping, call)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows, as numbers."""
+        """Open the rows as numbers."""
         if call.ladder is not None and self.bounds is not None:
             require_levels(call.ladder, self.method)
         return door.open(
@@ -254,7 +254,7 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Squares where they are free; the line of values, if nobody knows their range."""
+        """Return what to count first: squares where they are free; None for an unknown range."""
         if self.bounds is None:
             return None
         if self.of_some:
@@ -263,7 +263,7 @@ class Mean(Question):
         return door.Ask("numbers" if sums else "squares", self.bounds, self.rule)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """The way of a mean: on a known range or on one that is found, of counted people or not."""
+        """Return the generator for this range, these groups, this relation and this method."""
         private = call.neighbours == "add-remove"
         if self.bounds is None:
             return found_range.steps(rows, call, None if self.shape == "gaussian" else self.goal)
@@ -277,12 +277,12 @@ class Mean(Question):
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
-        """One weighted sum, and that of squares where it is free."""
+        """Build the mechanism of one weighted sum, with that of squares where it is free."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 
     def _read(self, mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
-        """The mean of people who are public."""
+        """Read the mean where people are public."""
         weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
         raw = mechanism.estimate(drawn)
         margin = Weighed(weighing, mechanism.slack)
@@ -295,12 +295,12 @@ class Mean(Question):
         return Read(estimate, risk, exact=True, weighing=weighing)
 
     def _chosen(self, known: Known) -> Design[TwoSums]:
-        """Two sums, for what is known of people who are private."""
+        """Choose the design of two sums, given what is known about private people."""
         bounds = self.averaged
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
-        """The mean of people who are private."""
+        """Read the mean where people are private."""
         mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
         margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
         value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
@@ -309,7 +309,7 @@ class Mean(Question):
         return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """What the release says in words."""
+        """Return what the release says in words."""
         if self.of_some:
             return grouping.sentences(self, neighbours)
         known = self.bounds is not None

@@ -1,12 +1,12 @@
-"""Find the range of any data: a low and a high quantile, as far out as budgets allow to find them.
+"""Find the range of any data: a low and a high quantile, as far out as budgets allow.
 
-Nothing is assumed of the shape: columns that are mostly one value, skewed, or in two heaps have a
-range that holds nearly all of them. How far out a quantile can be asked for follows from public
-facts: an end of the line that no data are near is chosen with odds of e^{−q·Σr/2}, for the quantile
-q and what people spend on it, r. So q is the smallest for which that is negligible.
+Nothing is assumed about the shape. Columns that are mostly one value, skewed, or in two clusters
+get a range that holds nearly all of them. How far out the quantile can be follows from public
+facts: the odds of choosing an end of the line far from all data are e^{−q·Σr/2}, for the quantile q
+and what people spend on it, r. So q is the smallest quantile for which that is negligible.
 
-Whoever has more than the mean can use pays first. Each round looks at a finer picture of the line,
-as in `locate`; every number that steers this was released before.
+People with more budget than the mean can use pay first. Each round looks at a finer picture of the
+line, as in `locate`; it depends only on numbers that were released earlier.
 """
 
 from __future__ import annotations
@@ -45,40 +45,40 @@ FARTHEST: Final = 0.25
 """The quantile beyond which a range would be a guess: a quarter of the weight on either side."""
 
 _NEAREST: Final = 1 / 64
-"""The outermost quantile that is asked for: farther out, single people decide."""
+"""The outermost quantile that is used: farther out, single people decide."""
 
 _LINE: Final = 14.0
-"""ln of the prior of all the line over that of one bucket near 10¹², where all data may be."""
+"""ln of the prior of the whole line over that of one bucket near 10¹² that may hold all data."""
 
 _SURE: Final = 8.0
-"""ln of the odds against a wrong end: once in three thousand."""
+"""ln of the odds against a wrong end: one in three thousand."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
-"""Where the people are expected, and not known, so many times as many are asked for."""
+"""A factor on the required log-odds: larger where numbers of people are expected, not known."""
 
 _HOPELESS: Final = 0.45
-"""The quantile beyond which no closer look is worth its budget."""
+"""The quantile beyond which a closer look is not worth its budget."""
 
 _INWARDS: Final = 1.5
-"""A closer look asks for quantiles so many times as far in: farther out they may be beyond it."""
+"""A closer look uses quantiles farther in by this factor: others may lie outside its window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""How much of its best cap the mean may keep, tried in this order."""
+"""Parts of its best cap that the mean may keep, tried in this order."""
 
 _LEAST: Final = 0.02
-"""What of everyone's budget is for the range in any case: the strict have a say, too."""
+"""The part of everyone's budget that always goes to the range, so strict people count as well."""
 
 _TINY: Final = 2.0**-1000
-"""Who has less gives nothing: half of it may be rounded to more."""
+"""Smaller budgets give nothing: half of one could be rounded up."""
 
 _HALF: Final = 3.5
-"""The range is widened as for Gaussian data, to so many σ on either side."""
+"""The range is widened to this many σ on either side, as for Gaussian data."""
 
 WEIGHT_BITS: Final = 17
-"""Bits of weights: the sum of all of them times 64 fits an integer."""
+"""Bits of weights: 64 times the sum of all weights fits an int64."""
 
 _FINE: Final = 8.0
-"""A range of so many buckets is found well enough."""
+"""A range of this many buckets is precise enough."""
 
 _PARTS: Final = 64
 _WIDER: Final = 4.0
@@ -87,11 +87,11 @@ LOW, HIGH = "a low quantile of the values", "a high quantile of the values"
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What one of the two selections takes from a person of each level.
+    """What one of the two selections takes from a person at each level.
 
     Attributes:
-        each: the share of each level.
-        quantile: how far out it can be asked for; above one half if it cannot at all.
+        each: the part of the budget at each level.
+        quantile: the outermost quantile that it can find; above one half if it can find none.
     """
 
     each: Floats
@@ -100,15 +100,15 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """A range, and what finding it took.
+    """A range, and the cost of finding it.
 
     Attributes:
-        bounds: its two ends, which are floats whatever was drawn.
-        alike: whether both quantiles are in one bucket of the finest picture that was looked at.
-        keys: what the budgets of each coarse level round to.
+        bounds: its two ends; always finite floats.
+        alike: whether both quantiles are in one bucket of the finest picture that was used.
+        keys: the rounded budgets of each coarse level.
         levels: the smallest budget of each coarse level.
-        counts: the people of each coarse level.
-        losses: what a person of each coarse level has spent, exactly.
+        counts: the number of people at each coarse level.
+        losses: what a person at each coarse level has spent, exactly.
     """
 
     bounds: tuple[float, float]
@@ -127,14 +127,14 @@ def best_share(
     neighbours: str = "replace",
     odds: float = _LINE,
 ) -> Share:
-    """What a selection takes: as little as finds a far quantile, first of what the mean leaves.
+    """Return the smallest share that finds a far quantile, taken first from what the mean leaves.
 
     Args:
-        levels: what is left of the budget of each level, from 0 to ∞, in any order.
-        counts: the people of each level, present or expected.
-        goal: of the mean.
+        levels: the remaining budget at each level, from 0 to ∞, in any order.
+        counts: the number of people at each level, present or expected.
+        goal: the goal of the mean.
         neighbours: "replace", or "add-remove": then the counts are a guess.
-        odds: the prior weight of all candidates over a right one, as a logarithm.
+        odds: ln of the prior weight of all candidates over that of a right one.
     """
     people = counts.astype(np.float64)
     cap = math.inf
@@ -142,7 +142,7 @@ def best_share(
         cap = best_cap(budgets_of(levels, counts), goal, goal.noise)
     finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
     best = Share(np.zeros(len(levels)), math.inf)
-    # Two selections share it; half is left for a closer look, if half is enough.
+    # A quarter for each of two selections leaves half for a closer look; half each leaves none.
     for parts in (4.0, 2.0):
         for kept in _KEPT.tolist():
             most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
@@ -157,7 +157,7 @@ def best_share(
 
 
 def _least(most: Floats, people: Floats, odds: float) -> Share:
-    """The lowest cap on shares that reaches the outermost quantile; all of them if none does."""
+    """Return the lowest cap on shares that reaches the outermost quantile; no cap if none does."""
     wanted = 2.0 * odds / _NEAREST
     if float(most @ people) <= wanted:
         total = float(most @ people)
@@ -184,16 +184,17 @@ def outer(
     """Find a range that holds nearly all of any data.
 
     Args:
-        count: counts people by level, and adds weights up by bucket: one pass over values.
-        goal: of the mean, which gets what is left.
+        count: counts people by level, and adds up weights by bucket: one pass over the values.
+        goal: the goal of the mean, which gets what is left.
         neighbours: "replace" or "add-remove".
-        agree: is shown the levels and the first share before anything is drawn, and may refuse.
-        before: what a person of each level has spent already.
-        people: whom selections charge, if they speak of other levels.
+        agree: receives the levels and the first share before anything is drawn, and may refuse.
+        before: what a person at each level has spent already.
+        people: the people whom selections charge, if their levels differ from those counted.
 
     Guarantee:
-        A person of a level spends the sum of what the stages say, and no stage looks at the data
-        except through the integers that it is drawn around. Zooming depends on drawn numbers only.
+        A person at a level spends the sum of the stages' declared losses, and no stage uses the
+        data except through the integers that it draws around. Zooming depends on drawn numbers
+        only.
     """
     levels, place = (None, None) if people is None else (people.levels, people.place)
     stages: list[Selection] = []
@@ -221,7 +222,7 @@ def outer(
         left = left_of(counted, before, stages)
         closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
         if closer.quantile > _HOPELESS or low == high == 0.0:
-            break  # what is left would find nothing finer, and near 0 nothing is: it is the mean's
+            break  # the rest would find nothing finer (at 0 nothing is), so it goes to the mean
         inner = min(_INWARDS * share.quantile, _HOPELESS)
         share = replace(closer, quantile=max(closer.quantile, inner))
         reach = (high - low) / 2.0 + _WIDER * width
@@ -239,15 +240,15 @@ def outer(
 
 
 def _odds(part: float) -> tuple[int, int]:
-    """The odds of a low quantile: whole numbers, and never farther in than the middle."""
+    """Return the odds of a low quantile: integers, never farther in than the median."""
     left = max(math.ceil(min(part, 0.5) * _PARTS), 1)
     return left, _PARTS - left
 
 
 def _wider(part: float) -> float:
-    """By how much the distance of two quantiles of a Gaussian falls short of the range.
+    """Return the factor that widens the distance of two Gaussian quantiles to the range.
 
     Args:
-        part: the quantile that was asked for, which is no farther out than the one that could be.
+        part: the quantile that was used, which is no farther out than the possible one.
     """
     return max(_HALF / quantile(1.0 - min(part, 0.49)), 1.0)

@@ -1,4 +1,4 @@
-"""The value that a share of people is at or below, when everyone has their own budget."""
+"""Quantiles of a column, when everyone has their own budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Quantile"]
 
 @dataclass(frozen=True, eq=False)
 class Quantile(Question):
-    """The value that a share q of people is at or below: see `epsilons.quantile`.
+    """The smallest value that a share q of people is at or below: see `epsilons.quantile`.
 
     Attributes:
         q: one share strictly between 0 and 1, or several.
@@ -40,7 +40,7 @@ class Quantile(Question):
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     every_method: ClassVar[tuple[str, ...]] = get_args(QuantileMethod)[1:]
 
-    values: Column = field(repr=False)  # it may be an array of what people said
+    values: Column = field(repr=False)  # it may be an array of people's values
     q: float | Sequence[float]
     _: KW_ONLY
     bounds: tuple[float, float]
@@ -62,7 +62,7 @@ class Quantile(Question):
 
     @property
     def _edges(self) -> list[float]:
-        """The ends of the finest bins: values outside the bounds are in the outermost."""
+        """The edges of the finest bins; values outside the bounds are in the outermost bins."""
         return [-math.inf, *even(self.bounds, FINE)[1:-1].tolist(), math.inf]
 
     @property
@@ -71,18 +71,18 @@ class Quantile(Question):
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have besides "auto"; those who answered need a table."""
+        """Return the names that `method` may have besides "auto"; exclusion needs a table."""
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, as values in bins: infinite ones are in the outermost."""
+        """Look at the rows as values in bins; infinite values are in the outermost bins."""
         declared = door.declare(None, self._edges, None)
         return door.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows, as values in bins, with one more for those that are missing.
+        """Open the rows as values in bins, with one more cell for missing values.
 
-        Under add/remove there is none for those who are left out: they are in no bin.
+        Under add/remove, missing values that are left out are in no cell.
         """
         policy = self.policy(call.neighbours)
         apart = policy == "midpoint" or (self.excludes and call.neighbours == "replace")
@@ -90,11 +90,11 @@ class Quantile(Question):
         return door.open(self.values, **call.given, categories=declared, ladder=call.ladder)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """The bins, and one more cell if there is one."""
+        """Return what to count: the bins, and the cell of missing values if there is one."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """A table of people who are private; of others a table, or selections."""
+        """Yield a table where people are private; otherwise a table or selections."""
         counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":
@@ -106,7 +106,7 @@ class Quantile(Question):
         return way.steps(counted, self._read)
 
     def _read(self, margin: QuantilesMargin, square: float, half: float | None) -> Read:
-        """One number, or an array of them, with the error that is asked for."""
+        """Read one number, or an array of them, with the requested error."""
         values, bounds = margin.values(self.bounds), self.bounds
         estimate: Scalar | Quantiles
         if isinstance(self.q, float):
@@ -121,7 +121,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """The bins, by what people offer to this question."""
+        """Return the bins, by the part of their budgets that people offer."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:
@@ -133,7 +133,7 @@ class Quantile(Question):
             ) from None
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """What the release says in words."""
+        """Return what the release says in words."""
         midpoint, some = self.policy(neighbours) == "midpoint", self.excludes
         protects, which = words.protected(neighbours), words.quantiles(self.q)
         treats = words.clipped(self.bounds, midpoint=midpoint, alone=True)

@@ -1,4 +1,4 @@
-"""What every question has, what belongs to its call, and the steps that it takes."""
+"""The base class of all questions, the call that they are asked in, and the steps of an answer."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ __all__ = [
 ]
 
 
-# What belongs to a call and not to a question: the people, their budgets, and what is private.
+# What belongs to a call rather than a question: the people, their budgets, and what is private.
 
 Counts = TypeVar("Counts", Tally, Lined)
 
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Whom is asked, and on which terms.
+    """The people who are asked, and the terms of the call.
 
     Attributes:
         epsilon: each person's budget, as the user gave it.
-        data: a frame or a file; None if the others are arrays.
-        person: whose row it is, or None.
+        data: a frame or a file; None if the columns are arrays.
+        person: the column that identifies people, or None.
         neighbours: "replace" or "add-remove".
-        declared: what is public of people whose budgets are private; None under replace.
-        share: the part of everyone's budget that this question may use: of those that are asked of
-            the same people, all shares together are at most 1.
+        declared: what is public about people whose budgets are private; None under replace.
+        share: the part of everyone's budget that this question may use. The shares of all questions
+            to the same people sum to at most 1.
     """
 
     epsilon: Any
@@ -78,10 +78,10 @@ class Call:
         levels: Levels | None = None,
         cap: float | None = None,
     ) -> Call:
-        """The call that arguments of users stand for: see `epsilons.publish`.
+        """Return the call for a user's arguments: see `epsilons.publish`.
 
         Raises:
-            ArgumentError: an argument is invalid, or means nothing where budgets are public.
+            ArgumentError: an argument is invalid, or has no meaning where budgets are public.
         """
         parameters.choice("neighbours", neighbours)
         private = neighbours == "add-remove"
@@ -102,14 +102,14 @@ class Call:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What rows are opened with, beside their values."""
+        """The arguments that rows are opened with, except the values."""
         return {"epsilon": self.epsilon, "data": self.data, "person": self.person}
 
     def offered(self, levels: Floats) -> Floats:
-        """What people of these budgets offer to one question: their part of it, rounded down.
+        """Return the part of each budget that this question may use, rounded down.
 
         Raises:
-            BudgetError: a budget is so small that no part of it is left.
+            BudgetError: a budget is too small: its part rounds to 0, or to the part of another.
         """
         if not self.divided:
             return levels
@@ -121,26 +121,26 @@ class Call:
         return parts
 
     def part(self, counted: Counts) -> Counts:
-        """What was counted, by what people offer to one question."""
+        """Return what was counted, with levels replaced by what people offer to this question."""
         if not self.divided:
             return counted
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
-        """The smallest budgets of which one question is offered so much."""
+        """Return the smallest budgets whose part for this question is at least `offered`."""
         if not self.divided:
             return offered
         return np.array([_whole(part, self.share) for part in offered.tolist()])
 
     def name_of(self, values: Any) -> str | None:
-        """The name of the column that values are, in one line; None if there is none."""
+        """Return the name of the column of values on one line; None if there is none."""
         if self.data is None or values is None:
             return None
         return " ".join(str(values).split())
 
     @property
     def ladder(self) -> Ladder | None:
-        """The rungs on which people stand; None where budgets are public."""
+        """The ladder of public rungs; None where budgets are public."""
         return None if self.declared is None else self.declared.ladder
 
     @property
@@ -152,12 +152,12 @@ class Call:
 
     @property
     def lowest(self) -> float:
-        """The budget below which nobody is counted where budgets are private; 0 elsewhere."""
+        """The budget below which nobody is counted where budgets are private; otherwise 0."""
         return 0.0 if self.ladder is None else float(self.ladder.levels[0])
 
     @property
     def terms(self) -> Declared:
-        """What is declared, as far as one question goes: each rung offers its part.
+        """What is declared, for this question's part: each rung offers its share.
 
         Raises:
             ValueError: budgets are public.
@@ -179,12 +179,12 @@ TERMS: Final = tuple(inspect.signature(Call.of).parameters)
 
 
 def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the arguments of a user, by name, those that belong to the call."""
+    """Return those of a user's arguments that belong to the call, by name."""
     return {name: given[name] for name in TERMS}
 
 
 def _refuse_public_facts(levels: object, cap: object) -> None:
-    """Refuse what means nothing where budgets are public."""
+    """Refuse arguments that have no meaning where budgets are public."""
     for name, given in (("levels", levels), ("cap", cap)):
         if given is not None:
             raise ArgumentError(
@@ -198,50 +198,50 @@ def _part(level: float, share: Fraction) -> float:
 
 
 def _whole(part: float, share: Fraction) -> float:
-    """The smallest float of which a part is at least this much."""
+    """Return the smallest float whose part is at least `part`."""
     return part if math.isinf(part) else -float_down(-Fraction(part) / share)
 
 
 # What a statistic yields, and what it returns.
 #
-# A statistic is a generator. It yields a mechanism with the total of the data, is sent what was
-# drawn, may yield again, and returns an answer. It never draws: whoever drives it sees every
-# mechanism, and so everyone's loss, before anything is drawn from it.
+# A statistic is a generator. It yields a mechanism with the total of the data, receives what was
+# drawn, may yield again, and returns an answer. It never draws. So its driver sees every mechanism,
+# and with it everyone's loss, before anything is drawn from it.
 
 Losses: TypeAlias = tuple[Fraction | float, ...]
-"""What a person of each level loses at most: exact fractions, ∞ for those without protection."""
+"""The largest loss of a person at each level: exact fractions, ∞ for people without protection."""
 
 
 class Mechanism(Protocol):
-    """What is drawn from: all that the way through the house needs to know of it."""
+    """The interface of every mechanism, as far as the corridor needs it."""
 
     @property
     def kind(self) -> str:
-        """What it is: a checker knows from it what one person can move."""
+        """The kind of mechanism; from it a checker knows what one person can move."""
 
     @property
     def levels(self) -> Floats:
-        """The budgets ε, ascending."""
+        """The budget levels ε, ascending."""
 
     @property
     def losses(self) -> Losses:
-        """What a person of each level loses at most."""
+        """The largest loss of a person at each level."""
 
     def draw(self, source: Source, *, total: Any) -> Any:
-        """Draw around the total of the data."""
+        """Draw noise around the total of the data."""
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """A mechanism, and the total of the data: what is drawn is published, and charged.
+    """One draw: a mechanism and the total to draw around. Its result is published and charged.
 
     Attributes:
         mechanism: frozen, without data.
-        total: of the data.
+        total: the total of the data.
         more: whether another draw follows.
         levels: the budgets of the people who are charged; None for those of the mechanism.
-        place: for each of these levels its place among those of the mechanism, −1 for people who
-            are not touched.
+        place: for each of these levels, its index among those of the mechanism; −1 for people whom
+            the draw does not involve.
     """
 
     mechanism: Mechanism
@@ -252,7 +252,7 @@ class Draw:
 
     @property
     def charged(self) -> tuple[Floats, Losses]:
-        """The budgets of the people who are charged, and what each of them loses."""
+        """The budgets of the people who are charged, and their losses."""
         losses = self.mechanism.losses
         if self.levels is None or self.place is None:
             return self.mechanism.levels, losses
@@ -260,10 +260,10 @@ class Draw:
         return self.levels, tuple(every[at] for at in self.place.tolist())
 
     def on(self, levels: Floats) -> Any:
-        """The mechanism, said of the budgets of all stages of a release.
+        """Return the mechanism on the budget levels that all stages of a release share.
 
         Args:
-            levels: of which each lies in one of its own.
+            levels: budget levels, each contained in one of this mechanism's levels.
         """
         if self.place is not None:
             place = self.place
@@ -277,22 +277,22 @@ class Draw:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:
-    """What a statistic returns, once all is drawn.
+    """What a statistic returns once everything is drawn.
 
     Attributes:
         estimate: the result, with its margin.
-        method: the rule that was taken, by name.
-        n: the number of people, or None if that is not said.
-        n_is_noisy: whether it is a noisy count.
-        risk: of the estimate, in data units, for the loss of the question.
+        method: the name of the rule that was used.
+        n: the number of people, or None if the release does not give it.
+        n_is_noisy: whether `n` is a noisy count.
+        risk: the risk of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
         spent: what a person with any budget spends.
-        weighing: the estimator on a unit range, for the people who are there, or who are expected;
-            None if it is not a weighted mean, nor weighted shares.
+        weighing: the estimator on a unit range, for the actual or expected people; None if it is
+            neither a weighted mean nor weighted shares.
         expected: how many people are expected at which budgets, where that is private.
-        mechanism: the whole of what was drawn from; None if it is the one that was drawn, or a
-            composition of the draws in their order.
-        beside: what is to be said of other answers that were drawn with it, in words.
+        mechanism: everything that was drawn from; None if it is the one mechanism that was drawn,
+            or the composition of the draws in order.
+        beside: a sentence about other answers that were drawn with this one.
     """
 
     estimate: AnyEstimate
@@ -311,10 +311,10 @@ class Answer:
 Steps: TypeAlias = Generator[Draw, Any, Answer]
 
 
-# A question: what is asked of people, whoever they are and however they are handed in.
+# A question: what is asked, independent of the people and of the form of their data.
 
 WORDS: Final = ("about", "related", "loss", "confidence", "method", "missing")
-"""What every question has, whether a user can choose it or not: ledgers know a question by it."""
+"""The fields of every question, whether a user can choose them or not; ledgers hash them."""
 
 
 @dataclass(frozen=True)
@@ -323,8 +323,8 @@ class Sentences:
 
     Attributes:
         protects: what is protected.
-        assumes: what was assumed.
-        treats: what became of values that do not fit.
+        assumes: what is assumed.
+        treats: what happens to values that do not fit.
     """
 
     protects: str
@@ -333,34 +333,35 @@ class Sentences:
 
 
 class Question(ABC):
-    """What all questions have. It is fixed, and checked when it is made.
+    """The base class of all questions. A question is frozen, and checked when it is made.
 
-    Each is a dataclass with the arguments of the function that asks it, in their order. What it
-    does not take as an argument is as here.
+    Each is a dataclass with the arguments of the function that asks it, in the same order. What it
+    does not take as an argument has the default given here.
 
     Attributes:
         statistic: what is estimated, in a word.
-        describes: what its command publishes of a {file}.
-        every_method: all names that `method` can have besides "auto", whatever else is asked.
+        describes: what its command publishes about a {file}.
+        every_method: all names that `method` can have besides "auto", whatever the other arguments.
         range_may_be_found: whether bounds may be None.
-        supposed: the standard deviation of values at which it is rehearsed, in parts of the range;
-            None for the largest.
-        KIND: what ledgers call this question in hashes. It stays when the class is renamed.
+        supposed: the standard deviation of values in rehearsals, as a part of the range; None for
+            the largest possible.
+        KIND: the name of this question in hashes of ledgers; it stays when the class is renamed.
         RENAMED: fields that ledgers know by a former name, with that name.
         LATER: fields that former versions did not have.
-        NOT_TAKEN: names that are no arguments of this question, each with a sentence that says why.
+        NOT_TAKEN: names that are not arguments of this question, each with a sentence that says
+            why.
         values: an array, or the name of a column of the data.
-        about: "people" or "population": whose truth is wanted.
-        related: whether budgets may go with values: True, False, or by how much.
+        about: "people" or "population": whom the estimate is about.
+        related: whether budgets may be related to values: True, False, or by how much.
         loss: "mse", "pac", or for frequencies "largest".
-        confidence: of the PAC error, and of the interval that is printed.
+        confidence: the confidence of the PAC error, and of the interval that is printed.
         method: "auto", or a rule by name.
-        missing: "error", "midpoint", "exclude", or None for what is safe.
-        title: what was measured, in a line; None if nothing is said of it.
-        unit: of the numbers of the data, such as "minutes"; None if nothing is said of it.
+        missing: "error", "midpoint", "exclude", or None for the safe choice.
+        title: what was measured, in one line; None if not given.
+        unit: the unit of the data, such as "minutes"; None if not given.
 
     Raises:
-        ArgumentError: a word is not known, the confidence is not strictly between 0 and 1, or a
+        ArgumentError: a choice is unknown, the confidence is not strictly between 0 and 1, or a
             title or a unit is not one short line.
     """
 
@@ -386,8 +387,8 @@ class Question(ABC):
     unit: str | None = None
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
-        """Say in plain words what is wrong with names of arguments, before anything is made."""
-        if args or given:  # copies are made without any
+        """Refuse wrong argument names in plain words, before anything is made."""
+        if args or given:  # copies are made without arguments
             parameters.refuse(cls.__init__, args, given, cls.NOT_TAKEN)
         return super().__new__(cls)
 
@@ -406,32 +407,32 @@ class Question(ABC):
         return Assumption(self.about, self.related)
 
     def _set(self, name: str, value: Any) -> None:
-        """Keep an argument in the form in which it was checked."""
+        """Store an argument in its checked form."""
         object.__setattr__(self, name, value)
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that are asked about, by the names under which they can be changed."""
+        """The columns that are asked about, by the names of their fields."""
         return {"values": self.values}
 
     @property
     def subject(self) -> Any:
-        """The column that a release is named after: the first."""
+        """The column that a release is named after: the first one."""
         return next(iter(self.columns.values()))
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
-        """The same question of other columns."""
+        """Return the same question about other columns."""
         return replace(self, **columns)
 
     @abstractmethod
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have besides "auto"."""
+        """Return the names that `method` may have besides "auto"."""
 
     def check(self, neighbours: str) -> None:
-        """Refuse what does not fit what is private.
+        """Refuse arguments that do not fit the neighbouring relation.
 
         Raises:
-            ArgumentError: neighbours are not known, the method is not one for them, or missing
+            ArgumentError: `neighbours` is unknown, the method does not support it, or missing
                 values would be refused although that would reveal something.
         """
         parameters.choice("neighbours", neighbours)
@@ -439,14 +440,14 @@ class Question(ABC):
         parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_terms(self, call: Call) -> None:
-        """Refuse terms on which every interval would be the whole range, whatever is drawn.
+        """Refuse terms under which every interval would be the whole range, whatever is drawn.
 
-        Where budgets are private and no levels are declared, nobody is counted by budget. So it
-        stays unknown how far the weighted people are from all people, if budgets may be related to
-        values in any way.
+        Where budgets are private and no levels are declared, people are not counted by budget. So
+        the distance between the weighted people and all people stays unknown, if budgets may be
+        related to values in any way.
 
         Raises:
-            ArgumentError: such terms are given.
+            ArgumentError: the terms are of this kind.
         """
         if call.ladder is not None and call.ladder.fine and self.related is True:
             raise ArgumentError(
@@ -457,12 +458,12 @@ class Question(ABC):
             )
 
     def policy(self, neighbours: str) -> str:
-        """What a missing value gets."""
+        """Return how missing values are treated."""
         return self.missing or ("error" if neighbours == "replace" else "midpoint")
 
     @property
     def excludes(self) -> bool:
-        """Whether those who did not answer are left out."""
+        """Whether people who did not answer are left out."""
         return self.missing == "exclude"
 
     @property
@@ -478,17 +479,17 @@ class Question(ABC):
         return ""
 
     def people(self, call: Call) -> Budgets:
-        """Who has which budget, where that is public: one pass over the rows, with its checks."""
+        """Return the budgets of people, where they are public: one checked pass over the rows."""
         ask = self.asks(call) or door.Ask("numbers", (0.0, 1.0))
         counted = self.open(call).count(ask)
         return Budgets.of_levels(counted.levels, counted.counts)
 
     @abstractmethod
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, for the curator alone: nothing of the data is refused."""
+        """Look at the rows, for the curator only: no data are refused."""
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:  # noqa: ARG002
-        """Look at the columns beside the values, by the names of `columns`."""
+        """Look at the other columns of `columns`, by name; the first one is that of `look`."""
         return {}
 
     def call(
@@ -502,13 +503,13 @@ class Question(ABC):
         levels: Levels | None = None,
         cap: float | None = None,
     ) -> Call:
-        """The call of this question alone: whoever drives it by hand is handed it.
+        """Return the call of this question alone, for anyone who drives it by hand.
 
         Args:
-            epsilon: as for `epsilons.publish`, as are all others.
+            epsilon: as for `epsilons.publish`, like all others.
             data: a frame, the path of a file, or None.
-            separator: what separates the columns of a CSV file.
-            person: whose row it is.
+            separator: the character that separates the columns of a CSV file.
+            person: the column that identifies people.
             neighbours: "replace" or "add-remove".
             levels: for add/remove.
             cap: for add/remove.
@@ -524,17 +525,17 @@ class Question(ABC):
 
     @abstractmethod
     def open(self, call: Call) -> door.Rows:
-        """Open the rows that are asked about: all checks that no pass over them is needed for."""
+        """Open the rows that are asked about: all checks that need no pass over them."""
 
     def asks(self, call: Call) -> door.Ask | None:  # noqa: ARG002
-        """What is asked of the rows first, before anything is drawn.
+        """Return what to count first, before anything is drawn.
 
-        None if that is nothing that can be counted together with other questions of the table.
+        None if it cannot be counted together with other questions to the same table.
         """
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """What was asked of the rows, by what people offer to this question."""
+        """Return what was counted first, by the part of their budgets that people offer."""
         ask = self.asks(call)
         if ask is None:
             raise ValueError(f"{self.statistic} asks nothing of the rows first")
@@ -542,8 +543,8 @@ class Question(ABC):
 
     @abstractmethod
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """The generator: it yields what is to be drawn, and returns the answer."""
+        """Return the generator: it yields draws, and returns the answer."""
 
     @abstractmethod
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """What the release says in words."""
+        """Return what the release says in words."""

@@ -1,10 +1,10 @@
 """Methods for quantiles: a table of bins, or exact selection where people are public.
 
-A table is paid for once, and holds every quantile; its noises add up over bins, and it knows no
-more than its bins do. A selection finds one quantile among many candidates, and two more give its
-interval. Which is better follows from public facts: how far the ends of the interval would be from
-the truth if values were spread evenly over the range. Of people whose very presence is private
-there is a table, counted with noise.
+A table is paid for once and holds every quantile, but its noise adds up over bins, and it is no
+finer than its bins. A selection finds one quantile among many candidates, and two more selections
+give its interval. Public facts decide which is better: how far the ends of the interval would be
+from the truth if values were uniform on the range. Where people are private, the method is always a
+table, with noise in its total as well.
 """
 
 from __future__ import annotations
@@ -69,47 +69,47 @@ __all__ = [
 ]
 
 FINE: Final = 1024
-"""The bins that people are counted in: candidates of a selection, and of tables the finest."""
+"""The bins in which people are counted: the candidates of a selection, the finest of a table."""
 
 METHODS: Final = ("table", "selection")
 
 BINS: Final = tuple(2**power for power in range(3, 11))
-"""How many bins a table may have: each is so many of the finest."""
+"""The numbers of bins that a table may have; each bin merges some of the finest."""
 
 _ENDS: Final = Fraction(2, 5)
-"""What of everyone's budget for a quantile finds each end of its interval; the rest finds it."""
+"""The part of the budget for a quantile that finds each end of its interval; the rest finds it."""
 
 _PARTS: Final = 256
-"""An end is aimed at a whole number of such parts of the weight."""
+"""Odds are integers with this sum."""
 
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
-"""Bits that all weights together may have, and the largest of them."""
+"""The bits of all weights together, and the most and the fewest bits of the largest weight."""
 
 _LARGEST: Final = 1024.0
-"""No selection needs more of anyone."""
+"""The most that a selection takes from anyone."""
 
 _NOBODY_KNOWS: Final = 32
-"""The bins of a table where nothing is known of how many people there are."""
+"""The bins of a table if nothing is known about the number of people."""
 
 
 Reading: TypeAlias = Callable[[QuantilesMargin, float, float | None], Read]
-"""What a question reads from a margin with what was drawn, from the mean squared error in ranks if
-values are spread evenly, and from about half the length of an interval, in parts of the range; None
-where that is not foreseen."""
+"""What a question reads: from a margin with the draws, the mean squared error in ranks for uniform
+values, and the approximate half-width of an interval, as a part of the range; None if that is not
+forecast."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankedTable:
-    """A table of bins, and how far off it is.
+    """A table of bins, and its forecast error.
 
     Attributes:
-        quantiles: which quantiles.
+        quantiles: the quantiles to estimate.
         goal: what is assumed.
-        allocation: of the table.
-        half: about half the length of an interval, in parts of the range.
-        outside: whether a last cell is of those who did not answer.
+        allocation: the allocation of the table.
+        half: the approximate half-width of an interval, as a part of the range.
+        outside: whether there is a last cell for those who did not answer.
     """
 
     quantiles: Floats
@@ -121,7 +121,7 @@ class RankedTable:
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.allocation.goal.numbers
 
     def steps(self, counted: Tally, reading: Reading) -> Steps:
@@ -149,16 +149,16 @@ class RankedTable:
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """Three selections for each quantile, and how far off they are.
+    """Three selections for each quantile, and their forecast error.
 
     Attributes:
-        quantiles: which quantiles.
+        quantiles: the quantiles to estimate.
         goal: what is assumed.
-        budgets: of the people.
-        weights: the whole weight of a person of each level, a unit being 2^−shift of ε.
-        shift: that power.
-        aims: for each quantile the odds of it, of one below and of one above; None for no such.
-        half: about half the length of an interval, in parts of the range.
+        budgets: the budgets of the people.
+        weights: the integer weight of a person at each level, in units of 2^−shift of ε.
+        shift: the exponent of that unit.
+        aims: for each quantile, the odds of it, of one below and of one above; None for none.
+        half: the approximate half-width of an interval, as a part of the range.
     """
 
     quantiles: Floats
@@ -209,7 +209,7 @@ class Selecting:
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """A selection that takes its part of what people spend: k·part/2^shift."""
+        """Return a selection that takes its part of what people spend: k·part/2^shift."""
         part = _parts(len(self.quantiles))[place]
         scale = spread_of("replace", odds) * unit * 2**self.shift / part
         if scale.denominator != 1:
@@ -226,20 +226,20 @@ class Selecting:
 
 
 SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile above it")
-"""What each selection seeks."""
+"""What each of the three selections seeks."""
 
 
 def best_way(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, method: str, unit: int
 ) -> RankedTable | Selecting:
-    """The way of the shorter intervals, for values that are spread evenly; or one by name.
+    """Return the way with the shorter intervals for uniform values, or the one that is named.
 
     Args:
-        budgets: of the people.
+        budgets: the budgets of the people.
         goal: what is assumed.
-        quantiles: which quantiles.
+        quantiles: the quantiles to estimate.
         method: "auto", "table" or "selection".
-        unit: what one person adds to all bins.
+        unit: what one person adds to all bins together.
     """
     crowded = (budgets.n * unit * _PARTS).bit_length() > _BITS - _FEWEST_BITS
     if method == "table" or (method == "auto" and crowded):
@@ -254,15 +254,16 @@ def best_way(
 def tabled(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False
 ) -> RankedTable:
-    """The table of the number of bins with the shortest intervals.
+    """Return the table whose number of bins gives the shortest intervals.
 
-    More bins have more noise, and are narrower: the first number after which it grows is the best.
+    More bins are narrower, but have more noise. The search stops at the first number of bins that
+    makes intervals longer.
 
     Args:
-        budgets: of the people.
+        budgets: the budgets of the people.
         goal: what is assumed.
-        quantiles: which quantiles.
-        outside: whether there is one more cell, of those who did not answer.
+        quantiles: the quantiles to estimate.
+        outside: whether there is one more cell, for those who did not answer.
     """
     best = _table_of(budgets, goal, quantiles, BINS[0], outside=outside)
     for bins in BINS[1:]:
@@ -276,7 +277,7 @@ def tabled(
 def _table_of(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, bins: int, *, outside: bool
 ) -> RankedTable:
-    """A table of so many bins, with the cap that is best for the quantile of the most noise."""
+    """Return a table with this many bins and the best cap for the quantile with the most noise."""
     q, cells = _nearest(quantiles), bins + outside
     noise = SumNoise(2.0 * math.sqrt(closed_variance(cells, q * cells) / 2.0))
     cap = best_cap(budgets, _coins(goal, q), noise)
@@ -291,7 +292,7 @@ def _table_of(
 
 
 def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) -> Selecting:
-    """The selections whose ends are aimed as far out as the confidence asks.
+    """Return selections whose ends are as far out as the confidence requires.
 
     Raises:
         ArgumentError: there are more people than integer weights have room for.
@@ -321,18 +322,18 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
 
 
 def _parts(quantiles: int) -> tuple[Fraction, Fraction, Fraction]:
-    """What of a person's budget finds one of several quantiles, and each end of its interval."""
+    """Return the parts of a budget that find one of several quantiles, and its interval's ends."""
     return (1 - 2 * _ENDS) / quantiles, _ENDS / quantiles, _ENDS / quantiles
 
 
 def _odds(q: float) -> tuple[int, int]:
-    """Whole numbers in the proportion of q and what is above it, about."""
+    """Return integers approximately in the ratio of q to 1 − q."""
     left = min(max(round(q * _PARTS), 1), _PARTS - 1)
     return left, _PARTS - left
 
 
 def _below(q: float) -> tuple[int, int] | None:
-    """The odds of a quantile that is no farther in; None if there is none."""
+    """Return the odds of a quantile, rounded outwards; None if there is none."""
     left = math.floor(q * _PARTS) if q > 0.0 else 0
     return (left, _PARTS - left) if left >= 1 else None
 
@@ -347,35 +348,35 @@ def _share(odds: tuple[int, int]) -> float:
 
 
 def _nearest(quantiles: Floats) -> float:
-    """The quantile that is nearest to the middle: it has the most noise."""
+    """Return the quantile nearest to the median, which has the most noise."""
     return float(quantiles[np.abs(quantiles - 0.5).argmin()])
 
 
 def _coins(goal: MeanGoal, q: float) -> MeanGoal:
-    """The goal of the share that is below a quantile, whose spread is known."""
+    """Return the goal of the share of people below a quantile, whose spread is known."""
     spread = math.sqrt(q * (1.0 - q)) if goal.assumption.related is False else mean.WIDEST
     return replace(goal, loss="mse", spread=max(spread, 1e-3))
 
 
 def _square(weighing: Weighing, goal: MeanGoal, scale: float) -> float:
-    """The mean squared error of a rank, with noise like Laplace noise of this scale."""
+    """Return the mean squared error of a rank, if noise were Laplace noise of this scale."""
     plain = replace(weighing, scale=scale, closed=None)
     return min(float(mean.mse(plain, goal.assumption)), 1.0)
 
 
 def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
-    """Fine cells, added up to so many bins.
+    """Merge the finest bins.
 
     Args:
-        cells: by level, the finest bins, and perhaps one more beside them.
-        bins: how many.
-        outside: whether what is beside them stays there; otherwise it goes to the middle.
+        cells: by level, the finest bins, and possibly one more cell.
+        bins: the number of bins to merge into.
+        outside: whether that cell stays separate; otherwise it is added to the middle bin.
     """
     levels = len(cells)
     fine = cells[:, :FINE].copy()
     if cells.shape[1] > FINE and not outside:
         fine[:, FINE // 2] += cells[:, FINE]
-    # Of nobody at all there is no level, and -1 could be any size.
+    # Without people there are no levels, and a −1 in the shape would be ambiguous.
     table = np.asarray(fine.reshape(levels, bins, FINE // bins).sum(axis=2))
     return np.column_stack([table, cells[:, FINE]]) if outside else table
 
@@ -383,17 +384,17 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
 def open_table(
     counted: Tally, terms: Declared, goal: MeanGoal, quantiles: Floats, reading: Reading
 ) -> Steps:
-    """People are private: count them, if that is the way, and then the bins.
+    """Answer where people are private: count people if needed, then the bins.
 
-    The cap that is best for the squares of all bins is best for every quantile, too, if budgets
-    tell nothing: docs/proofs/quantiles.md.
+    The cap that minimizes the squared errors of all bins is also the best for every quantile, if
+    budgets are independent of values: docs/proofs/quantiles.md.
 
     Args:
-        counted: people in the finest bins: seen by what is drawn alone.
+        counted: people in the finest bins; only draws may use it.
         terms: what is declared.
         goal: what is assumed.
-        quantiles: which quantiles.
-        reading: what is read.
+        quantiles: the quantiles to estimate.
+        reading: makes the result from the margin and the errors.
     """
     cells = bins_for(terms)
     shares = CellsGoal(goal.assumption, "mse", goal.confidence, cells)
@@ -404,7 +405,7 @@ def open_table(
 
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
         margin = RatioCells(**cells_of(chosen, drawn, counts))
-        # A rank adds up the noises of its bins: in the middle, a quarter of all of them.
+        # A rank adds up the noises of its bins: at the median, a quarter of the total variance.
         even = np.full(cells, 1.0 / cells)
         square = min(margin.leading(shares, even) / 4.0 + 1.0 / (12.0 * cells**2), 1.0)
         found = reading(OpenQuantiles(quantiles, margin), square, None)
@@ -415,7 +416,7 @@ def open_table(
 
 
 def bins_for(terms: Declared) -> int:
-    """The number of bins of the shortest intervals for the people who are expected."""
+    """Return the number of bins with the shortest intervals for the expected people."""
     guess = terms.guess
     if guess is None or not tells(guess):
         return _NOBODY_KNOWS
@@ -423,7 +424,7 @@ def bins_for(terms: Declared) -> int:
     spends = float(np.minimum(terms.ladder.levels, cap) @ guess)
 
     def half(bins: int) -> float:
-        """About half the length of an interval, if values are spread evenly."""
+        """Return the approximate half-width of an interval for uniform values."""
         return 2.0 * math.sqrt(bins / 2.0) / spends + 1.0 / bins
 
     return int(min(BINS, key=half))

@@ -1,8 +1,9 @@
-"""A rehearsal: a question led to its answer without data, so that a plan says what a release does.
+"""Rehearsal: running a question to its answer without data, so a plan matches the release.
 
-Who is there has budgets, and no values. Where a range would be drawn, something is answered that
-it might be; where sums would be drawn, they come without noise. All that is read of it is what
-budgets and people decide: who pays what, weights, noise, and how far intervals reach.
+The people of a rehearsal have budgets and no values. Where a range would be drawn, the rehearsal
+answers with a plausible one; where sums would be drawn, it answers without noise. Only facts that
+budgets and people decide are read from it: who pays what, weights, noise, and half-widths of
+intervals.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ from epsilons.risk import Weighing
 __all__ = ["Rehearsal", "rehearse", "terms_for"]
 
 _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
-"""The bucket of 1, where the middle of the data is said to be."""
+"""The bucket of 1, which is taken as the middle of the data."""
 
 _OCTAVE: Final = line.CELLS
 _RINGS: Final = 24
-"""So many radii above the smallest the deviation is said to be: a hundred buckets, and one of
-fourteen deviations is the distance of the mean from 0."""
+"""The radius that is taken as the deviation, counted from the smallest: about 90 buckets at 1, so
+the centre is about 11 deviations from 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """How the answer to a question would come about.
+    """The course of an answer, without data.
 
     Attributes:
-        question: that was led to its answer.
-        people: who would be there.
-        answer: what would be returned, whatever its value.
-        draws: what it would be drawn from, in their order.
+        question: the question that was run.
+        people: the supposed people.
+        answer: what would be returned; its value is meaningless.
+        draws: the draws, in order.
     """
 
     question: Question
@@ -53,12 +54,12 @@ class Rehearsal:
 
     @property
     def estimate(self) -> Any:
-        """The estimate, whatever its value."""
+        """The estimate; its value is meaningless."""
         return self.answer.estimate
 
     @property
     def looks(self) -> int:
-        """How often the data would be looked at to find a range."""
+        """How many passes over the data would find the range."""
         return _looks(self.draws)
 
     @property
@@ -74,7 +75,7 @@ class Rehearsal:
 
     @property
     def spending(self) -> ByLevel:
-        """Who pays what, with the people of each level where their number is private."""
+        """What everyone pays, with the people at each level even where their number is private."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
             raise TypeError("nobody said what each level spends")
@@ -87,10 +88,10 @@ class Rehearsal:
 
     @property
     def reach(self) -> float:
-        """How far the interval reaches to either side of the value, in data units.
+        """The half-width of the interval, in data units: the larger of its two sides.
 
-        Of several numbers it is the farthest. Where an interval is the whole range, a value may be
-        at one end of it, and the truth at the other.
+        For several numbers it is the largest. If an interval is the whole range, a value may be at
+        one end of it and the truth at the other.
         """
         question, estimate = self.question, self.estimate
         low, high = estimate.interval(question.assumption, question.confidence)
@@ -101,29 +102,29 @@ class Rehearsal:
 
 
 def terms_for(budgets: Budgets, neighbours: str, cap: float | None = None) -> Call:
-    """The call of a rehearsal.
+    """Return the call of a rehearsal.
 
     Args:
         budgets: the people, or for add/remove a guess.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends, if the caller said so.
+        cap: for add/remove, the most that anyone spends, if the caller gave it.
     """
     declared = declared_of(None, budgets, cap) if neighbours == "add-remove" else None
     return Call(None, None, None, neighbours, declared)
 
 
 def rehearse(question: Question, people: Absent, call: Call, *, close: bool = False) -> Rehearsal:
-    """Lead a question to its answer, whoever is there.
+    """Run a question to its answer with supposed people.
 
     Args:
-        question: of whose columns nothing is read.
-        people: who would be there.
-        call: on which terms, and with which share of everyone's budget; its data are not read.
-        close: whether values lie so close together that one look does not find their range.
+        question: the question; its columns are not read.
+        people: the supposed people.
+        call: the terms, and the share of everyone's budget; its data are not read.
+        close: whether values lie so close together that one pass does not find their range.
 
     Raises:
-        BudgetError: there are too few people for these budgets, or a budget is so small that no
-            part of it is left.
+        BudgetError: there are too few people for these budgets, or a budget is so small that its
+            part rounds to 0.
     """
     if people.spread is None:
         people = replace(people, spread=question.supposed)
@@ -137,12 +138,12 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
         except StopIteration as end:
             return Rehearsal(question, people, end.value, tuple(draws))
         draws.append(step)
-        # The finest picture is fine enough for anything.
+        # The last round has the finest picture, which is fine enough for any data.
         sent = _said(step, close=close and _looks(draws) < ROUNDS)
 
 
 def _said(draw: Draw, *, close: bool) -> Any:
-    """What might have been drawn."""
+    """Return what might have been drawn."""
     mechanism, total = draw.mechanism, draw.total
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
@@ -161,5 +162,5 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """How often the data were looked at to find a range: two selections each."""
+    """Return how many passes looked for a range: each makes two selections."""
     return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2

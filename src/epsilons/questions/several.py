@@ -1,7 +1,7 @@
 """Several means of the same people, drawn at once: one noise for all, in place of a part for each.
 
-Which means go together is said by their questions alone, and whether they do by budgets, which are
-public: proof in docs/proofs/cube.md.
+Which means can be drawn together depends on their questions alone; whether they are depends on
+budgets, which are public. Proof: docs/proofs/cube.md.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ _TOGETHER: Final = (
     *("values", "bounds", "missing", "title", "unit"),  # each its own
     *("about", "related", "loss", "confidence", "method"),  # all the same
 )
-"""The arguments of means that may be drawn together. Any other keeps a mean by itself."""
+"""The arguments of means that may be drawn together; a mean with any other is drawn on its own."""
 
 
 def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:
-    """The places of questions that may be drawn together, in the order of the first of each.
+    """Return the places of questions that may be drawn together, groups in order of their first.
 
-    Means of different shares stay apart: who gave them such wants one to be better than another,
-    and means that are drawn together are all as good.
+    Means with different shares are kept apart: their user wants some to be more precise than
+    others, but means that are drawn together are all equally precise.
 
     Args:
-        questions: checked.
-        calls: of each. Under add/remove none are drawn together: two sums of a mean move together.
+        questions: already checked.
+        calls: the call of each question. Under add/remove none are drawn together, because a mean
+            has two sums, which move together.
     """
     groups: dict[Any, list[int]] = {}
     for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
@@ -54,12 +55,12 @@ def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple
 
 
 def shared(calls: Sequence[Call]) -> Call:
-    """The call of questions that are asked as one: what everyone offers to all of them."""
+    """Return the call of questions that are drawn as one, with the sum of their shares."""
     return replace(calls[0], share=sum((call.share for call in calls), Fraction(0)))
 
 
 def _may_join(question: Mean) -> bool:
-    """Whether nothing is asked of it that one noise for several means cannot give."""
+    """Whether the question asks for nothing that one noise for several means cannot give."""
     others = [each for each in fields(question) if each.init and each.name not in _TOGETHER]
     plain = all(_is(getattr(question, each.name), each.default) for each in others)
     known = question.bounds is not None and question.missing in (None, "error", "midpoint")
@@ -72,13 +73,13 @@ def _is(given: object, default: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Means that are drawn at once, counted and allocated.
+    """Means that are drawn at once, after counting and allocation.
 
     Attributes:
         questions: the means, in the order of the sums.
-        counted: a cell of x and one of 1 − x for each of them, by what people offer to all.
-        allocation: who spends what on all of them.
-        mechanism: what they are drawn from.
+        counted: the cells x and 1 − x of each mean, by the budgets that people offer to all.
+        allocation: what everyone spends on all of them.
+        mechanism: the mechanism to draw from.
     """
 
     questions: tuple[Mean, ...]
@@ -87,7 +88,7 @@ class Together:
     mechanism: SeveralSums
 
     def steps(self) -> Generator[Draw, Any, tuple[Answer, ...]]:
-        """The generator: one draw, and an answer for each mean."""
+        """Yield one draw, and return an answer for each mean."""
         mechanism = self.mechanism
         drawn = yield Draw(mechanism, mechanism.total(self.counted))
         raws = mechanism.estimate(drawn)
@@ -110,21 +111,21 @@ class Together:
 
 
 def asks(question: Mean) -> door.Ask:
-    """What one of several means asks of its rows."""
+    """Return what one of several means counts."""
     return door.Ask("numbers", question.bounds, question.rule)
 
 
 def together(questions: Sequence[Mean], rows: Sequence[door.Rows], call: Call) -> Together | None:
-    """Means of the same people that are drawn at once, if that is forecast to be better.
+    """Prepare means of the same people to be drawn at once, if that is forecast to be better.
 
     Args:
-        questions: that may be drawn together, two of them or more.
-        rows: opened for each.
-        call: of all of them: what everyone offers to them together.
+        questions: two or more means that may be drawn together.
+        rows: the opened rows of each.
+        call: the call of all of them: what everyone offers to them together.
 
     Returns:
-        None where a part of everyone's budget for each mean is as good: by the error that the
-        questions ask for, from budgets alone.
+        None if a part of everyone's budget for each mean is at least as good, by the error that the
+        questions ask for; this depends on budgets alone.
 
     Raises:
         PrivacyError: the means are not of the same people.

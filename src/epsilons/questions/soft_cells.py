@@ -1,4 +1,4 @@
-"""The way of soft cells: everyone divides one unit, and each cell is a weighted sum with noise."""
+"""Soft cells: everyone divides one unit among cells, and each cell is a noisy weighted sum."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
 _SLACK: Final = 16.0 / door.GRID
-"""What grid, fold and the floors of cells may add to a share, and the lattice of open noise."""
+"""The largest rounding error of a share: grid, mean of rows, floors of cells, lattice of noise."""
 
 
 class SoftQuestion(Question):
-    """A question whose answer follows from shares of soft cells."""
+    """A question that is answered from shares of soft cells."""
 
     every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
     supposed: ClassVar[float | None] = 12.0**-0.5
-    """Of values that are spread evenly."""
+    """The standard deviation of uniform values, as a part of the range."""
 
     @property
     @abstractmethod
     def goal(self) -> CellsGoal:
-        """The errors of all cells are to be small."""
+        """The goal: small errors of all cells together."""
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """The names that `method` may have besides "auto"."""
+        """Return the names that `method` may have besides "auto"."""
         return RULES if neighbours == "replace" else OPEN
 
     def said(self, neighbours: str, treats: str) -> Sentences:
-        """What the release says in words.
+        """Return what the release says in words.
 
         Args:
-            neighbours: what counts as a change of one person.
-            treats: what becomes of values outside of the bounds.
+            neighbours: the neighbouring relation.
+            treats: what happens to values outside the bounds.
         """
         protects = words.protected(neighbours)
         assumes = words.assumed(self.statistic, neighbours, self.assumption, some=self.excludes)
@@ -64,7 +64,7 @@ class SoftQuestion(Question):
         return Sentences(protects, assumes, treats)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Weighted cells: of people who are public, or of people who are not."""
+        """Yield weighted cells, for public or for private people."""
         counted = self.counted(rows, call)
         if call.neighbours == "add-remove":
             return opened(self, counted, call.terms)
@@ -72,14 +72,14 @@ class SoftQuestion(Question):
 
     @abstractmethod
     def answered(self, margin: SoftMoments) -> tuple[Pair | Scalar, float]:
-        """The estimate, and its risk in data units."""
+        """Return the estimate, and its risk in data units."""
 
 
 def not_taken(statistic: str, squared: str) -> dict[str, str]:
-    """Why there are neither losses nor units here.
+    """Return the reasons why these questions take neither a loss nor a unit.
 
     Args:
-        statistic: what is asked.
+        statistic: the name of the statistic.
         squared: what the unit would be.
     """
     return {
@@ -90,9 +90,9 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
 
 
 def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
-    """People and budgets are public: noise that sums to zero, as units do.
+    """Answer where people and budgets are public: the noise sums to zero, as units do.
 
-    Those who did not answer, if they are left out, are one more cell.
+    If those who did not answer are left out, they are one more cell.
     """
 
     def read(mechanism: CellTable, drawn: Any) -> Read:
@@ -108,7 +108,7 @@ def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
 
 
 def opened(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
-    """People are private: perhaps they are counted, then each cell has noise of its own."""
+    """Answer where people are private: count people if needed; each cell has independent noise."""
 
     def choose(known: Known) -> Design[CellSums]:
         return cell_design(known, asked.goal, unit=counted.unit)

@@ -19,4 +19,4 @@ __all__ = ["STATISTICS"]
 STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
     {each.statistic: each for each in (Mean, Frequencies, Quantile, Variance, Covariance, Count)}
 )
-"""Every statistic by its name: plans and the command line find them here."""
+"""Every statistic by name; plans and the command line look them up here."""

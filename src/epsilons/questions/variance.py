@@ -1,4 +1,4 @@
-"""The variance of a column, with the standard deviation."""
+"""The variance and the standard deviation of a column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Variance(soft_cells.SoftQuestion):
     """The variance of a column: see `epsilons.variance` for each argument.
 
     Attributes:
-        bounds: the range (lo, hi) that values can have.
+        bounds: the range (lo, hi) of the values.
 
     Raises:
         ArgumentError: an argument is invalid (BoundsError: the bounds are).
@@ -36,7 +36,7 @@ class Variance(soft_cells.SoftQuestion):
     describes: ClassVar[str] = "the variance of a column of {file}"
     NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
 
-    values: Column = field(repr=False)  # it may be an array of what people said
+    values: Column = field(repr=False)  # it may be an array of people's values
     _: KW_ONLY
     bounds: tuple[float, float]
     about: About = "people"
@@ -52,44 +52,44 @@ class Variance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """Where there are cells, the errors of all of them are to be small."""
+        """The goal where there are cells: small errors of all of them together."""
         return CellsGoal(self.assumption, self.loss, self.confidence, 3)
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, as numbers on a range."""
+        """Look at the rows as numbers on a range."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows, as numbers."""
+        """Open the rows as numbers."""
         return door.open(
             self.values, **call.given, missing=self.policy(call.neighbours), ladder=call.ladder
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """The three cells of squares."""
+        """Return what to count: the three cells of squares."""
         return door.Ask("squares", self.bounds)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """A sum with squares if all who are public answer; three cells of one unit if not."""
+        """Yield a sum with squares if people are public and all answer; otherwise three cells."""
         if call.neighbours == "add-remove" or self.excludes:
             return super().steps(rows, call)
-        # By name, for noise in stairs has no squares beside it.
+        # A rule by name: "auto" might choose staircase noise, which goes without squares.
         rule = "optimal" if self.method == "auto" else self.method
         goal = MeanGoal(self.assumption, self.loss, self.confidence)
         counted = self.counted(rows, call)
         return ways.replace(counted, goal, rule, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> Any:
-        """A weighted sum with squares, on a unit range."""
+        """Build the mechanism of a weighted sum with squares, on a unit range."""
         return build_moments(allocation, grid=door.GRID, bounds=(0.0, 1.0))
 
     def _read(self, mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
-        """The variance: squares come along with the sum."""
+        """Read the variance from the sum and the squares."""
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
         return Read(*self._estimate(margin))
 
     def answered(self, margin: SoftMoments) -> tuple[Estimate, float]:
-        """The estimate, and its risk in data units."""
+        """Return the estimate, and its risk in data units."""
         return self._estimate(ThreeCells(margin))
 
     def _estimate(self, margin: VarianceMargin) -> tuple[Estimate, float]:
@@ -106,6 +106,6 @@ class Variance(soft_cells.SoftQuestion):
         return estimate, margin.risk(self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """What the release says in words."""
+        """Return what the release says in words."""
         midpoint = self.policy(neighbours) == "midpoint"
         return self.said(neighbours, words.clipped(self.bounds, midpoint=midpoint))

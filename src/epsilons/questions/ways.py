@@ -1,9 +1,9 @@
-"""The two ways to an answer: of people who are public, and of people who are private.
+"""The two ways to an answer: for public people (replace), and for private people (add/remove).
 
-`replace`: allocate, build, draw, read. `add_remove`: count people where nothing is known of them,
-choose a design, draw, read. A question says what is its own: its goal, how a mechanism is built,
-and how its estimate is read from what was drawn. Where stages come first, such as those that find a
-range, they end in `replace_end` or `add_remove_end`.
+`replace`: allocate, build, draw, read. `add_remove`: count people if nothing is known about them,
+choose a design, draw, read. A question brings what is specific to it: its goal, how to build its
+mechanism, and how to read its estimate from the draw. Questions with earlier stages, such as those
+that find a range, finish with `replace_end` or `add_remove_end`.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What a question reads from what was drawn.
+    """What a question reads from a draw.
 
     Attributes:
         estimate: the result, with its margin.
-        risk: of the estimate, in data units, for the loss of the question.
-        exact: whether the risk is an exact worst case, where that of the allocation is.
-        total: of the weights of all people, with noise, where people are private.
-        weighing: the estimator on a unit range; None if it is not a weighted mean, nor shares.
+        risk: the risk of the estimate, in data units, for the loss of the question.
+        exact: whether the risk is an exact worst case, if that of the allocation is.
+        total: the noisy sum of everyone's weights, if people are private.
+        weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """
 
     estimate: AnyEstimate
@@ -70,14 +70,14 @@ def replace(
     build: Callable[[Allocation], Any],
     read: Callable[[Any, Any], Read],
 ) -> Steps:
-    """People and budgets are public: who spends what follows from them, and then one draw.
+    """Answer where people and budgets are public: allocate budgets, then draw once.
 
     Args:
-        counted: the cells of people, by what they offer.
-        goal: which error is to be small.
+        counted: the cells of people, by the budgets that they offer.
+        goal: which error to minimize.
         method: a rule by name, or "auto".
-        build: the mechanism of an allocation.
-        read: what the mechanism, and what was drawn from it, say.
+        build: makes the mechanism of an allocation.
+        read: makes the result from the mechanism and the draw.
     """
     allocation = allocate_for(Budgets.of_levels(counted.levels, counted.counts), goal, method)
     return (
@@ -101,15 +101,15 @@ def replace_end(
     spent: Floats,
     exact: bool = True,
 ) -> Steps:
-    """The last draw of people who are public, and the answer.
+    """Make the last draw where people are public, and return the answer.
 
     Args:
-        counted: the cells of people, by what they offer.
-        mechanism: what is drawn from.
-        read: what the mechanism, and what was drawn from it, say.
-        method: the rule that was taken, by name.
-        spent: what a person of each level spends in all stages.
-        exact: whether an exact risk can be read.
+        counted: the cells of people, by the budgets that they offer.
+        mechanism: the mechanism to draw from.
+        read: makes the result from the mechanism and the draw.
+        method: the name of the rule that was used.
+        spent: what a person at each level spends in all stages.
+        exact: whether the risk may be claimed as exact.
     """
     drawn = yield Draw(mechanism, mechanism.total(counted))
     found = read(mechanism, drawn)
@@ -125,11 +125,11 @@ def replace_end(
 
 
 def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
-    """What a person of each level spends on a last draw and on the stages before it.
+    """Return what a person at each level spends on the last draw and the stages before it.
 
     Args:
-        before: what the stages took.
-        mechanism: of the last draw.
+        before: the losses in the earlier stages.
+        mechanism: the mechanism of the last draw.
     """
     lost = added_up((before, mechanism.losses))
     spent = np.array([float_up(each) for each in lost])
@@ -137,19 +137,19 @@ def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
 
 
 class PrivatePeople(Protocol):
-    """People who are private, before the last draw: counted, or located, or neither."""
+    """What is known about private people before the last draw: counted, located, or neither."""
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """The noisy counts, where each rung has its own."""
+        """Return the noisy counts, if each rung has its own."""
 
     def number(self, chosen: Design[Any], total: float) -> int | None:
-        """The noisy number of people; None if there is none."""
+        """Return the noisy number of people; None if there is none."""
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """What everyone spends in all, of which the last stage takes so much."""
+        """Return what everyone spends in total; `last` are the losses in the last stage."""
 
     def expected(self, n: int | None) -> Expected | None:
-        """How many people are expected to have how much left; None if nobody knows."""
+        """Return how many people are expected to have how much left; None if unknown."""
 
 
 def add_remove(
@@ -159,14 +159,14 @@ def add_remove(
     choose: Callable[[Known], Design[Any]],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
-    """People are private: perhaps they are counted, and then there is one draw.
+    """Answer where people are private: count people first if needed, then draw once.
 
     Args:
-        counted: the cells of people, by what they offer: seen by what is drawn alone.
+        counted: the cells of people, by the budgets that they offer; only draws may use it.
         terms: what is declared.
-        goal: which error is to be small.
-        choose: the design that is taken, for what is known.
-        read: what a design, the noisy counts and what was drawn say.
+        goal: which error to minimize.
+        choose: returns the design to use, given what is known.
+        read: makes the result from the design, the noisy counts and the draw.
     """
     people = yield from counted_first(terms, goal, choose, counted)
     return (yield from add_remove_end(counted, people, choose(people.known), read))
@@ -178,13 +178,13 @@ def add_remove_end(
     chosen: Design[Any],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
-    """The last draw of people who are private, and the answer.
+    """Make the last draw where people are private, and return the answer.
 
     Args:
-        counted: the cells of people, by what they offer: seen by what is drawn alone.
-        people: what is known of them.
-        chosen: the design that is taken.
-        read: what a design, the noisy counts and what was drawn say.
+        counted: the cells of people, by the budgets that they offer; only the draw may use it.
+        people: what is known about them.
+        chosen: the design to use.
+        read: makes the result from the design, the noisy counts and the draw.
     """
     mechanism = chosen.mechanism
     drawn = yield Draw(mechanism, mechanism.total(counted))
@@ -208,10 +208,10 @@ class CountedPeople:
     """What is known once people were counted, or need not be.
 
     Attributes:
-        known: all that a choice may look at.
-        stage: how they were counted; None if they were not.
+        known: everything that the choice of a design may depend on.
+        stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        told: whether something is known of how many have which budget.
+        told: whether anything is known about how many people have which budget.
     """
 
     known: Known
@@ -221,22 +221,22 @@ class CountedPeople:
 
     @property
     def people(self) -> int | None:
-        """The noisy number of people, where all who have a say were counted."""
+        """The noisy number of people, if everyone on a rung was counted."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return max(sum(self.drawn), 0)
 
     def number(self, chosen: Design[Any], total: float) -> int | None:
-        """The noisy number of people, also where equal weights of a noisy total tell it."""
+        """Return the noisy number of people; with equal weights it follows from the total."""
         if not chosen.equal:
             return self.people
         return max(round(total / int(chosen.mechanism.weights.max())), 0)
 
     def expected(self, n: int | None) -> Expected | None:
-        """How many people are expected to have how much left; None if nobody knows.
+        """Return how many people are expected to have how much left; None if unknown.
 
-        Where no levels are declared, counts of octaves choose a cap, and are no counts of budgets:
-        errors that follow from such counts would contradict the error of the release.
+        Where no levels are declared, counts of octaves choose a cap, but do not count budgets.
+        Errors computed from such counts would contradict the error of the release.
 
         Args:
             n: the noisy number of people, if there is one.
@@ -250,13 +250,13 @@ class CountedPeople:
         return Expected(levels, people) if self.told else None
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """The noisy counts, where each rung has its own."""
+        """Return the noisy counts, if each rung has its own."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """What everyone spends in all, of which the last stage takes so much."""
+        """Return what everyone spends in total; `last` are the losses in the last stage."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
         totals = np.array([float_up(each) for each in lost])
         return ByLevel(self.known.ladder.levels, totals, None)
@@ -265,13 +265,13 @@ class CountedPeople:
 def counted_first(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally
 ) -> Generator[Draw, Any, CountedPeople]:
-    """Count people, privately, if that is the way.
+    """Count people privately, if that is worthwhile or needed (see `_way`).
 
     Args:
         terms: what is declared.
-        goal: which error is to be small.
-        choose: the design that would be taken, for what is known.
-        counted: how many people are on which rung: private, and seen by the count alone.
+        goal: which error to minimize.
+        choose: returns the design that would be used, given what is known.
+        counted: how many people are on which rung: private, and used only by the count.
     """
     known, stage = _way(terms, goal, choose)
     if stage is None:
@@ -284,7 +284,7 @@ def counted_first(
 
 @lru_cache(maxsize=4)
 def _exactly(levels: bytes) -> tuple[Fraction, ...]:
-    """Rungs as fractions, once: of a ladder that is not declared there are thousands, the same."""
+    """Return rungs as fractions, cached: a fine ladder has thousands, always the same."""
     return tuple(Fraction(level) for level in np.frombuffer(levels, dtype=np.float64).tolist())
 
 
@@ -298,12 +298,12 @@ def _known(terms: Declared) -> Known:
 def _way(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]]
 ) -> tuple[Known, LevelCounts | None]:
-    """What a choice may look at, and how people are counted before it, if they are.
+    """Return what the choice may depend on, and the mechanism that counts people first, if any.
 
-    People are counted where nothing is known of how many have which budget. Where budgets may say
-    anything about values, weights that differ are worth nothing without a count: no interval could
-    be given. So people are counted there too, or all get the weight of the lowest rung, which
-    needs no count: whichever has the smaller forecast error for the people that are expected.
+    People are counted if nothing is known about how many have which budget. If budgets may be
+    related to values, different weights are useless without a count: no interval could be given. So
+    people are counted in that case as well, or everyone gets the weight of the lowest rung, which
+    needs no count: whichever has the smaller forecast error for the expected people.
     """
     known = _known(terms)
     lowest = min(terms.ladder.levels[0], math.inf if terms.cap is None else terms.cap)

@@ -1,1 +1,1 @@
-"""What comes out: releases, and the forms in which any result is shown."""
+"""Results: releases, and the output formats in which releases and plans are shown."""

@@ -84,11 +84,11 @@ def demo(
 
 
 _FEW_STRICT = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
-"""Few of these people are very strict: personal budgets gain however they relate to values."""
+"""Example budgets where few people are strict: personal budgets help even with related=True."""
 
 
 def _in_plain_words(release: Release) -> str:
-    """What the demo shows, in plain words."""
+    """The demo's explanation of its release."""
     low, high = release.interval()
     every, little, _ = release.sides
     gain = (every.typical or math.nan) / (little.typical or math.nan)
@@ -108,7 +108,7 @@ def _in_plain_words(release: Release) -> str:
 
 
 def _what_next(page: str | None) -> str:
-    """A file to open, and two commands to try, for the end of the demo."""
+    """The end of the demo: where the report is, and two commands to try."""
     shown = f"The report is in {page}: open it in a browser."
     if page is None:
         shown = (
@@ -211,7 +211,7 @@ def verify_command(
         question: Question = Mean([], bounds=(0, 1), method=rule)
         if categories is not None:
             question = Frequencies([], categories=range(categories), method=rule)
-        # What takes two draws depends on the first of them.
+        # Only rules: a method with two draws has no mechanism before the first of them is drawn.
         parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
         there = Absent(people.levels, people.counts)
         rehearsal = rehearse(question, there, terms_for(people, neighbours))
@@ -239,11 +239,11 @@ def verify_command(
 
 
 def _verify_file(path: Path, *, as_json: bool) -> None:
-    """Say what disagrees in the file of a release.
+    """Print what disagrees in the JSON file of a release.
 
     Raises:
-        FileError: it cannot be read.
-        PrivacyError: something disagrees, or somebody's budget is not kept.
+        FileError: the file cannot be read.
+        PrivacyError: something disagrees, or somebody's budget is exceeded.
     """
     try:
         text = path.read_text("utf-8")
@@ -256,7 +256,7 @@ def _verify_file(path: Path, *, as_json: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line, and exit code 2."""
+    """Run the command line. An `EpsilonsError` prints one line and exits with code 2."""
     try:
         cli(standalone_mode=True)
     except errors.EpsilonsError as error:

@@ -1,4 +1,4 @@
-"""The command of a curator who looks before they publish: with the options that will publish."""
+"""The command `check`, for the curator: it takes the options of the command that publishes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OF_A_RANGE = ("bounds", "unknown_range")
 
 
 class Checking(click.Command):
-    """Looks at a file, for the curator alone."""
+    """Reports what a file contains, for the curator only."""
 
     def invoke(self, ctx: click.Context) -> None:
-        """Look, and print what is there."""
+        """Check the file, and print the result."""
         ctx.invoke(_check, ctx.params)
 
 

@@ -1,4 +1,4 @@
-"""The commands of a ledger: it is made, people are enrolled, releases are charged to it."""
+"""The commands of a ledger: create it, enrol people, charge releases to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME: Final = click.argument("name")
 
 
 class _Share(click.ParamType[Any]):
-    """A part of a whole, such as 1/12 or 0.1."""
+    """A share, such as 1/12 or 0.1."""
 
     name = "share"
 
@@ -47,7 +47,7 @@ CLAIM: Final = (
 
 
 class ClaimCommand(Publish):
-    """Publishes the answer to a question about a file, and charges it to a ledger."""
+    """Publishes a statistic of a file, and charges it to a ledger."""
 
     does: ClassVar[str] = "Publish {}, and charge it to the ledger at WHERE."
     first: ClassVar[tuple[options.Decorator, ...]] = (WHERE, FILE)
@@ -138,16 +138,16 @@ def history(ledger_at: str, as_json: bool) -> None:
 
 
 def _person(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add an id to a command: text, or a whole number."""
+    """Add a person's id to a command: text, or a whole number."""
     command = click.option("--number", is_flag=True, help="The id is a whole number.")(command)
     return click.argument("who", metavar="PERSON")(command)
 
 
 def _id(who: str, number: bool) -> int | str:
-    """The id that is meant.
+    """The person's id, as an integer if `number` is set.
 
     Raises:
-        ArgumentError: it is no whole number, though it should be one.
+        ArgumentError: it should be a whole number, and is not.
     """
     if not number:
         return who
@@ -273,7 +273,7 @@ def plan(
 
 
 def _echo(data: Any, text: str, as_json: bool) -> None:
-    """Print plain data, or words."""
+    """Print data as JSON, or else the text."""
     if as_json:
         click.echo(report.to_json(data))
     elif text:

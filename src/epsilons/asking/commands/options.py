@@ -1,4 +1,4 @@
-"""The options that commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HIDDEN: Final[dict[str, Any]] = {"hidden": True, "expose_value": False, "is_eag
 
 
 class _Level(click.ParamType[Any]):
-    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if people need not be given."""
+    """EPSILON:PEOPLE, such as 0.1:500 or inf:3; or EPSILON alone, if `alone` allows it."""
 
     name = "level"
 
@@ -68,7 +68,7 @@ class _LevelOrFile(_Level):
 
 
 class _Related(click.ParamType[Any]):
-    """yes, no, or a part of the range."""
+    """yes, no, or a fraction of the range."""
 
     name = "related"
 
@@ -87,7 +87,7 @@ class _Related(click.ParamType[Any]):
 
 
 class _Method(click.Choice[str]):
-    """The methods of a question; one that has moved says where to."""
+    """The methods of a question. For a method that has moved, the error says where it is now."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value in MOVED:
@@ -96,7 +96,7 @@ class _Method(click.Choice[str]):
 
 
 def _translated(_context: click.Context, _option: click.Parameter, given: str | None) -> None:
-    """Say what to write in place of the word of former versions."""
+    """Refuse `--assume`, an option of earlier versions, and say what to write instead."""
     if given is not None:
         about, related_ = FORMER.get(given, ("people|population", None))
         told = {True: "yes", False: "no", None: "yes|no|DELTA"}[related_]
@@ -105,12 +105,12 @@ def _translated(_context: click.Context, _option: click.Parameter, given: str | 
 
 
 def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
-    """An option of an argument; it is called as the argument is, unless words say otherwise."""
+    """The option for an argument, named after the argument unless `words` name it."""
     return argument, click.option(*(words or (f"--{argument.replace('_', '-')}",)), **more)
 
 
 def _word(argument: str, default: str, help: str) -> tuple[str, Decorator]:
-    """An option that is one of the words that its argument takes."""
+    """An option with a fixed set of values, those of its argument in `CHOICES`."""
     return _of(
         argument,
         type=click.Choice(CHOICES[argument]),
@@ -121,7 +121,7 @@ def _word(argument: str, default: str, help: str) -> tuple[str, Decorator]:
 
 
 def _range(argument: str, help: str, **more: Any) -> tuple[str, Decorator]:
-    """An option of two numbers."""
+    """An option with two numbers, LO and HI."""
     return _of(argument, type=float, nargs=2, metavar="LO HI", help=help, **more)
 
 
@@ -245,22 +245,22 @@ OPTIONS: Final = (
     _of("related", "--assume", callback=_translated, **_HIDDEN),
     _word("loss", "mse", "Which error to minimize."),
     _of("confidence", type=float, default=0.95, show_default=True),
-    _of("method"),  # of which each statistic has its own
+    _of("method"),  # a placeholder: `of` replaces it by the methods of each statistic
     _of("title", help="What was measured, in one line."),
     _of("unit", help="The unit of the values, such as minutes."),
 )
-"""The options of every argument of a question and of a call, in the order in which help has them.
+"""The options for all arguments of questions and calls, in the order in which help shows them.
 
-Each comes with the argument that it belongs to.
+Each option comes with the argument that it belongs to.
 """
 
 
 def refused(argument: str, why: str) -> Decorator:
-    """An option that is none, and says why.
+    """A hidden option that is always refused, with a reason.
 
     Args:
-        argument: one that a question does not take.
-        why: in a sentence, in which {} stands for what was given.
+        argument: an argument that the question does not take.
+        why: a sentence with the reason, in which {} stands for the value.
     """
 
     def say(_context: click.Context, _option: click.Parameter, given: Any) -> None:
@@ -277,12 +277,12 @@ def of(
     methods: Iterable[str] = (),
     budgets: tuple[Decorator, ...] = (),
 ) -> list[Decorator]:
-    """The options of arguments, in the order in which help has them.
+    """The options for some arguments, in the order in which help shows them.
 
     Args:
-        arguments: of a question, and of a call.
-        methods: the names that `method` can have besides "auto".
-        budgets: what a command takes in place of `epsilon`, if it does.
+        arguments: names of arguments of a question and of the call.
+        methods: the values of `method` besides "auto".
+        budgets: options that replace `--epsilon`; none if it stays.
     """
     choice = _Method(["auto", *methods])
     method = click.option("--method", type=choice, default="auto", show_default=True)
@@ -292,19 +292,19 @@ def of(
 
 
 def taken(*arguments: str) -> Decorator:
-    """Give a command the options of these arguments."""
+    """Decorate a command with the options for these arguments."""
     return lambda command: reduce(lambda one, option: option(one), of(arguments)[::-1], command)
 
 
 @dataclass(frozen=True)
 class Files:
-    """The page and the picture that are to be written, if any.
+    """The files to write: an HTML page, a picture, both or neither.
 
-    They are checked when this is made: before anything is drawn that is spent.
+    The constructor checks that they can be written. Make one before anything is drawn.
 
     Attributes:
-        page: a file for an HTML page, or None.
-        picture: a file for a picture, or None.
+        page: the path of the HTML page, or None.
+        picture: the path of the picture, or None.
     """
 
     page: str | None
@@ -317,7 +317,7 @@ class Files:
             report.picture_ready(self.picture)
 
     def write(self, shown: Shown) -> None:
-        """Write what was asked for."""
+        """Write the page and the picture, if they were asked for."""
         if self.page is not None:
             shown.report(self.page)
         if self.picture is not None:
@@ -325,7 +325,7 @@ class Files:
 
 
 def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:
-    """Budgets of EPSILON:PEOPLE."""
+    """Budgets from pairs EPSILON:PEOPLE; people at the same ε are added up."""
     totals: dict[float, int] = {}
     for level, people in levels:
         totals[level] = totals.get(level, 0) + people
@@ -333,7 +333,11 @@ def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:
 
 
 def offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
-    """Levels with guesses as a mapping, levels alone as a list."""
+    """The `levels` argument: a mapping if numbers of people are given, otherwise a list.
+
+    Raises:
+        UsageError: numbers of people are given for some levels only.
+    """
     if not levels:
         return None
     guesses = {level: people for level, people in levels if people is not None}
@@ -345,7 +349,7 @@ def offered(levels: tuple[tuple[float, int | None], ...]) -> Any:
 
 
 def number_or_column(text: str) -> float | str:
-    """One budget for all, or the name of a column."""
+    """A single budget for everyone, or the name of a column."""
     try:
         number = float(text)
     except ValueError:

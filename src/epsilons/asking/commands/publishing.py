@@ -1,4 +1,4 @@
-"""A command for each statistic: its options are the fields of its question."""
+"""A command for each statistic, with an option for each field of its question."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ EVERY = (
     ),
     options.JSON,
 )
-"""All options of the commands that publish a statistic of one column, each once."""
+"""All options of the commands that publish a statistic of one column, without repetition."""
 
 
 class Publish(click.Command):
-    """Publishes the answer to a question about a file.
+    """Publishes a statistic of a file.
 
     Args:
-        question: what is asked.
+        question: the class of the question.
     """
 
     does: ClassVar[str] = "Publish {}."
@@ -56,7 +56,7 @@ class Publish(click.Command):
         self._question = question
         own = {*_arguments(question), *TERMS}
         own |= {"unknown_range"} if question.range_may_be_found else set()
-        own -= {"missing"} if "categories" in own else set()  # they have --other
+        own -= {"missing"} if "categories" in own else set()  # frequencies have --other instead
         between = options.of(own, question.every_method, self.budgets)
         hidden = [options.refused(*each) for each in question.NOT_TAKEN.items()]
         super().__init__(
@@ -66,7 +66,7 @@ class Publish(click.Command):
         )
 
     def invoke(self, ctx: click.Context) -> None:
-        """Ask, and print what there is to say."""
+        """Run the command with the parsed options."""
         ctx.invoke(self.ask, ctx.params)
 
     def ask(self, given: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ class Publish(click.Command):
 
 
 def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
-    """Print a release, with the groups that are to be compared, and write it to its files."""
+    """Print a release, with the comparisons that were asked for, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
     spoken.say(release, as_json=given["as_json"])
@@ -85,10 +85,10 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
 
 
 def asked(question: type[Question], given: dict[str, Any]) -> Question:
-    """The question that the options of a command stand for.
+    """The question that a command's options describe.
 
     Raises:
-        UsageError: they do not fit together.
+        UsageError: the options do not fit together.
     """
     own = _arguments(question)
     made = {name: given[name] for name in own if name in given}
@@ -103,15 +103,16 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
     if "q" in own:
         made["q"] = _shares(given["q"])
     asked_for = question(**made)
-    compared(asked_for, given)  # what does not fit is refused before anything is drawn
+    compared(asked_for, given)  # refuses wrong groups before anything is drawn
     return asked_for
 
 
 def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]:
-    """The labels of the groups that are to be compared, which users name as they are printed.
+    """The pairs of groups to compare, as labels. Users write groups as they are printed.
 
     Raises:
-        UsageError: a name is not that of one declared group.
+        UsageError: there are no groups, a pair names one group twice, or a name is not that of
+            exactly one declared group.
     """
     pairs = given.get("compare", ())
     grouping = getattr(question, "grouping", None)
@@ -128,7 +129,11 @@ def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]
 
 
 def _group_named(word: str, labels: Iterable[Any]) -> Any:
-    """The label that is printed as this word."""
+    """The label of the group that is printed like this.
+
+    Raises:
+        UsageError: there is no such group, or several.
+    """
     found = [label for label in labels if report.group_name(label) == word]
     if len(found) != 1:
         which = "is not the name of a group" if not found else "is the name of several groups"
@@ -137,12 +142,12 @@ def _group_named(word: str, labels: Iterable[Any]) -> Any:
 
 
 def _arguments(question: type[Question]) -> set[str]:
-    """The names of what a question is made with."""
+    """The names of a question's constructor arguments."""
     return {field.name for field in fields(question) if field.init}
 
 
 class ReplayCommand(Publish):
-    """Asks a question of a file and of neighbours of it, and publishes nothing."""
+    """Replays a question on a file and on neighbouring copies of it; publishes nothing."""
 
     does: ClassVar[str] = (
         "Ask for {}, and ask the same about copies in which one person is changed: with the same "
@@ -151,14 +156,14 @@ class ReplayCommand(Publish):
     last: ClassVar[tuple[options.Decorator, ...]] = (options.JSON,)
 
     def ask(self, given: dict[str, Any]) -> None:
-        """Replay, and print what changed."""
+        """Run the replay, and print what it found."""
         found = verify.replay(asked(self._question, given), **terms(given))
         click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
         found.require()
 
 
 def replays() -> click.Group:
-    """The command `replay`, with one for each statistic."""
+    """The command `replay`, with a subcommand for each statistic."""
     group = click.Group("replay", help="Check the whole way from a file to a release.")
     for question in STATISTICS.values():
         group.add_command(ReplayCommand(question))
@@ -166,12 +171,12 @@ def replays() -> click.Group:
 
 
 def commands() -> Iterator[click.Command]:
-    """A command for each statistic."""
+    """The commands that publish, one for each statistic."""
     return map(Publish, STATISTICS.values())
 
 
 def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
-    """What decorators of click add to a command, in their order."""
+    """The parameters that click's decorators add to a command, in the given order."""
 
     def command() -> None:
         """Carry the parameters."""
@@ -183,8 +188,8 @@ def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
 
 
 def terms(given: dict[str, Any]) -> dict[str, Any]:
-    """Whom is asked, and on which terms."""
-    epsilon = given.get("epsilon")  # None where a ledger says it
+    """The arguments of the call, from a command's options: data, budgets, people, neighbours."""
+    epsilon = given.get("epsilon")  # None if budgets come from a ledger
     return {
         **{name: given[name] for name in TERMS if name in given},
         "epsilon": None if epsilon is None else options.number_or_column(epsilon),
@@ -194,11 +199,11 @@ def terms(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_no_range(given: dict[str, Any]) -> None:
-    """Refuse a question without a range, or with two.
+    """Check that exactly one of --bounds and --unknown-range is given.
 
     Raises:
-        UsageError: it is neither given nor to be found; or it is unknown, and something is a
-            fraction of it.
+        UsageError: neither is given, or both are; or --spread, a fraction of the range, is given
+            without --bounds.
     """
     if (given["bounds"] is None) != given.get("unknown_range", False):
         found = ", or --unknown-range if you do not know it" if "unknown_range" in given else ""
@@ -210,7 +215,11 @@ def _refuse_no_range(given: dict[str, Any]) -> None:
 
 
 def _groups(given: dict[str, Any]) -> dict[str, Any]:
-    """The columns of groups, and the groups."""
+    """The arguments `by` and `groups`.
+
+    Raises:
+        UsageError: there are more than two columns, or --group2 does not fit them.
+    """
     by = given["by"]
     if len(by) > 2:
         raise click.UsageError("--by: give one column of groups, or two.")
@@ -223,7 +232,7 @@ def _groups(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labels(words: tuple[str, ...]) -> list[Any]:
-    """Labels: integers if they all are."""
+    """Labels as integers if all of them are, otherwise as text."""
     try:
         return [int(word) for word in words]
     except ValueError:
@@ -231,7 +240,12 @@ def _labels(words: tuple[str, ...]) -> list[Any]:
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:
-    """The categories of frequencies."""
+    """The arguments `categories`, `edges` and `other`.
+
+    Raises:
+        UsageError: none or several of the three ways to declare categories are used, or the range
+            of integers is empty.
+    """
     words, integers, edges = given["words"], given["integers"], given["edges"]
     whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
     if integers and not whole:
@@ -243,7 +257,11 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shares(given: tuple[float, ...]) -> float | list[float]:
-    """Which quantiles: one number, or a list of several."""
+    """The argument `q`: one number, or a list of several.
+
+    Raises:
+        UsageError: --q is not given.
+    """
     if not given:
         raise click.UsageError("Give --q, the share of people at or below, such as 0.5.")
     return given[0] if len(given) == 1 else list(given)

@@ -1,7 +1,7 @@
-"""What a command says, in the words of the command line: options in place of Python's parameters.
+"""Translate messages and printed results for the command line: options instead of parameters.
 
-Messages and hints are written once, for Python: `missing="exclude"`. A command says the same with
-its own options, `--missing exclude`, and leaves alone what it has no option for.
+Messages and hints are written once, for Python: `missing="exclude"`. A command prints its own
+option instead, `--missing exclude`, and leaves parameters alone that it has no option for.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PYTHON: Final = {
     "who": "person",
     "words": "categories",
 }
-"""What Python calls the parameters that a command has another name for."""
+"""Python's names for the parameters that commands call something else."""
 
 _WIDTH: Final = 96
-"""Characters of a line."""
+"""Characters per line."""
 
 _HINTS: Final = (
     "Advice: ",
@@ -39,13 +39,13 @@ _HINTS: Final = (
     "What would help",
     "Would be refused: ",
 )
-"""How printed paragraphs begin that say what to write; in others a name may be part of a label."""
+"""The beginnings of paragraphs that are translated. Elsewhere a name may be part of a label."""
 
 _VALUE: Final = (
     r'"[^"]*"|\'[^\']*\'|\([^()]*\)|\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\{[^{}]*\}|…'
     r"|True|False|None|-?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|inf|nan)(?:/\d+)?|"
 )
-"""What may stand behind `name=`: a word, a pair, a list, a mapping, a number, or nothing."""
+"""What may follow `name=`: text, a tuple, a list, a mapping, a constant, a number, or nothing."""
 
 _WORD: Final = re.compile(r"[\w.+-]+|…")
 """A word that needs no quotes."""
@@ -54,17 +54,17 @@ _CALL: Final = re.compile(r"\b(?:ep\.)?[Ll]edger(?:\.([a-z]+))?\(([^()]*)\)")
 """A call of a ledger, such as `ledger.abandon('wages')`."""
 
 _COMMANDS: Final = {"create": "init", "": "status"}
-"""The commands of a ledger that have other names than the calls."""
+"""Ledger commands whose names differ from the Python calls."""
 
 
 @dataclass(frozen=True)
 class _Option:
-    """How a command takes a parameter.
+    """How a command accepts a parameter.
 
     Attributes:
-        word: the option, or what stands for an argument.
-        argument: whether it is an argument, without a word of its own.
-        repeated: whether a list is given by repeating it.
+        word: the option, such as --missing, or the placeholder of an argument, such as FILE.
+        argument: whether it is a positional argument.
+        repeated: whether a list is given by repeating the option.
     """
 
     word: str
@@ -72,7 +72,7 @@ class _Option:
     repeated: bool
 
     def with_value(self, value: str) -> str:
-        """The option with what Python writes behind the sign of equality."""
+        """The option with its value, translated from what Python has after the equals sign."""
         if not value:
             return self.word
         plain = _unquoted(value)
@@ -99,14 +99,14 @@ _YES_OR_NO: Final = {"True": "yes", "False": "no"}
 
 
 class _Shown(Protocol):
-    """What commands print."""
+    """A result that commands print."""
 
     def to_json(self) -> str:
         """All of it as JSON."""
 
 
 def say(shown: _Shown, *, as_json: bool) -> None:
-    """Print a release, a plan or a look: as JSON, or in the words of the command that runs."""
+    """Print a release, a plan or a check: as JSON, or as text with the options of the command."""
     if as_json:
         click.echo(shown.to_json())
     else:
@@ -114,11 +114,12 @@ def say(shown: _Shown, *, as_json: bool) -> None:
 
 
 def error_words(error: EpsilonsError, command: click.Command) -> str:
-    """The message of an error, in the words of a command.
+    """The message of an error, with a command's options.
 
     Args:
-        error: which says where a ledger is with the same name as which rows count.
-        command: that was running.
+        error: the error. In a `LedgerError`, `where` is the place of the ledger; elsewhere it is
+            the column that selects rows.
+        command: the command that was running.
     """
     known = _options(command)
     if "where" in known and isinstance(error, LedgerError):
@@ -127,7 +128,7 @@ def error_words(error: EpsilonsError, command: click.Command) -> str:
 
 
 def command_of(cli: click.Command, words: list[str]) -> click.Command:
-    """The command that the words of a user lead to."""
+    """The command or subcommand that the words on the command line name."""
     for word in words:
         if not isinstance(cli, click.Group) or word not in cli.commands:
             break
@@ -136,7 +137,7 @@ def command_of(cli: click.Command, words: list[str]) -> click.Command:
 
 
 def _options(command: click.Command) -> dict[str, _Option]:
-    """How a command takes each parameter, by the name that Python has for it."""
+    """A command's options, by Python's names for them."""
     found = {}
     for each in command.params:
         name = str(each.name)
@@ -145,7 +146,8 @@ def _options(command: click.Command) -> dict[str, _Option]:
         called = _PYTHON.get(name, name)
         if argument and name == "levels":  # EPSILON:PEOPLE...
             called, word = "epsilon", word.removesuffix("...")
-        # An option goes first: Python calls the place of a ledger, and a column, `where`.
+        # `where` is both the place of a ledger, an argument, and a column, an option: the option
+        # wins.
         if not argument or called not in found:
             several = isinstance(each, click.Option) and each.multiple
             found[called] = _Option(word, argument, several)
@@ -157,7 +159,7 @@ def _options(command: click.Command) -> dict[str, _Option]:
 
 
 def _assigned(text: str, known: dict[str, _Option]) -> str:
-    """Text in which `name=value` is an option with its value."""
+    """Replace each `name=value` in a text by the option with its value."""
     names = "|".join(sorted((name for name in known if "=" not in name), key=len, reverse=True))
     if not names:
         return text
@@ -175,13 +177,16 @@ def _assigned(text: str, known: dict[str, _Option]) -> str:
 
 
 def _alone(text: str, known: dict[str, _Option]) -> str:
-    """A message in which names stand for options: first words, and what is to be left out."""
+    """Replace names without a value by options, where a message names a parameter.
+
+    These are the first word of a message, and phrases such as "leave NAME out".
+    """
 
     def named(found: re.Match[str]) -> str:
         option = known.get(found[2])
         return found[0] if option is None else f"{found[1]}{option.word}{found[3]}"
 
-    # Sentences begin with capitals: a word that does not is the name of a parameter.
+    # Sentences begin with a capital letter. A message that does not begins with a parameter.
     text = re.sub(r"^()([a-z_]+)(?=[ :,])()", named, text)
     text = re.sub(r"^(--[a-z-]+ or )([a-z_]+)( is needed)", named, text)
     text = re.sub(r"\b([Ll]eave )([a-z_]+)( out\b)", named, text)
@@ -190,7 +195,7 @@ def _alone(text: str, known: dict[str, _Option]) -> str:
 
 
 def _as_command(found: re.Match[str]) -> str:
-    """A call of a ledger as the command that does the same."""
+    """Translate a call to a ledger, such as `ledger.abandon('wages')`, to its command."""
     call, given = found[1] or "", found[2]
     words = ["epsilons ledger", _COMMANDS.get(call, call)]
     if call not in ("", "create"):
@@ -204,12 +209,12 @@ def _unquoted(value: str) -> str:
 
 
 def _listed(value: str) -> list[str]:
-    """What stands between brackets, one by one."""
+    """The entries between two brackets."""
     return [each.strip() for each in value[1:-1].split(",") if each.strip()]
 
 
 def _rewrapped(text: str, command: click.Command) -> str:
-    """Printed text in the words of a command: paragraphs that change are broken anew."""
+    """Printed text with a command's options. Paragraphs that change are wrapped again."""
     known, lines = _options(command), []
     for paragraph in _paragraphs(text):
         first, *others = paragraph
@@ -223,16 +228,16 @@ def _rewrapped(text: str, command: click.Command) -> str:
 
 
 def _filled(paragraph: str) -> str:
-    """A paragraph, broken for the screen, but neither within an option nor before its value."""
+    """A paragraph, wrapped without breaks inside an option or before its value."""
     held = re.sub(r"(--[a-z-]+) ", r"\1\0", paragraph)
     broken = textwrap.fill(held, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return broken.replace("\0", " ")
 
 
 def _paragraphs(text: str) -> Iterator[list[str]]:
-    """The lines of printed text, paragraph by paragraph.
+    """Split printed text into paragraphs, each a list of lines.
 
-    A line goes on from the one above if it is set in, and its first word had no room there.
+    A line continues the one above if it is indented and its first word would not fit there.
     """
     found: list[str] = []
     for line in text.split("\n"):

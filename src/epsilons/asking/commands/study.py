@@ -1,4 +1,4 @@
-"""A study in a file: several questions, whom they are asked of, and what each may spend."""
+"""Studies: TOML files with several questions, the data, and what each question may spend."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from epsilons.questions.question import TERMS
 __all__ = ["PUBLISH", "Study", "read"]
 
 CLAIM: Final = ("ledger", "name", "at_most", "share")
-"""Keys of [study] for a ledger: where it is, and what is claimed of it."""
+"""Keys of [study] for a ledger: its place, and the claim on it."""
 
 DIVIDED: Final = ("share", "target")
-"""Keys of a question that say what it may spend, or how far its interval may reach."""
+"""Keys of a question for its share of budgets, or for the half-width that its interval may have."""
 
 UNKNOWN: Final = "unknown"
-"""What stands for bounds that nobody knows: TOML has no word for nothing."""
+"""The value of unknown bounds: TOML has no null."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a file asks for.
+    """The contents of a study file.
 
     Attributes:
-        title: of all of it, or None.
-        questions: in their order.
+        title: the title of the study, or None.
+        questions: the questions, in the order of the file.
         terms: arguments of `epsilons.publish`.
-        claim: what is claimed of a ledger; empty if there is none.
+        claim: the ledger, and the arguments of the claim on it; empty without a ledger.
     """
 
     title: str | None
@@ -46,7 +46,7 @@ class Study:
     claim: dict[str, Any]
 
     def publish(self) -> Releases:
-        """Publish it, and charge it to its ledger, if it has one."""
+        """Publish all answers, and charge them to the ledger, if there is one."""
         if not self.claim:
             found = publish(self.questions, **self.terms)
         else:
@@ -58,14 +58,14 @@ class Study:
 
 
 def read(path: Path) -> Study:
-    """The study that a file holds.
+    """Read a study from a file.
 
     Args:
-        path: of a TOML file; paths in it are relative to its folder.
+        path: the path of a TOML file. Paths in the file are relative to its folder.
 
     Raises:
-        FileError: the file is not there, or is not TOML.
-        ArgumentError: a key is not known, or something does not fit.
+        FileError: the file cannot be read, or is not TOML.
+        ArgumentError: a key is unknown, or the contents are invalid.
     """
     held = _loaded(path)
     _refuse_others(f"{path.name}: table", held, ("study", "question"))
@@ -101,13 +101,13 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 
 def _refuse_others(what: str, given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse keys that nobody knows, with the nearest that somebody does."""
+    """Refuse unknown keys, and suggest the nearest known one."""
     for key in given:
         parameters.choice(what, key, known)
 
 
 def _question(given: dict[str, Any], place: int) -> Question:
-    """One question, made of the fields of its class."""
+    """A question from its table in the file, whose keys are the fields of its class."""
     where = f"question {place}"
     if "statistic" not in given:
         raise ArgumentError(f"{where}: statistic is not given: {', '.join(STATISTICS)}.")
@@ -129,7 +129,7 @@ def _question(given: dict[str, Any], place: int) -> Question:
 
 
 def _division(asked: list[dict[str, Any]]) -> dict[str, Any]:
-    """The shares or the targets of questions, as arguments of `epsilons.publish`."""
+    """The arguments `shares` and `targets` of `epsilons.publish`, from the questions' tables."""
     shares, targets = ([each.get(key) for each in asked] for key in DIVIDED)
     if any(each is not None for each in shares) and None in shares:
         raise ArgumentError("share: give it in all questions, or in none.")
@@ -141,7 +141,7 @@ def _division(asked: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _claim(path: Path, study: dict[str, Any]) -> dict[str, Any]:
-    """What is claimed of a ledger."""
+    """The ledger, and the arguments of the claim on it; empty without a ledger."""
     claim: dict[str, Any] = {key: study[key] for key in CLAIM if key in study}
     if not claim:
         return {}
@@ -159,14 +159,14 @@ def _claim(path: Path, study: dict[str, Any]) -> dict[str, Any]:
 
 
 def _beside(path: Path, name: str, given: Any) -> Path:
-    """A path that is relative to the folder of the study."""
+    """A path relative to the folder of the study."""
     if not isinstance(given, str):
         raise ArgumentError(f"[study]: {name} must be the path of a file.")
     return path.parent / given
 
 
 def _fraction(name: str, given: Any) -> Any:
-    """A part of a whole: a number, or words such as "1/12"; what else it is, is checked later."""
+    """A share: text such as "1/12" becomes a fraction; anything else is checked later."""
     if not isinstance(given, str):
         return given
     try:
@@ -176,7 +176,7 @@ def _fraction(name: str, given: Any) -> Any:
 
 
 def _levels(given: Any) -> Any:
-    """Levels as a list, or as a table from budgets, which are words there, to people."""
+    """The `levels` argument: a list, or a mapping to people. TOML's keys are text, not numbers."""
     if not isinstance(given, dict):
         return given
     try:
@@ -197,7 +197,7 @@ def PUBLISH(  # noqa: N802
 ) -> None:
     """Publish the answers to all questions of the study in FILE (TOML)."""
     study = read(Path(file))
-    files = options.Files(page, picture)  # before anything is drawn
+    files = options.Files(page, picture)  # checks paths before anything is drawn
     found = study.publish()
     click.echo(found.to_json() if as_json else str(found))
     files.write(found)

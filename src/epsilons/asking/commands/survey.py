@@ -1,4 +1,4 @@
-"""The commands of a survey in which nobody has to trust the server."""
+"""The commands of a survey: people randomize answers themselves, and need not trust the server."""
 
 from __future__ import annotations
 
@@ -254,7 +254,10 @@ def demo(port: int) -> None:
 
 @contextmanager
 def _links(path: Path) -> Iterator[Callable[[str, str, tuple[str, ...]], None]]:
-    """A new file for links that only its owner can read, there before anything is made."""
+    """Open a new file for links that only its owner can read; delete it if anything fails.
+
+    It is created first, so a file that cannot be written is noticed before invitations are made.
+    """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""From budgets to effective budgets: every rule by name, and the best one."""
+"""The allocation of budgets: every rule by name, and the choice of the best one."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "hpm-up-t": hpm_up_t,
     }
 )
-"""Every rule for a mean by its name."""
+"""Every rule for a mean, by name."""
 
 FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -90,46 +90,46 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "hpf-up-t": hpm_up_t,
     }
 )
-"""Every rule for frequencies by its name."""
+"""Every rule for frequencies, by name."""
 
 _ALONE = ("minimax", "staircase")
-"""Rules that speak of the noise of one sum."""
+"""Rules for the noise of a single sum."""
 
 SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {name: rule for name, rule in RULES.items() if name not in _ALONE}
 )
-"""Every rule for means that are drawn together by its name."""
+"""Every rule for means that are drawn together, by name."""
 
 _RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
     {"mean": RULES, "frequencies": FREQUENCY_RULES, "several means": SEVERAL_RULES}
 )
 
 _BY_NAME_ONLY = ("minimax",)
-"""`auto` never pulls an answer to the middle."""
+"""Rules that `auto` never chooses: it never shrinks an estimate towards the middle."""
 
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """Who spends what, and the error that follows, before any data is read.
+    """What everyone spends, and the resulting error, before any data is read.
 
     Attributes:
         levels: the distinct budgets ε, ascending.
-        counts: the number of people of each level.
-        spent: the effective budget e ≤ ε of each level; people keep the rest.
-        weights: the weight of one person of each level in the mean.
-        total: what the weights sum to: 1 for every rule except minimax.
+        counts: the number of people at each level.
+        spent: the effective budget e ≤ ε at each level; people keep the rest.
+        weights: the weight of one person at each level in the mean.
+        total: the sum of all weights: 1 for every rule except minimax.
         scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell; for
-            noise in stairs, that of Laplace noise with the same variance.
-        risk: worst-case mean squared error, or the error not exceeded, on a unit range. For
-            frequencies the mean of the sum of the squared errors of all categories; or of the
-            largest of them; or the error of the worst category that is not exceeded.
-        aimed: the same for data of the spread that was guessed; `risk` if none was.
-        method: the rule, by name.
+            staircase noise, that of Laplace noise with the same variance.
+        risk: worst-case mean squared error, or the PAC error, on a unit range. For frequencies: the
+            mean of the sum of the squared errors of all categories; or of the largest of them; or
+            the PAC error of the worst category.
+        aimed: the same for data with the guessed spread; equal to `risk` if none was guessed.
+        method: the name of the rule.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         goal: what was assumed about the data, and which error was minimized.
-        stairs: the noise on a unit range, if it falls in stairs; None if it is Laplace noise.
-        closed: the noise of cells, if it sums to zero; None if each has noise of its own.
-        cube: the noise of a mean, if several are drawn together; None if it has its own.
+        stairs: the noise on a unit range if it is staircase noise; None if it is Laplace noise.
+        closed: the noise of cells if it sums to zero; None if cells have independent noise.
+        cube: the noise of a mean if several are drawn together; None if it has its own.
     """
 
     levels: Floats
@@ -154,7 +154,7 @@ class Allocation:
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator on a unit range, as `risk` reads it."""
+        """The estimator on a unit range, in the form that `risk` takes."""
         return Weighing(
             self.weights,
             self.counts,
@@ -170,7 +170,7 @@ class Allocation:
         return self.goal.worst.is_exact(self.weighing)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """The spent budget of each person.
+        """Return the spent budget of each person.
 
         Args:
             epsilon: the budget of each person, in any order.
@@ -221,8 +221,8 @@ def allocate(
         edges: for frequencies of bins, their edges, in place of categories.
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.
-        spread: for a mean, a guess of the standard deviation as a fraction of the range: it moves
-            the cap. `risk` is the worst case regardless.
+        spread: for a mean, a guess of the standard deviation as a fraction of the range. It moves
+            the cap; `risk` is the worst case regardless.
         loss: "mse"; "pac": the error not exceeded with probability `confidence`; or for
             frequencies "largest": see `epsilons.frequencies`.
         confidence: strictly between 0 and 1.
@@ -232,12 +232,12 @@ def allocate(
         The allocation: spent budgets, weights, noise and risk, on a unit range.
 
     Raises:
-        ArgumentError: a word is not known, or ε cannot be read.
+        ArgumentError: a choice is unknown, or ε cannot be read.
         BudgetError: an ε is negative or NaN, or everyone is at 0.
         DataError: there are fewer than two people.
 
     Guarantee:
-        For every rule e_i ≤ ε_i, so a mechanism that spends e_i keeps every promise.
+        For every rule e_i ≤ ε_i, so a mechanism that spends e_i exceeds nobody's budget.
     """
     cells = parameters.cells(statistic, categories, edges)
     words = checked(about, related, loss, confidence)
@@ -247,12 +247,12 @@ def allocate(
 
 
 def rules_for(goal: Goal) -> Mapping[str, Rule]:
-    """The rules of a goal, by what is estimated."""
+    """Return the rules for what a goal estimates."""
     return _RULES[goal.statistic]
 
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
-    """`allocate`, for arguments that were checked already."""
+    """Do the same as `allocate`, for arguments that are already checked."""
     if method != "auto":
         return allocation_of(budgets, goal, method, rules_for(goal)[method](budgets, goal))
     best = _best_laplace(budgets, goal)
@@ -267,7 +267,7 @@ def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
 
 
 def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
-    """The least risk with Laplace noise."""
+    """Return the allocation of least risk with Laplace noise."""
     best = allocation_of(budgets, goal, "optimal", optimal(budgets, goal))
     if goal.loss != "pac" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
         return best  # no weights on the simplex do better: docs/proofs/allocation.md
@@ -281,9 +281,9 @@ def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
 
 
 def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
-    """The allocation that effective budgets stand for."""
+    """Return the allocation of effective budgets."""
     weighing = weighing_of(budgets, answer, goal.noise)
-    # Beside a public person who is used without noise, the others are not used at all.
+    # If a public person is used without noise, only public people are used.
     spent = answer.spent
     if math.isinf(spent[-1]):
         spent = np.where(np.isinf(spent), math.inf, 0.0)

@@ -1,4 +1,4 @@
-"""The rules to compare with: those in use today, and the families of paper *correlated*."""
+"""Rules for comparison: those in common use, and the families of paper *correlated*."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from epsilons.risk import Moments
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats, Integers
 
-# The rules that people use today: all alike, one threshold, in proportion.
+# The rules in common use: everyone equal, one threshold, proportional.
 
 _MOST = 256
-"""Candidates that are tried one by one where no formula serves all of them at once."""
+"""How many candidates are tried one by one where no formula covers all of them at once."""
 
 
 def uniform(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Everyone who takes part is treated as the strictest of them: e_i = min ε.
+    """Treat everyone who takes part as the strictest of them: e_i = min ε.
 
     Reference:
         UNI of paper *correlated*, Appendix B. People at ε = 0 take no part.
@@ -37,8 +37,9 @@ def uniform(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Everyone spends all they have: e_i = ε_i, the least noise. One public person takes it all.
+    """Let everyone spend everything: e_i = ε_i, the least noise.
 
+    If anyone is public, only public people count.
     Reference:
         PROP of paper *correlated*, Appendix B.
     """
@@ -46,7 +47,7 @@ def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def threshold(budgets: Budgets, goal: Goal) -> Effective:
-    """The best single threshold: e_i = τ if ε_i ≥ τ, else 0.
+    """Use the best single threshold: e_i = τ if ε_i ≥ τ, else 0.
 
     Reference:
         Paper *limits*, Definition 6 and equation (3), for any goal.
@@ -81,7 +82,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
-    """Try the candidates; where there are very many, evenly spread ones, then all near the best."""
+    """Try the candidates; if there are very many, evenly spread ones, then all near the best."""
 
     def at(index: int) -> float:
         return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
@@ -101,8 +102,8 @@ def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int
 #
 #     rC = ‖w − 1/n‖₁² + L²·scale²        rU = min(‖w − 1/n‖₁², L·‖w‖²) + L²·scale²
 #
-# (6) and (7). For mean squared error L = 1, and L = ln k for frequencies. The fast variants put
-# n·‖w − 1/n‖² for ‖w − 1/n‖₁².
+# (6) and (7). For mean squared error L = 1, and L = ln k for frequencies. The fast variants use
+# n·‖w − 1/n‖² in place of ‖w − 1/n‖₁².
 
 
 def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
@@ -113,7 +114,7 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     """
     share = -np.expm1(-budgets.levels)
     smallest = int(np.flatnonzero(budgets.levels > 0.0)[0])
-    # ε/(1 − e^{−ε}) grows, so the strictest person decides how much noise there is.
+    # ε/(1 − e^{−ε}) grows with ε, so the strictest person determines the noise.
     unit = float(budgets.levels[smallest]) / float(share[smallest])
     spent = np.multiply(unit, share, out=np.zeros(len(share)), where=share > 0.0)
     return Effective(np.minimum(spent, budgets.levels))
@@ -167,7 +168,7 @@ def _square(budgets: Budgets, noise_per_square: float) -> Effective:
 def _better(
     budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
 ) -> Effective:
-    """The minimizer of min(f, g) + h is that of f + h or that of g + h."""
+    """Return the minimizer of min(f, g) + h, which is that of f + h or that of g + h."""
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
     # Products, not powers: a power that overflows raises, a product is ∞.

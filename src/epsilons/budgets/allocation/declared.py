@@ -1,4 +1,4 @@
-"""What is public under add/remove: a ladder of budgets, perhaps a guess of who stands on it."""
+"""What is public under add/remove: a ladder of budgets, perhaps with expected numbers of people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilons.errors import ArgumentError, BudgetError
 from epsilons.types import Integers
 
 HIGHEST: Final = 16.0
-"""Where the ladder ends if nothing is declared: whoever accepts more counts as accepting this."""
+"""The top of the ladder if nothing is declared: larger budgets count as this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +22,10 @@ class Declared:
     """What is known without looking at the data.
 
     Attributes:
-        ladder: the rungs that people stand on, each on the highest that is not above their ε.
-        cap: the most that anyone spends, if the caller says so.
-        guess: how many people are expected on each rung, if the caller says so.
-        equal: whether everyone who counts surely stands on the same rung.
+        ladder: the public rungs; everyone stands on the highest that is at most their ε.
+        cap: the most that anyone spends, if the caller gives it.
+        guess: how many people are expected on each rung, if the caller gives it.
+        equal: whether everyone who is counted is certain to stand on the same rung.
     """
 
     ladder: Ladder
@@ -35,15 +35,15 @@ class Declared:
 
     @property
     def must_count(self) -> bool:
-        """Whether people have to be counted, privately, before a cap can be chosen."""
+        """Whether people must be counted, privately, before a cap can be chosen."""
         return self.cap is None and self.guess is None and not self.equal
 
 
 def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
-    """The public facts that a caller declares.
+    """Return the public facts that a caller declares.
 
     Args:
-        epsilon: looked at only if it is one number for all.
+        epsilon: used only if it is a single number for everyone.
         levels: None, the budgets that people were offered, or a mapping from these to a guess of
             how many people chose each.
         cap: None, or the most that anyone spends.
@@ -51,8 +51,8 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
     Raises:
         BudgetError: a level or the cap is not a number above 0, or levels are too many or too
             close together.
-        ArgumentError: a guess is not a whole number, or levels are declared beside one budget for
-            all.
+        ArgumentError: a guess is not a whole number, or levels are declared together with a single
+            budget for everyone.
     """
     limit = None if cap is None else _cap(cap)
     one = _one(epsilon)
@@ -66,7 +66,7 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
             raise BudgetError(
                 f"epsilon={one!r} is too small for any result: at least {SMALLEST:.2g} is needed."
             )
-        # One number is an argument, and public: so is everyone's rung.
+        # A single number is an argument, and arguments are public, so everyone's rung is public.
         return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
     if levels is None:
         ladder = Ladder.up_to(HIGHEST if limit is None else limit)
@@ -90,7 +90,7 @@ def _one(epsilon: Any) -> float | None:
     if not is_number(epsilon):
         return None
     one = float_down(epsilon)
-    # Anything else is refused where all numbers are checked.
+    # Other values are refused later, where all numbers are checked.
     return min(one, LARGEST) if one > 0.0 else None
 
 
@@ -125,7 +125,7 @@ def _guess(levels: Mapping[Any, Any] | Budgets) -> dict[float, int]:
                 f"0, but is {people!r}."
             )
         budget = _level(level)
-        guess[budget] = guess.get(budget, 0) + int(people)  # two numbers may be one float
+        guess[budget] = guess.get(budget, 0) + int(people)  # two numbers may round to one float
     return guess
 
 

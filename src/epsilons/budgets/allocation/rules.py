@@ -1,4 +1,4 @@
-"""The optimal rules: one cap τ, e_i = min(ε_i, τ), for every goal; and stairs of one unit."""
+"""The optimal rules: one cap τ, e_i = min(ε_i, τ), for every goal; and staircase noise."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
-# Caps: the one number τ behind every optimal rule, e_i = min(ε_i, τ), by a sort and a scan.
+# Caps: the single number τ behind every optimal rule, e_i = min(ε_i, τ), by a sort and a scan.
 #
-# Two shapes of risk occur. One grows in Σw² and in the scale of the noise, the other in ½Σ|w − 1/n|
-# and in that scale. Both are smallest at a cap (docs/proofs/allocation.md), and along caps both
-# have a derivative that changes its sign once, so prefix sums and one search find it.
+# There are two shapes of risk. One grows with Σw² and the scale of the noise, the other with
+# ½Σ|w − 1/n| and that scale. Both are minimized by a cap (docs/proofs/allocation.md). Along caps,
+# the derivative of both changes sign once, so prefix sums and one search find it.
 
 _LARGEST = 1e100
-"""Budgets (or scales) above this are treated as this when a cap is sought: their squares would
-overflow, and no error that anyone could tell depends on them."""
+"""Larger budgets (or scales) are treated as this in the search for a cap: their squares would
+overflow, and they have no noticeable effect on any error."""
 
 Slope: TypeAlias = Callable[[float, float, float], float]
 """(bias, sum of the budgets below the cap, scale) → derivative of the risk in the scale."""
 
 
 def capped(budgets: Budgets, cap: float) -> Floats:
-    """The effective budgets min(ε, cap)."""
+    """Return the effective budgets min(ε, cap)."""
     return np.minimum(budgets.levels, cap)
 
 
@@ -76,33 +76,33 @@ class Prefix:
         return np.cumsum(gaps, out=gaps)
 
     def people(self, before: int) -> int:
-        """How many people are in the first `before` levels, or at ε = 0."""
+        """Return how many people are in the first `before` levels, or at ε = 0."""
         if before == 0 or self._alone:
             return self.unused + before
         return self.unused + int(self._people[before - 1])
 
     def sum(self, before: int) -> float:
-        """Σε over the first `before` levels."""
+        """Return Σε over the first `before` levels."""
         return float(self._sums[before - 1]) if before else 0.0
 
     def square(self, before: int) -> float:
-        """Σε² over the first `before` levels."""
+        """Return Σε² over the first `before` levels."""
         levels = self.levels[:before]
         if self._alone:
             return dot(levels, levels)
         return dot(self._counts[:before], levels * levels)
 
     def gap(self, k: int) -> float:
-        """Σ ε·(ε_k − ε) over the levels before k: only sums of what is not negative."""
+        """Return Σ ε·(ε_k − ε) over the levels before k; all terms are nonnegative."""
         return float(self._gaps[k - 1]) if k else 0.0
 
 
 def square_cap(budgets: Budgets, noise_per_square: float) -> float:
-    """The cap that minimises Σw² + c·scale² over all weights on the simplex.
+    """Return the cap that minimizes Σw² + c·scale² over all weights on the simplex.
 
     For budgets capped at τ this is (Σmin(ε,τ)² + c)/(Σmin(ε,τ))². Its derivative has the sign of
-    τ·A − B − c = Σ ε·(τ − ε) − c, over those below τ (A and B are the sums of their ε and ε²), and
-    that grows with τ.
+    τ·A − B − c = Σ ε·(τ − ε) − c, where A, B and the last sum are over people below τ (A and B are
+    the sums of ε and ε²). That grows with τ.
 
     Args:
         budgets: the levels, ascending, with counts.
@@ -120,20 +120,20 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     if first == len(prefix) and len(prefix) and not prefix.public:
         return float(prefix.levels[-1])
     total = prefix.sum(first)
-    # Budgets that sum to nothing that a float can hold leave the public people alone.
+    # If the budgets below the cap sum to 0 in floats, only public people are used.
     return (prefix.square(first) + noise_per_square) / total if total > 0.0 else math.inf
 
 
 def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
-    """The scale t that minimises a convex risk of the bias Σ(1/n − t·ε_i)₊ and of t.
+    """Return the scale t that minimizes a convex risk of the bias Σ(1/n − t·ε_i)₊ and of t.
 
-    For a given scale the weights w_i ≤ t·ε_i nearest to 1/n have this bias (half of it where the
-    weights need not sum to one), a convex, piecewise linear function with kinks at t = 1/(n·ε).
+    For a given scale, the weights w_i ≤ t·ε_i nearest to 1/n have this bias (half of it if the
+    weights need not sum to one). It is convex and piecewise linear, with kinks at t = 1/(n·ε).
 
     Args:
         budgets: the levels, ascending, with counts.
         slope: the derivative of the risk in t; see `Slope`. It must grow with t.
-        simplex: whether the weights sum to one, which asks for t ≥ 1/Σε.
+        simplex: whether the weights sum to one, which requires t ≥ 1/Σε.
 
     Returns:
         t ≥ 0; zero if only public people should be used.
@@ -147,11 +147,11 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
         return min(1.0 / (n * float(prefix.levels[k])), _LARGEST)
 
     def slope_at(scale: float, below: int) -> float:
-        """The derivative where the first `below` levels lie below the cap."""
+        """Return the derivative where the first `below` levels are below the cap."""
         total = prefix.sum(below)
         return slope(prefix.people(below) / n - scale * total, total, scale)
 
-    # Kinks fall as budgets grow; at kink k the levels before k lie below the cap.
+    # Kinks decrease as budgets grow; at kink k the levels before k are below the cap.
     piece = _first(size, lambda k: slope_at(kink(k), k) <= 0.0)
     low = kink(piece) if piece < size else 0.0
     total = prefix.sum(piece)
@@ -163,7 +163,7 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
 
 
 def cap_of_scale(budgets: Budgets, scale: float) -> float:
-    """The cap τ whose effective budgets sum to 1/scale."""
+    """Return the cap τ for which the effective budgets sum to 1/scale."""
     prefix = Prefix(budgets)
     size = len(prefix)
     if scale <= 0.0 or size == 0:
@@ -179,7 +179,7 @@ def cap_of_scale(budgets: Budgets, scale: float) -> float:
 
 
 def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float:
-    """The best cap for an objective without a closed form: a scan, then a golden section.
+    """Return the best cap for an objective without a closed form: a scan, then golden section.
 
     Args:
         budgets: the levels, ascending, with counts.
@@ -194,7 +194,7 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
         return math.inf
     low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
     if public:
-        # Beside budgets that are next to nothing no cap is too large.
+        # If the other budgets are tiny, even a very large cap may be best.
         high = max(high, math.log(min(square_cap(budgets, 8.0), _LARGEST))) + math.log(64.0)
     spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
     candidates = np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
@@ -210,7 +210,7 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
 
 
 def golden(objective: Callable[[float], float], left: float, right: float) -> float:
-    """The minimum of a unimodal function between two points."""
+    """Return the minimum of a unimodal function between two points."""
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     inner, outer = right - ratio * (right - left), left + ratio * (right - left)
     at_inner, at_outer = objective(inner), objective(outer)
@@ -229,7 +229,7 @@ def golden(objective: Callable[[float], float], left: float, right: float) -> fl
 
 
 def _first(size: int, holds: Callable[[int], bool]) -> int:
-    """The first index where a condition, once true always true, is true; `size` if none is."""
+    """Return the first index where a monotone condition holds; `size` if it never does."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -241,13 +241,13 @@ def _first(size: int, holds: Callable[[int], bool]) -> int:
 
 
 def _turning(rises: Callable[[float], bool], low: float, high: float) -> float:
-    """Where a function that falls and then rises turns, to the last bits of a float."""
+    """Return where a function stops falling and starts rising, to the last bits of a float."""
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (low, middle) if rises(middle) else (middle, high)
     return 0.5 * (low + high)
 
 
-# What a rule is asked and what it answers.
+# What a rule takes and what it returns.
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,9 +256,9 @@ class Effective:
 
     Attributes:
         spent: e ≤ ε for each level.
-        total: what the weights sum to, Σe/D: 1 unless the rule chooses D.
+        total: the sum of all weights, Σe/D: 1 unless the rule chooses D.
         cap: the number τ, if the rule is a cap.
-        law: the law of the noise, if it falls in stairs: then e is a whole multiple of its rate.
+        law: the law of the noise if it is staircase noise; then e is a multiple of its rate.
     """
 
     spent: Floats
@@ -273,14 +273,14 @@ Rule: TypeAlias = Callable[[Budgets, Goal], Effective]
 
 
 def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> Weighing:
-    """The estimator on a unit range that effective budgets stand for.
+    """Return the estimator on a unit range for effective budgets.
 
-    Where somebody's effective budget is ∞, public people alone are used, and no noise is needed.
+    If some effective budget is ∞, only public people are used, and no noise is needed.
 
     Args:
         budgets: the levels, ascending, with counts.
         answer: the effective budgets.
-        noise: of the sums.
+        noise: the noise of the sums.
     """
     spent, counts = answer.spent, budgets.counts
     if math.isinf(spent[-1]):
@@ -292,7 +292,7 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
         stairs = StairNoise(answer.law, 1.0 / together)
         return Weighing(units / together, counts, stairs.scale, stairs=stairs)
     largest = float(spent[-1])
-    # Very large budgets relative to the largest, for their sum may overflow.
+    # Very large budgets are taken relative to the largest, because their sum may overflow.
     unit = largest if largest > _LARGE else 1.0
     shares = spent / unit if unit != 1.0 else spent
     with np.errstate(over="ignore"):
@@ -302,26 +302,26 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
 
 
 def inverse(first: float, second: float) -> float:
-    """1/(first·second), ∞ where no float is large enough."""
+    """Return 1/(first·second), ∞ if no float is large enough."""
     with np.errstate(over="ignore", divide="ignore"):
         return float(np.float64(1.0) / first / second)
 
 
 def spread_out(indices: Integers, most: int) -> Integers:
-    """At most `most` of the indices, evenly spread, both ends among them."""
+    """Return at most `most` of the indices, evenly spread, including both ends."""
     if len(indices) <= most:
         return indices
     return indices[np.unique(np.linspace(0, len(indices) - 1, most).astype(np.int64))]
 
 
-# The exact minimisers: for every assumption and loss, one cap.
+# The exact minimizers: one cap for every assumption and loss.
 
 _MANY = 4096
-"""Levels beyond which a search without a closed form looks at groups of neighbouring levels."""
+"""With more levels than this, a search without a closed form merges neighbouring levels."""
 
 
 def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """The best affine estimator of paper *limits*: least mean squared error of a sample, always.
+    """Use the best affine estimator of paper *limits*: least mean squared error of a sample.
 
     Reference:
         Paper *limits*, Claim 1 and equation (2).
@@ -330,13 +330,13 @@ def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def optimal(budgets: Budgets, goal: Goal) -> Effective:
-    """The rule of least worst-case risk for the goal.
+    """Use the rule of least worst-case risk for the goal.
 
-    Exact over all weights on the simplex for the mean squared error of a mean, for the sum of the
-    squared errors of frequencies, and for the PAC error of a mean where budgets of these very
-    people are related to values, at confidence ½ and more. Otherwise it minimises what the goal
-    aims at over caps, which are best for every convex loss; unless less can be claimed if everyone
-    counts alike.
+    It is exact over all weights on the simplex for the mean squared error of a mean, for the sum of
+    the squared errors of frequencies, and for the PAC error of a mean, at confidence ½ and more,
+    where the budgets of these very people are related to values. Otherwise it minimizes the goal's
+    objective over caps, which are best for every convex loss; or it gives everyone equal weights if
+    that has the smaller claimed risk.
     """
     found = _cap(budgets, best_cap(budgets, goal, goal.noise))
     if goal.by_moments or goal.by_bias:
@@ -347,12 +347,12 @@ def optimal(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
-    """The cap of least risk with noise that falls everywhere.
+    """Return the cap of least risk for noise without stairs.
 
     Args:
         budgets: the levels, ascending, with counts.
-        goal: what is assumed, and which error is to be small.
-        noise: of the sums.
+        goal: what is assumed, and which error to minimize.
+        noise: the noise of the sums.
     """
     closed = _closed_cap(budgets, goal, noise)
     if closed is not None:
@@ -366,7 +366,7 @@ def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
 
 
 def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
-    """The cap, where the risk is closed: by a sort and a scan."""
+    """Return the cap by a sort and a scan if the risk has a closed form; otherwise None."""
     assumption = goal.assumption
     if goal.by_moments and assumption.related is False:
         return square_cap(budgets, goal.noise_per_square(budgets.n, noise))
@@ -375,7 +375,7 @@ def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
     if goal.by_moments:
         if assumption.sampled and not assumption.anything:
             return None
-        # Of a population, squared_bias·(bias + beside)² is what budgets tell and who is drawn.
+        # For a population, the offset next to the bias is the sampling error.
         square = goal.squared_bias
         beside = goal.drawn_square(budgets.n) / square if assumption.sampled else 0.0
         slope = squares(goal.noise_square(noise), told=square, beside=math.sqrt(beside))
@@ -386,12 +386,12 @@ def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
 
 
 def bias_cap(budgets: Budgets, slope: Slope) -> float:
-    """The cap that minimises a convex risk of ½Σ|w − 1/n| and the scale, on the simplex."""
+    """Return the cap that minimizes a convex risk of ½Σ|w − 1/n| and the scale, on the simplex."""
     return cap_of_scale(budgets, bias_scale(budgets, slope, simplex=True))
 
 
 def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
-    """The derivative of told·(bias + beside)² + noise·scale²."""
+    """Return the slope of a·(bias + b)² + noise·scale²; the keyword arguments are a and b."""
 
     def slope(bias: float, below: float, scale: float) -> float:
         return 2.0 * (noise * scale - told * (bias + beside) * below)
@@ -400,7 +400,7 @@ def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
 
 
 def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
-    """The derivative of scale·ln(cosh(apart·bias/scale)/β), the exact PAC error of these people."""
+    """Return the slope of scale·ln(cosh(apart·bias/scale)/β), the exact PAC error of people."""
 
     def slope(bias: float, below: float, scale: float) -> float:
         z = apart * max(bias, 0.0) / scale
@@ -411,11 +411,11 @@ def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
 
 
 def merged(budgets: Budgets, most: int) -> Budgets:
-    """At most about `most` levels: neighbours merge into the smallest of them."""
+    """Return at most about `most` levels: neighbours are merged into the smallest of them."""
     if len(budgets) <= most:
         return budgets
     starts = np.unique(np.linspace(0, len(budgets) - 1, most).astype(np.int64))
-    if math.isinf(budgets.levels[-1]):  # public people never merge with others
+    if math.isinf(budgets.levels[-1]):  # public people are never merged with others
         starts = np.unique(np.append(starts, len(budgets) - 1))
     counts = np.add.reduceat(budgets.counts, starts)
     return Budgets.of_levels(budgets.levels[starts], counts)
@@ -425,18 +425,18 @@ def _cap(budgets: Budgets, cap: float) -> Effective:
     return Effective(capped(budgets, cap), cap=cap)
 
 
-# The staircase: whole multiples of one budget e0, and noise that falls in stairs of one unit.
+# The staircase rule: multiples of one budget e0, and noise that falls in stairs of one unit.
 #
-# A person who weighs k units loses at most k·e0, by k moves of one unit each. Where budgets are
-# large the noise of such stairs is much smaller than Laplace noise; where they are small it is
-# nearly the same, and rounding budgets down to multiples of e0 costs more than it gains.
+# A person with a weight of k units loses at most k·e0, by k moves of one unit each. If budgets are
+# large, staircase noise is much smaller than Laplace noise. If they are small, it is nearly the
+# same, and rounding budgets down to multiples of e0 costs more than it gains.
 
 MARGIN: Final = 1e-3
-"""`auto` leaves Laplace noise only for a risk that is smaller by this part, …"""
+"""`auto` prefers staircase noise only if its risk is smaller by this part, …"""
 
 LEAST: Final = 0.7
-"""… and only for a rate from here on. σ²(e0) ≥ (2/e0²)·e^{−e0²/12}: below it no more than 4 % of
-the variance of the noise is at stake (in truth 2 %), and one kind of noise for all is worth more.
+"""… and only if its rate is at least this. σ²(e0) ≥ (2/e0²)·e^{−e0²/12}: below it at most 4 % of
+the variance of the noise could be gained (in fact 2 %), which is not worth a second kind of noise.
 """
 
 STEPS: Final = 2**30
@@ -445,30 +445,30 @@ STEPS: Final = 2**30
 _MOST_LEVELS: Final = 32
 _MOST_UNITS: Final = 32
 _CELLS: Final = 8192
-"""The levels that a search tells apart, the largest weight, and the most rates times weights that
-are looked at: with many levels the largest weight is smaller, down to 16."""
+"""The most levels that a search distinguishes, the largest weight, and the most pairs of rate and
+weight that are evaluated: with many levels the largest weight is smaller, down to 16."""
 
 _LARGEST_MULTIPLE: Final = 64.0
-"""A rate beyond which the noise is finer than the lattice."""
+"""The largest rate: beyond it the noise is finer than the lattice."""
 
 _ROUNDING: Final = 1e-12
-"""ε/e0 is often a whole number, which a float may miss."""
+"""ε/e0 is often an integer, which floats may miss."""
 
 _COARSE: Final = -12
-"""The binary exponent above which a rate may lose what is below 2^−53."""
+"""The binary exponent above which the bits of a rate below 2^−53 may be dropped."""
 
 _NOISES: Final = (0.5, 1.0, 2.0)
 _EACH: Final = 2
-"""For the PAC error: by how much noise counts beside data, and how many of the best of each."""
+"""For the PAC error: factors on the scale of the noise, and how many of the best of each to try."""
 
 
 def staircase(budgets: Budgets, goal: Goal) -> Effective:
-    """Weights k_i = floor(min(ε_i, τ)/e0) and staircase noise: the best e0 and τ that were found.
+    """Use weights k_i = floor(min(ε_i, τ)/e0) and staircase noise, with the best e0 and τ found.
 
     For the mean squared error all e0 = ε/m are tried, which are the only ones that can be best,
-    with weights up to 32 (16 where there are many levels), and beyond 32 levels on groups of
-    neighbours. For the PAC error the proven bound of `risk` chooses among those that are good for
-    several shares of noise.
+    with weights up to 32 (16 with many levels), and above 32 levels on merged neighbours. For the
+    PAC error, the proven bound of `risk` chooses among the best candidates for several factors on
+    the noise.
 
     Guarantee:
         e_i = k_i·e0 ≤ ε_i, exactly; e0 is a rational number.
@@ -481,7 +481,7 @@ def staircase(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Effective:
-    """The best of some rates with their largest weights, and of public people alone."""
+    """Return the best of some pairs of rate and largest weight, and of using public people only."""
     answers = [_answer(budgets, *choice) for choice in choices]
     if math.isinf(budgets.levels[-1]):
         alone = np.where(np.isinf(budgets.levels), math.inf, 0.0)
@@ -492,16 +492,17 @@ def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Eff
 
 
 def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
-    """The answer of `staircase`, if it may have a risk clearly below one that is known.
+    """Return the answer of `staircase` if its risk may be clearly below a known one.
 
     Args:
         budgets: the levels, ascending, with counts.
-        goal: of a mean.
+        goal: the goal of a mean.
         than: the least risk with Laplace noise.
 
     Returns:
-        None where that is out of the question. It costs next to nothing where nothing can be won:
-        only people from the least rate on would be used, and perhaps their data alone err too much.
+        The answer, or None if it cannot be better. The check is cheap where nothing can be gained:
+        only people from the least rate on would be used, and even without noise their data may err
+        too much.
     """
     start = int(np.searchsorted(budgets.levels, LEAST))
     users = int(budgets.counts[start:].sum())
@@ -526,7 +527,7 @@ def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
 
 
 def variance(rate: Floats) -> Floats:
-    """σ²(rate), the least variance for one unit: (1 + cosh(rate/2)^⅔)/(4·sinh²(rate/2)).
+    """Return σ²(rate), the least variance for one unit: (1 + cosh(rate/2)^⅔)/(4·sinh²(rate/2)).
 
     Reference:
         Paper *add-remove*, equation (2), in which b = e^{−rate}.
@@ -537,7 +538,7 @@ def variance(rate: Floats) -> Floats:
 
 
 def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
-    """Rates and largest weights that are worth a look; empty if nobody has a budget to round."""
+    """Return pairs of rate and largest weight to compare; empty if nobody has a finite budget."""
     levels = budgets.levels[(budgets.levels > 0.0) & np.isfinite(budgets.levels)]
     if len(levels) == 0:
         return []
@@ -555,13 +556,13 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
 
 
 def _rates(levels: Floats, most: int) -> Floats:
-    """ε/m for all levels and small m, descending: the largest that given weights allow is one."""
+    """Return ε/m for all levels and small m, descending: the best rate for given weights is one."""
     rates = np.unique(np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE))[::-1]
     return np.asarray(rates[rates > 0.0])
 
 
 def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
-    """What risk depends on, for every rate (rows) and every largest weight 1, 2, … (columns)."""
+    """Return the moments for every rate (rows) and every largest weight 1, 2, … (columns)."""
     n, width = budgets.n, most + 1
     with np.errstate(over="ignore"):
         quotients = np.minimum(budgets.levels / (rates[:, None] * (1.0 - _ROUNDING)), most)
@@ -570,12 +571,12 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
     people = np.broadcast_to(budgets.counts.astype(np.float64), units.shape)
     table = np.bincount(keys.ravel(), people.ravel(), width * len(rates))
     table = table.reshape(len(rates), width)
-    # Columns: the people who weigh at most 0, 1, …, and those who weigh at least 1, 2, … units.
+    # Columns: people with weight at most 0, 1, …, and people with weight at least 1, 2, … units.
     at_most = np.cumsum(table, axis=1)[:, :-1]
-    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # no difference: few beside many
+    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # summed: a difference is inexact
     total = np.cumsum(at_least, axis=1)
     square = np.cumsum(at_least * (2.0 * np.arange(1, width) - 1.0), axis=1)
-    # The bias is Σ(1/n − w)₊, over those who weigh less than the average.
+    # The bias is Σ(1/n − w)₊, over people with less than the average weight.
     light = np.clip(np.ceil(total / n).astype(np.int64) - 1, 0, width - 2)
     held = np.cumsum(table * np.arange(width), axis=1)[:, :-1]
     few = np.take_along_axis(at_most, light, axis=1) / n
@@ -590,9 +591,9 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
 
 
 def _answer(budgets: Budgets, near: float, most: int) -> Effective:
-    """The weights of a rate, and the largest rate that they allow.
+    """Return the weights for a rate, and the largest rate that they allow.
 
-    Levels ascend, so the strictest person of each weight is the first who has it.
+    Levels ascend, so the strictest person of each weight is the first one with it.
     """
     levels = budgets.levels
     units = np.arange(most + 1)
@@ -601,16 +602,16 @@ def _answer(budgets: Budgets, near: float, most: int) -> Effective:
     used = np.flatnonzero(sizes[1:])
     strictest, weights = levels[first[used]], units[1 + used]
     rate = _round_down(min(float(np.min(strictest / weights)), _LARGEST_MULTIPLE), most)
-    while np.any(weights * rate > strictest):  # exact: see `_round_down`
+    while np.any(weights * rate > strictest):  # exact products: see `_round_down`
         rate = _round_down(math.nextafter(rate, 0.0), most)
     law = Staircase.best(Fraction(rate), STEPS)
     return Effective(np.repeat(units * rate, sizes), cap=most * rate, law=law)
 
 
 def _round_down(rate: float, most: int) -> float:
-    """A rate of so few bits that its multiples up to `most` are exact, and fast to draw with.
+    """Round a rate down to so few bits that its multiples up to `most` are exact.
 
-    A denominator of at most 2^53 draws fast. Rates that are too small for it are left as they are.
+    A denominator of at most 2^53 is fast to draw with; rates too small for it may exceed that.
     """
     exponent = math.frexp(rate)[1]
     last = exponent - 53 + (most - 1).bit_length()

@@ -1,4 +1,4 @@
-"""The minimax affine estimator: D is chosen too, and the answer is drawn to the middle."""
+"""The minimax affine estimator: it also chooses the divisor D, and shrinks towards the middle."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _LEVELS = 256
 _CAPS = 48
 _FACTORS = 33
 _ROUNDS = 10
-"""A search looks at so many caps and factors at once, on at most so many levels, and at so many
-rounds, each more closely around the best."""
+"""A search evaluates this many caps and factors at once, on at most this many levels, in this many
+rounds, each on a finer grid around the best."""
 
 _LARGEST = 1e75
-"""Budgets above this are treated as this: their fourth powers would overflow."""
+"""Larger budgets are treated as this: their fourth powers would overflow."""
 
 
 def minimax(budgets: Budgets, goal: Goal) -> Effective:
-    """Least worst-case risk over all non-negative weights, which need not sum to one.
+    """Minimize the worst-case risk over all nonnegative weights, which need not sum to one.
 
-    It is the release of a cap, multiplied by a factor below one around the middle of the range:
-    the same privacy, a smaller worst case, and a bias on data far from the middle. Exact where
-    budgets tell nothing, or these very people's budgets may tell anything: for mean squared error,
-    and in the latter case for the PAC error at confidence ½ and more. Between the two, and in a
-    population with related budgets, it is the best that a search of caps and factors finds, and
-    never worse than the best cap. For other PAC errors it takes the weights of the mean squared
-    error.
+    The result is the release of a cap, shrunk by a factor below one towards the middle of the
+    range: the same privacy, a smaller worst case, and a bias on data far from the middle. It is
+    exact if budgets are independent of values, or if the budgets of these very people may be
+    related to values in any way: for mean squared error, and in the latter case for the PAC error
+    at confidence ½ and more. Between the two, and for a population with related budgets, it is the
+    best that a search of caps and factors finds, and never worse than the best cap. For other PAC
+    errors it takes the weights for the mean squared error.
 
     Reference:
         docs/proofs/allocation.md.
@@ -59,7 +59,7 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _related(budgets: Budgets, goal: Goal) -> Effective:
-    # Weights below 1/n have the bias ½Σ(1/n − w): half of what the simplex would ask.
+    # Weights below 1/n have bias ½Σ(1/n − w): half of that on the simplex.
     if goal.loss == "mse" or goal.confidence < 0.5:
         slope = squares(8.0)
     else:
@@ -71,7 +71,7 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
     scale = bias_scale(budgets, slope, simplex=False)
     scale = _positive(scale)
     cap = 1.0 / (budgets.n * scale)
-    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # no noise is small enough
+    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # any noise would be too much
         return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
     spent = capped(budgets, cap)
     total = _positive(scale * summed(budgets.counts, spent, budgets.n))
@@ -79,7 +79,7 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _positive(total: float) -> float:
-    """Budgets so small that their best total is no float give nearly the middle of the range."""
+    """Return a positive total: if the best one underflows, the result is nearly the middle."""
     return max(total, math.ulp(0.0))
 
 
@@ -88,7 +88,7 @@ def _public_alone(budgets: Budgets, total: float) -> Effective:
 
 
 def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
-    """The cap and the total of least mean squared error where budgets tell nothing."""
+    """Return the cap and total of least mean squared error if budgets are independent of values."""
     levels = budgets.levels
     finite = np.minimum(levels[(levels > 0.0) & np.isfinite(levels)], _LARGEST)
     public = int(budgets.counts[-1]) if math.isinf(levels[-1]) else 0
@@ -107,19 +107,19 @@ def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
         return float(_at_caps(budgets, np.array([math.exp(log_cap)]), assumption)[0][0])
 
     points = [math.log(float(kinks[best]))]
-    # The kink in the middle splits the bracket: each side is smooth.
+    # The middle kink splits the bracket; each side is smooth.
     points += [golden(objective, left, points[0]), golden(objective, points[0], right)]
     cap = min(math.exp(min(points, key=objective)), float(kinks[-1]))
     least, scales = _at_caps(budgets, np.array([cap]), assumption)
     if alone is not None and risk.mse(weighing_of(budgets, alone), assumption) <= least[0]:
         return alone
     total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
-    # Where nothing is above the cap, budgets too large to tell apart are one budget.
+    # If nobody is above the cap, budgets too large to be distinguished count as one budget.
     return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
 
 
 def _searched(budgets: Budgets, goal: Goal) -> Effective:
-    """The cap and the total of least mean squared error that a search finds."""
+    """Return the cap and total of least mean squared error that a search finds."""
     assumption = goal.assumption
     coarse = merged(budgets, _LEVELS)
     levels = coarse.levels
@@ -152,7 +152,7 @@ def _searched(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Assumption) -> Floats:
-    """The risk of each cap with each total of the weights."""
+    """Return the risk of each cap with each total of the weights."""
     n = budgets.n
     spent = np.minimum(np.minimum(budgets.levels, _LARGEST), caps[:, None])
     sums = spent @ budgets.counts
@@ -168,7 +168,7 @@ def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Ass
 
 
 def _best_total(n: int, public: int, assumption: Assumption) -> float:
-    """Σw for equal weights on the public people alone: where pull and sampling error are equal."""
+    """Return Σw for equal weights on public people alone, where shrinkage and sampling balance."""
     square = 1.0 / public
     if not assumption.sampled:
         square = (1.0 / public - 1.0 / n) * n / (n - 1)
@@ -176,9 +176,9 @@ def _best_total(n: int, public: int, assumption: Assumption) -> float:
 
 
 def _filled(finite: Floats, cap: float, public: int) -> Floats:
-    """The levels and points between them, none farther than a factor two from the next."""
+    """Return the levels and points between them, each within a factor two of the next."""
     top = float(finite[-1])
-    if public:  # beyond the levels: the best cap is near that of the simplex, or of order one
+    if public:  # the best cap may be above all levels: near that of the simplex, or of order one
         top = min(max(top, 1.0, cap if math.isfinite(cap) else top) * 1e3, _LARGEST)
     octaves = math.log2(top) - math.log2(float(finite[0]))
     between = np.geomspace(float(finite[0]), top, 2 + min(int(octaves), 2000))
@@ -187,10 +187,10 @@ def _filled(finite: Floats, cap: float, public: int) -> Floats:
 
 
 def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Floats, Floats]:
-    """For each cap τ, the least risk over D, and the 1/D that gives it.
+    """Return, for each cap τ, the least risk over D, and the 1/D that attains it.
 
     The risk is the larger of two convex quadratics in 1/D, so its minimum is where one of them is
-    least or where they cross: three candidates, each judged by `risk.mse`.
+    smallest or where they cross: three candidates, compared by `risk.mse`.
     """
     n = budgets.n
     A, B = _sums(budgets, caps)
@@ -199,7 +199,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Fl
     odd = (n % 2) / n**2 if not assumption.sampled else 0.0
     candidates = (
         A / (A * A + 8.0),
-        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # a smaller sum is nobody's best
+        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # no best cap has a smaller sum
         odd * A / (odd * A * A + (1.0 - odd) * square + 8.0),
     )
     risks = np.stack(
@@ -214,7 +214,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Fl
 
 
 def _sums(budgets: Budgets, caps: Floats) -> tuple[Floats, Floats]:
-    """Σ min(ε, τ) and Σ min(ε, τ)² for each cap, from prefix sums."""
+    """Return Σ min(ε, τ) and Σ min(ε, τ)² for each cap, from prefix sums."""
     finite = np.isfinite(budgets.levels)
     levels = np.minimum(budgets.levels[finite], _LARGEST)
     counts = budgets.counts[finite]

@@ -1,10 +1,10 @@
 """How much of everyone's budget finds the range, and how much is left for the mean.
 
-Both answers come from budgets alone. A mean under a cap τ leaves what the generous have above it,
-and it loses least, for what it gives up, where the cap is lowered: the slope of its risk is
-steepest at the smallest budgets. So whoever has more than τ pays for the range.
+Both follow from budgets alone. A mean under a cap τ leaves what generous people have above it.
+Lowering the cap takes from the largest budgets, where it harms the mean least for what it frees:
+the risk depends most steeply on the smallest budgets. So people with more than τ pay for the range.
 
-What the range is worth is a forecast for Gaussian data: `risk.ranges`.
+The value of the range is a forecast for Gaussian data: `risk.ranges`.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from epsilons.risk import ranges
 from epsilons.types import Floats, Integers
 
 TOO_OFTEN: Final = 0.01
-"""A forecast probability of a wrong range above which a round is not begun."""
+"""The forecast probability of a wrong range above which no round is started."""
 
 _SLACK: Final = 1.02
-"""Less is taken as long as the forecast grows by at most two per cent."""
+"""The smallest shares are taken whose forecast is within two per cent of the best."""
 
 _LEAST: Final = 3.0
 _MOST: Final = 6.0
 _COST: Final = 1.1
-"""The range is at least 3 σ to either side, and as much wider as costs a tenth in squared error,
-but not more than 6 σ: a wider one is kinder to data that are not Gaussian."""
+"""The range is at least 3 σ to either side, and wider as long as that costs at most a tenth in
+squared error, up to 6 σ: a wider range suits data that are not Gaussian better."""
 
 
 Doubts: TypeAlias = Sequence[tuple[float, Integers]]
-"""Cases: the chance of each, and how many people of each level there are then."""
+"""Cases: the probability of each, and the number of people at each level in that case."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What the two selections of a round take from a person of each level.
+    """What the two selections of a round take from a person at each level.
 
     Attributes:
-        centre: the share of the weighted median.
-        deviation: the share of the weighted median of the distances to it.
+        centre: the share for the weighted median.
+        deviation: the share for the weighted median of the distances to it.
         failure: a bound on the probability that the range is wrong, for Gaussian data.
-        forecast: the squared error that follows, in σ², failures included.
+        forecast: the resulting squared error in σ², including failures.
     """
 
     centre: Floats
@@ -63,15 +63,15 @@ def best_split(
     odds: float = ranges.CENTRE_ODDS,
     doubts: Doubts = (),
 ) -> Split:
-    """Choose the shares with the least forecast, and of those the smallest.
+    """Return the shares of least forecast error, and among nearly equal ones the smallest.
 
     Args:
-        levels: what is left of the budget of each level, from 0 to ∞, in any order.
-        counts: the people of each level, present or expected.
+        levels: the remaining budget at each level, from 0 to ∞, in any order.
+        counts: the number of people at each level, present or expected.
         neighbours: "replace" or "add-remove".
-        odds: the prior weight of wrong centres over right ones, as a logarithm.
-        doubts: where people are expected, how few there may be at each level, and how likely that
-            is; none where they are present.
+        odds: the log of the prior weight of wrong centres over right ones.
+        doubts: if people are expected, how few there may be at each level, and how likely that is;
+            empty if they are present.
     """
     s = ranges.SHARPNESS[neighbours]
     most_centre = ranges.most_useful(ranges.CENTRE_GAP, s)
@@ -104,10 +104,10 @@ def best_split(
 
 
 def _best_cap(levels: Floats, people: Floats) -> float:
-    """About the cap of the mean if the range were free; a round number will do for a search."""
+    """Return about the best cap of the mean if the range were free; precise enough for a search."""
     finite = levels[np.isfinite(levels) & (levels > 0.0)]
     if finite.size == 0:
-        return 64.0  # everyone who may be used is public
+        return 64.0  # everyone with a budget is public
     caps = np.geomspace(float(finite.min()), max(float(finite.max()), 1e-300), 200)
     if finite.size < np.count_nonzero(levels > 0.0):
         caps = np.append(caps, np.geomspace(caps[-1], caps[-1] + 64.0, 50))
@@ -118,7 +118,7 @@ def _best_cap(levels: Floats, people: Floats) -> float:
 
 
 def best_half(budgets: Budgets) -> float:
-    """How many σ the range is wide to either side of the centre: as many as are worth their noise.
+    """Return how many σ the range extends to either side of the centre: as many as pay off.
 
     Args:
         budgets: what people have left for the mean.
@@ -129,7 +129,7 @@ def best_half(budgets: Budgets) -> float:
 
 
 def _at_half(budgets: Budgets, half: float) -> float:
-    """The squared error of the capped mean, in σ², on a range of so many σ to either side."""
+    """Return the squared error of the capped mean, in σ², on a range of ± `half` σ."""
     noise = ranges.range_noise(2.0 * half)
     cap = square_cap(budgets, noise)
     if math.isinf(cap):

@@ -1,4 +1,4 @@
-// The organiser's page: the key is in the address after #, and goes to this server alone.
+// The organiser's page. The key is in the fragment of the URL, and is sent only to this server.
 import { drawn, say, show, state } from "./flow.js";
 import { shown } from "./words.js";
 
@@ -13,16 +13,16 @@ async function ask(what, method = "GET") {
                                       cache: "no-store", credentials: "omit"});
 }
 
-// As many decimals as the interval can carry: the last one is no finer than a tenth of its half.
+// The number of decimals to show: the last one is no finer than a tenth of the half-width.
 function decimals(each) {
   const half = (each.high - each.low) / 2 * (question.kind === "number" ? 1 : 100);
   return half > 0 ? Math.min(Math.max(-Math.floor(Math.log10(half)), 0), 12) : 0;
 }
 
-// Rounded to so many decimals: to the nearest, or an end of an interval outwards.
+// A number rounded to `digits` decimals: to nearest, or outwards for the ends of an interval.
 function worded(number, digits, round = Math.round) {
   const size = 10 ** digits, whole = question.kind === "number" ? number : 100 * number;
-  // A hundredth of a step is let go: floats are not exact, and an end would move by a whole one.
+  // Drop less than a hundredth of a step first: a float error must not move an end by a full step.
   const text = (round(Number((whole * size).toFixed(2))) / size).toFixed(digits);
   if (question.kind !== "number") return `${text} %`;
   return question.unit ? `${text} ${question.unit}` : text;
@@ -33,7 +33,7 @@ function part(number) {
   return 100 * Math.min(Math.max((number - lo) / (hi - lo), 0), 1);
 }
 
-// A line for the range, a bar for the interval, a mark for the estimate.
+// The picture of a result: a line for the range, a bar for the interval, a mark for the estimate.
 function picture(result) {
   const svg = drawn("svg", {viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true"});
   const low = part(result.low), high = part(result.high), at = part(result.value);
@@ -50,7 +50,7 @@ function ranged(each) {
   return `from ${worded(each.low, digits, Math.floor)} to ${worded(each.high, digits, Math.ceil)}`;
 }
 
-// The estimate that holds whatever people chose; below it the narrower one, with what it assumes.
+// The estimate that holds whatever levels people chose; below it the narrower one, with its assumption.
 function result(each, unrelated) {
   const box = document.createElement("div"), words = document.createElement("p");
   const strong = document.createElement("strong");
@@ -80,7 +80,7 @@ function influence({reports, moved}) {
   return `${who} could move this by at most ${far}.`;
 }
 
-// What both intervals mean, open or closed.
+// Explanation of both intervals, by the status of the survey.
 function explained(status) {
   const together = question.kind === "one-of" ? " All ranges of one kind hold at once." : "";
   const early = status === "closed early";
@@ -190,6 +190,6 @@ async function open() {
   again();
 }
 
-// Another link in the same tab is another survey, or another key.
+// A new link in the same tab has another key: reload.
 addEventListener("hashchange", () => location.reload());
 open().catch(() => say("outcome", "The survey could not be shown. Reload the page."));

@@ -1,5 +1,5 @@
-// The page of a participant, from a server: the invitation is in the address after #, which is in no
-// log, for browsers do not send it.
+// The participant's page, from a server. The invitation is in the fragment of the URL, which browsers
+// do not send: it is in no log.
 import { begin, say } from "./flow.js";
 
 async function open() {
@@ -19,7 +19,7 @@ async function open() {
   await begin(await asked.json(), {token, address: ""});
 }
 
-// Another link in the same tab is another invitation.
+// A new link in the same tab is another invitation: reload.
 addEventListener("hashchange", () => location.reload());
 open().catch(() => say("outcome", "The question could not be shown. Reload the page."
   + " If this browser forbids pages to remember anything, allow it: a report is made only once."));

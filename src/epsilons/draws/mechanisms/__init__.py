@@ -1,6 +1,6 @@
-"""Every frozen object that is drawn from: its kind, its levels, its losses and its draw.
+"""The mechanisms: frozen objects with a kind, levels, losses and a draw.
 
-They hold no data. The total of the data comes in when they are drawn, and is not kept.
+They hold no data. `draw` takes the total of the data and does not keep it.
 """
 
 from __future__ import annotations

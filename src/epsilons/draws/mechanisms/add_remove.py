@@ -1,4 +1,4 @@
-"""The frozen mechanisms under add/remove: two sums, cells, and counts of people by rungs."""
+"""The mechanisms under add/remove: two sums, cells, and counts of people by rung."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["multiples", "weights_up_to"]
 
 
-# Weights and losses of the rungs of a ladder, of which there may be thousands.
+# Weights and losses of the rungs of a ladder; there may be thousands of them.
 
 
 def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[int]:
-    """min(e, cap)·unit rounded down, exactly, of each e that is left.
+    """Return min(e, cap)·unit rounded down, exactly, for each remaining budget e.
 
-    Rounding down keeps the order, so that the cap is rounded by itself. Whole numbers are divided
-    as they are: a fine ladder has thousands of rungs, and no quotient needs to be reduced.
+    Rounding down preserves order, so the cap can be rounded separately. The division is of integers
+    only: a fine ladder has thousands of rungs, and no quotient needs to be reduced.
     """
     over, under = unit.numerator, unit.denominator
     most = math.floor(Fraction(cap) * unit)
@@ -47,29 +47,29 @@ def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[
 
 
 def multiples(unit: Fraction, weights: Integers) -> tuple[Fraction, ...]:
-    """unit·k for each weight k; once for all people of one weight."""
+    """Return unit·k for each weight k; each distinct product is computed once."""
     found = {k: unit * k for k in set(weights.tolist())}
     return tuple(found[k] for k in weights.tolist())
 
 
-# The frozen mechanism of a mean under add/remove: two integer sums with noise for the pair.
+# The mechanism of a mean under add/remove: two integer sums with joint noise.
 
 
 @storable("mechanisms.TwoSums")
 @dataclass(frozen=True, eq=False)
 class TwoSums:
-    """Two combinations of a weighted sum and a weighted count, plus noise for both.
+    """Two combinations of a weighted sum and a weighted count, plus joint noise.
 
-    A person on a rung of the ladder has a whole weight k, a function of the rung alone, and an
-    integer g in [0, grid]. With steps lattice points to a unit of weight, t = floor(steps·Σ k·g /
-    grid) and T = steps·Σ k. The mechanism is the pair (a·t + b·T, c·t + d·T) plus noise, and
-    everything else is computed from what it draws. It holds no data.
+    A person on a rung of the ladder has an integer weight k, a function of the rung alone, and an
+    integer g in [0, grid]. With `steps` lattice points to a unit of weight, t = floor(steps·Σ k·g /
+    grid) and T = steps·Σ k. The mechanism draws the pair (a·t + b·T, c·t + d·T) plus noise, and
+    everything else is computed from that. It holds no data.
 
     Guarantee:
         Adding or removing a person of weight k moves T by exactly k·steps, and t in the same
-        direction by d, 0 ≤ d ≤ k·steps. Over all these moves the law of the noise changes by at
-        most e^{loss(k)}, a rational exponent that `epsilons.verify.exact` computes and compares
-        with the rung. Nothing is rounded after the sums.
+        direction by d, 0 ≤ d ≤ k·steps. Over all these moves the probability of the noise changes
+        by at most e^{loss(k)}, a rational exponent that `epsilons.verify.exact` computes and
+        compares with the rung. Nothing is rounded after the sums.
 
     Reference:
         Paper *add-remove*, Algorithms 1-3, on integers and for personal weights. Proof:
@@ -77,9 +77,9 @@ class TwoSums:
 
     Attributes:
         levels: the rungs of the public ladder.
-        weights: the whole weight k of a person on each rung.
+        weights: the integer weight k of a person on each rung.
         scheme: which combinations get noise.
-        law: the law of the pair of noises.
+        law: the joint law of the two noises.
         grid: the divisor of the sum.
         bounds: the range of the values.
     """
@@ -107,14 +107,14 @@ class TwoSums:
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
-        """What a person on each rung loses at most."""
+        """The largest loss of a person on each rung."""
         (a, b), (c, d) = self.matrix
-        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1: the farther end, in ℓ1.
+        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1. The ℓ1 norm is largest at an end.
         unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
         return multiples(unit, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
-        """The lattice points of the data, before noise."""
+        """Return the lattice points of the data, before noise."""
         rung = np.searchsorted(self.levels, tally.levels)
         weights = self.weights[rung].tolist()
         weighted = sum(k * s for k, s in zip(weights, tally.sums.tolist(), strict=True))
@@ -139,7 +139,7 @@ class TwoSums:
         Args:
             source: where the randomness comes from.
             size: how many; None for one.
-            total: the lattice points of the data; with (0, 0) the noise alone is drawn.
+            total: the lattice points of the data; with (0, 0) the draw is noise only.
 
         Returns:
             A pair of Python integers, or an array of pairs: int64 where everything fits.
@@ -150,21 +150,21 @@ class TwoSums:
         return around(points(total), self.law.draw(source, size))
 
     def sums(self, drawn: tuple[int, int]) -> tuple[Fraction, Fraction]:
-        """The noisy weighted sum and count, in units of weight."""
+        """Return the noisy weighted sum and count, in units of weight."""
         (a, b), (c, d) = self.matrix
         p, q = drawn
         whole = (a * d - b * c) * self.steps
         return Fraction(d * p - b * q, whole), Fraction(a * q - c * p, whole)
 
     def estimate(self, drawn: tuple[int, int]) -> float:
-        """The mean that a pair stands for: within the bounds, their middle if the count is lost."""
+        """Return the mean of a drawn pair, clipped to the bounds; the middle for a count ≤ 0."""
         lo, hi = self.bounds
         t, count = self.sums(drawn)
         share = Fraction(1, 2) if count <= 0 else min(max(t / count, Fraction(0)), Fraction(1))
         return min(max(lo + (hi - lo) * float(share), lo), hi)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """`estimate`, for many at once."""
+        """Return `estimate` of many draws at once."""
         lo, hi = self.bounds
         (a, b), (c, d) = self.matrix
         p, q = drawn[:, 0], drawn[:, 1]
@@ -174,9 +174,9 @@ class TwoSums:
         return np.asarray(lo + (hi - lo) * np.where(count > 0.0, share, 0.5))
 
     def weighing(self, counts: Integers) -> Weighing:
-        """The leading term of the estimator if so many people stand on each rung.
+        """Return the leading term of the estimator, given the number of people on each rung.
 
-        Its scale is that of Laplace noise of the same variance.
+        Its scale is that of Laplace noise with the same variance.
         """
         total = float(self.weights.astype(np.float64) @ counts)
         variance = ratio.noise_variance(self.law, self.scheme)
@@ -185,22 +185,22 @@ class TwoSums:
         return Weighing(self.weights / total, counts, math.sqrt(variance / 2.0) / total)
 
 
-# The frozen mechanism of frequencies under add/remove: weighted counts, whose total is private.
+# The mechanism of frequencies under add/remove: weighted counts with a private total.
 
 
 @storable("mechanisms.CellSums")
 @dataclass(frozen=True, eq=False)
 class CellSums:
-    """Weighted integer counts by cell, each plus integer noise of its own.
+    """Weighted integer counts by cell, with independent integer noise in each.
 
-    A person on a rung of the ladder has a whole weight k, a function of the rung alone, and adds
+    A person on a rung of the ladder has an integer weight k, a function of the rung alone, and adds
     k·reach to one cell, or shares of it to several. It holds no data.
 
     Guarantee:
         Adding or removing a person moves the counts by at most k·reach in ℓ1. The noises are
-        independent and each changes by at most e^{1/scale} from one integer to the next, so the
-        loss is at most k·reach/scale, a rational number, which `epsilons.verify.exact` compares
-        with the rung. Nothing is rounded after the counts.
+        independent, and the probability of each changes by at most e^{1/scale} from one integer to
+        the next. So the loss is at most k·reach/scale, a rational number, which
+        `epsilons.verify.exact` compares with the rung. Nothing is rounded after the counts.
 
     Reference:
         Algorithm 3 of paper *add-remove* for any number of cells (a mean has two: x and 1 − x), on
@@ -208,13 +208,13 @@ class CellSums:
 
     Attributes:
         levels: the rungs of the public ladder.
-        weights: the whole weight k of a person on each rung.
-        reach: what a person of weight 1 adds in all.
+        weights: the integer weight k of a person on each rung.
+        reach: what a person of weight 1 adds in total.
         law: the law of the noise of each cell.
-        cells: how many categories there are.
+        cells: the number of categories.
         grid: 1: nothing is divided before the noise.
         moves: 1: a person comes or goes.
-        keep: None: everyone is surely used.
+        keep: None: everyone is used with certainty.
     """
 
     kind = "open cells"
@@ -231,7 +231,7 @@ class CellSums:
         freeze(self.levels, self.weights)
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
-        """The weighted count of each cell, before noise."""
+        """Return the weighted count of each cell, before noise."""
         weights = self.weights[np.searchsorted(self.levels, tally.levels)]
         if len(weights) == 0:
             return np.zeros(self.cells, dtype=np.int64)
@@ -243,7 +243,7 @@ class CellSums:
         Args:
             source: where the randomness comes from.
             size: how many times; None for once.
-            total: the weighted counts of the data; with 0 the noise alone is drawn.
+            total: the weighted counts of the data; with 0 the draw is noise only.
 
         Returns:
             Integers by cell, or by draw and cell: int64 where everything fits.
@@ -251,12 +251,12 @@ class CellSums:
         return noisy_cells(self.law, source, self.cells, size, total)
 
     def counts(self, drawn: npt.NDArray[Any]) -> Floats:
-        """Noisy counts in units of weight."""
+        """Return noisy counts in units of weight."""
         return np.asarray(drawn, dtype=np.float64) / self.reach
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
-        """What a person on each rung loses at most."""
+        """The largest loss of a person on each rung."""
         rate = self.reach / self.law.scale
         return multiples(rate, self.weights)
 
@@ -266,9 +266,9 @@ class CellSums:
         return float(self.law.scale / self.reach)
 
     def weighing(self, counts: Integers) -> Weighing:
-        """The leading term of the estimator if so many people stand on each rung.
+        """Return the leading term of the estimator, given the number of people on each rung.
 
-        The noise of the total, which all cells share, is forecast for even shares.
+        The noise of the total, which all cells share, is forecast for equal shares.
         """
         total = float(self.weights.astype(np.float64) @ counts)
         if total <= 0.0:
@@ -280,10 +280,10 @@ class CellSums:
 def build_cell_sums(
     ladder: Ladder, left: tuple[Fraction, ...], cap: float, *, cells: int, unit: int
 ) -> CellSums:
-    """The mechanism in which everyone spends what they have left, up to a cap.
+    """Build the mechanism in which everyone spends their remaining budget, up to a cap.
 
-    Weights are e·2^s rounded down and the scale of the noise is unit·2^s, so that a person's loss
-    is k·unit/scale = k/2^s ≤ e.
+    Weights are e·2^s rounded down and the scale of the noise is unit·2^s, so a person's loss is
+    k·unit/scale = k/2^s ≤ e.
     """
     most = 36 if cells <= MANY else COARSE_BITS
     shift = lattice(np.array([cap]), most=most, reserved=unit.bit_length())
@@ -293,25 +293,25 @@ def build_cell_sums(
     return CellSums(ladder.levels, np.array(weights, dtype=np.int64), unit, law, cells)
 
 
-# How many people stand on which rungs: a private count that pays for a good cap.
+# How many people are on which rungs: a private count that pays off by finding a good cap.
 
 SHARE: Final = Fraction(1, 8)
-"""The part of everyone's rung that counting spends."""
+"""The part of everyone's rung that the count spends."""
 
 _LOWEST: Final = -6
-"""The octave below which nobody is counted, if nothing is declared: ε = 1/64."""
+"""The octave below which nobody is counted if no levels are declared: ε = 1/64."""
 
 _ENOUGH: Final = 1.0
-"""A rung above which counting spends no more: its noise is below ten people."""
+"""A rung above which the count spends no more: its noise is below ten people."""
 
 _NOTICED: Final = 3.0
-"""A noisy count that is not above so many times its scale is taken for nobody."""
+"""A noisy count up to this many times its scale is treated as zero."""
 
 _MOST: Final = 2**40
-"""No more people are expected anywhere."""
+"""The most people that are expected anywhere."""
 
 _DOUBTS: Final = ((0.0, 0.9), (3.0, 0.09), (6.0, 0.009), (10.0, 0.001))
-"""How many scales the noise may have added to the people of a cell, and about how often."""
+"""Pairs: how many scales the noise may have added to a cell's count, and roughly how often."""
 
 _BITS: Final = 40
 
@@ -322,10 +322,10 @@ class LevelCounts:
     """The number of people in each cell of the ladder, plus noise that fits their budgets.
 
     Guarantee:
-        A person on a rung is counted in the cell of the rung and nowhere else. The noise of a cell
-        changes by at most e^{rate} from one integer to the next, and the rate of a cell is at most
-        an eighth of its lowest rung (and of 1). So adding or removing a person costs them at most
-        an eighth of their rung, and nothing if their rung is in no cell.
+        A person on a rung is counted in the cell of that rung and nowhere else. The probability of
+        a cell's noise changes by at most e^{rate} from one integer to the next, and the rate is at
+        most an eighth of the cell's lowest rung (and of 1). So adding or removing a person costs
+        them at most an eighth of their rung, and nothing if their rung is in no cell.
 
     Attributes:
         levels: the rungs of the public ladder.
@@ -340,11 +340,11 @@ class LevelCounts:
 
     @classmethod
     def of(cls, ladder: Ladder, cap: float | None = None) -> LevelCounts:
-        """A cell for each declared rung, or one for each octave of a fine ladder.
+        """Return counts with a cell for each declared rung, or for each octave of a fine ladder.
 
         Args:
             ladder: the public ladder.
-            cap: the most that anyone spends in all: counting spends an eighth of it at most.
+            cap: the most that anyone spends in total; the count spends at most an eighth of it.
         """
         if ladder.fine:
             octave = np.frexp(ladder.levels)[1] - 1
@@ -358,17 +358,17 @@ class LevelCounts:
         return cls(ladder.levels, cell_of, tuple(rates))
 
     def placed(self, levels: Floats, place: Integers) -> LevelCounts:
-        """The same counts, said of finer levels, each of which lies in one of these."""
+        """Return the counts on finer levels, each contained in one of this mechanism's levels."""
         return LevelCounts(levels.copy(), self.cell_of[place], self.rates)
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
-        """What a person on each rung loses at most by being counted."""
+        """The largest loss of a person on each rung from being counted."""
         rates = (*self.rates, Fraction(0))
         return tuple(rates[cell] for cell in self.cell_of.tolist())
 
     def total(self, tally: Tally | Lined) -> Integers:
-        """The true counts of the cells: the people of each level."""
+        """Return the true counts of the cells, from the number of people at each level."""
         cells = self.cell_of[np.searchsorted(self.levels, tally.levels)]
         counted = np.zeros(len(self.rates), dtype=np.int64)
         np.add.at(counted, cells[cells >= 0], tally.counts[cells >= 0])
@@ -385,7 +385,7 @@ class LevelCounts:
         return tuple(law.draw(source) + count for law, count in pairs)
 
     def guess(self, drawn: tuple[int, ...]) -> Integers:
-        """How many people to expect on each rung: a cell's people on its middle rung."""
+        """Return how many people to expect on each rung: a cell's people are on its middle rung."""
         people = np.zeros(len(self.levels), dtype=np.int64)
         for cell, (count, rate) in enumerate(zip(drawn, self.rates, strict=True)):
             if count * rate > _NOTICED:
@@ -394,11 +394,12 @@ class LevelCounts:
         return people
 
     def doubts(self, drawn: tuple[int, ...]) -> tuple[tuple[float, Integers], ...]:
-        """How few people there may be on each rung, each case with a part of all chances.
+        """Return pessimistic numbers of people on each rung, as cases with probabilities.
 
-        Where much hangs on people who pay for all others, they must be there. A count of many empty
-        cells is the largest of many noises, and the people of a cell may be on its lower rungs: so
-        a cell has the people of its count less some scales of its noise, evenly on its rungs.
+        If the result depends on a few generous people, the count must not overstate them. The
+        largest count of many empty cells is the largest of many noises, and the people of a cell
+        may be on its lower rungs. So each case takes some scales of noise off a cell's count, and
+        spreads its people evenly over its rungs.
 
         Args:
             drawn: the noisy counts.
@@ -414,15 +415,15 @@ class LevelCounts:
         return tuple(cases)
 
     def heads(self, drawn: tuple[int, ...]) -> Integers:
-        """The counts as they came, where each rung has its own, and nobody in place of fewer.
+        """Return the drawn counts, negative ones as 0; each rung must have its own cell.
 
-        Who is taken for nobody costs a bias as large as they are many, if budgets tell of values.
+        Treating people as absent causes a bias as large as their share if budgets relate to values.
         """
         return np.clip(np.array(drawn, dtype=np.int64), 0, _MOST)
 
 
 def rounded_down(number: Fraction) -> Fraction:
-    """Round down to about 40 significant bits: noise of such rates is fast to draw."""
+    """Round down to about 40 significant bits, so noise of this rate is fast to draw."""
     places = _BITS - (number.numerator.bit_length() - number.denominator.bit_length())
     unit = Fraction(2) ** places
     return Fraction((number * unit).__floor__()) / unit

@@ -1,4 +1,4 @@
-"""Several mechanisms, one after the other: everyone's losses add up."""
+"""Sequential composition of mechanisms: everyone's losses add up."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from epsilons.types import Floats
 @storable("mechanisms.Composed")
 @dataclass(frozen=True, eq=False)
 class Composed:
-    """The stages of a release, each chosen from public facts and what the earlier ones drew.
+    """The stages of a release, each chosen from public facts and the results of earlier stages.
 
     Guarantee:
         A person's loss is at most the sum of their losses in the stages, which
         `epsilons.verify.exact` adds up and compares with their budget.
 
     Attributes:
-        levels: the budgets, the same in every stage.
-        stages: the mechanisms, in their order.
-        charges: for every stage that was drawn, what it took of a person of each level. This is
-            written where stages are drawn and paid for, so that one that is left out is missed.
+        levels: budget levels ε, the same in every stage.
+        stages: the mechanisms, in order.
+        charges: for every stage that was drawn, the loss of a person at each level. The corridor
+            writes them where it draws and charges, so a stage missing from `stages` is noticed.
     """
 
     kind = "composition"
@@ -36,7 +36,7 @@ class Composed:
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses in all; ∞ for those who are used without noise."""
+        """The total loss of a person at each level; ∞ for those used without noise."""
         return added_up(self.charges)
 
     @property
@@ -46,15 +46,15 @@ class Composed:
 
 
 def added_up(losses: Iterable[tuple[Fraction | float, ...]]) -> tuple[Any, ...]:
-    """What a person of each level loses in all, of what each of several draws takes of them."""
+    """Return the total loss of a person at each level, from the losses in each of several draws."""
     return tuple(reduce(add, each) for each in zip(*losses, strict=True))
 
 
 def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:
-    """All that was drawn from, for several questions that share everyone's budget.
+    """Compose the mechanisms of several questions that share everyone's budget.
 
     Args:
-        levels: the whole budgets, of which each mechanism spends at most its part.
+        levels: the whole budgets; each mechanism spends at most its part of them.
         mechanisms: one for each question, on the parts of these budgets.
     """
     stages: list[Any] = []
@@ -70,7 +70,7 @@ def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:
 
 
 def _of_budgets(mechanism: Any, levels: Floats) -> Any:
-    """The same mechanism, said of other budgets of the same people."""
+    """Return the same mechanism with other budgets of the same people."""
     if hasattr(mechanism, "of_budgets"):
         return mechanism.of_budgets(levels)
     if hasattr(mechanism, "counts_stage"):

@@ -1,4 +1,4 @@
-"""The frozen mechanisms of frequencies: weighted integer counts by cell, with noise in each."""
+"""The mechanisms of frequencies: weighted integer counts by cell, with noise in each."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ _HUGE = 1e300
 
 @dataclass(frozen=True, eq=False)
 class CellTable(ABC):
-    """Weighted integer counts by cell, before it is said how their noises go together.
+    """Weighted integer counts by cell; subclasses say what the noise is.
 
-    A person adds k·unit to one cell, or shares of it to several, k·unit in all at most. It holds no
-    data: the counts come in when it is drawn.
+    A person adds k·unit to one cell, or shares of it to several, k·unit in total at most. It holds
+    no data: the counts are passed to `draw`.
 
     Guarantee:
         Replacing a person takes at most k·unit from some cells and adds at most k·unit to others: a
-        distance of `moves`·k·reach = 2·k·unit in ℓ1. What that costs is what the law of the noise
-        allows over that distance.
+        distance of `moves`·k·reach = 2·k·unit in ℓ1. The loss is what the law of the noise allows
+        over that distance.
 
     Reference:
         Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
 
     Attributes:
-        levels: the budgets ε.
-        counts: how many people have each.
-        weights: the integer weight k of a person of each level.
-        reach: what a person of weight 1 adds in all.
+        levels: budget levels ε.
+        counts: the number of people at each level.
+        weights: the integer weight k of a person at each level.
+        reach: what a person of weight 1 adds in total.
         law: the law of the noise.
-        divisor: D: what counts are divided by.
-        cells: how many categories there are.
-        keep: the probability with which a person of each level is used; None if all surely are.
+        divisor: D: the denominator of shares.
+        cells: the number of categories.
+        keep: the probability that a person at each level is used; None if everyone is.
         grid: 1: nothing is divided before the noise.
         moves: 2: a person may leave one cell and enter another.
     """
@@ -81,11 +81,11 @@ class CellTable(ABC):
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
-        """The weighted count of each cell, Σ k·cells[level, cell], before noise."""
+        """Return the weighted count of each cell, Σ k·cells[level, cell], before noise."""
         return weighted(self.weights, tally.cells)
 
     def thin(self, source: Source, level_of: Integers, cell_of: Integers) -> npt.NDArray[Any]:
-        """The weighted count of those who stay, after a coin for each person.
+        """Toss a coin for each person, and return the weighted counts of those who are kept.
 
         Args:
             source: where the coins come from.
@@ -101,7 +101,7 @@ class CellTable(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """What it is: a checker knows from it what one person can move."""
+        """The kind of mechanism; from it a checker knows what one person can move."""
 
     @abstractmethod
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
@@ -110,42 +110,42 @@ class CellTable(ABC):
         Args:
             source: where the randomness comes from.
             size: how many times; None for once.
-            total: the weighted counts of the data; with 0 the noise alone is drawn.
+            total: the weighted counts of the data; with 0 the draw is noise only.
 
         Returns:
             Integers by cell, or by draw and cell: int64 where everything fits.
         """
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """The shares that noisy counts stand for; they may lie outside [0, 1]."""
+        """Return the shares of noisy counts; they may be outside [0, 1]."""
         if drawn.dtype != object:
             return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
         over, under = self.divisor.denominator, self.divisor.numerator
         flat = [_quotient(int(count) * over, under) for count in drawn.ravel().tolist()]
-        # Noise beyond every float says nothing of a share: any large number will do.
+        # Noise beyond every float carries no information about a share: any large number will do.
         return np.asarray(np.clip(np.array(flat), -_HUGE, _HUGE).reshape(drawn.shape))
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        """The largest loss of a person at each level; ∞ for those used without noise."""
         far = self.reach * self.moves
         surely = tuple(self.law.loss(k * far) for k in self.weights.tolist())
         return sampled_losses(self.levels, surely, self.keep)
 
     @property
     def scale(self) -> Fraction:
-        """The scale of the noise, in points of a cell."""
+        """The scale of the noise, in lattice points of a cell."""
         return self.law.pieces.scale
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator of one share, with the integer weights that are really used."""
+        """The estimator of one share, with the integer weights that are actually used."""
         weights = self.weights.astype(np.float64) * (self.reach / float(self.divisor))
         return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
     @cached_property
     def slack(self) -> float:
-        """What integers may add to the error of a share: one lattice point of noise."""
+        """The largest rounding error of a share: one lattice point of noise."""
         return ratio(Fraction(1), self.divisor)
 
     def _scaled(self, counts: Integers, weight: int) -> npt.NDArray[Any]:
@@ -157,24 +157,24 @@ class CellTable(ABC):
 @storable("mechanisms.Histogram")
 @dataclass(frozen=True, eq=False)
 class Histogram(CellTable):
-    """Weighted integer counts by cell, each plus integer noise of its own.
+    """Weighted integer counts by cell, with independent integer noise in each.
 
-    It serves where people are kept by coins, where public people alone are counted, and where there
-    are very many cells, or more than the noise has points. Elsewhere `ClosedHistogram` has less
-    noise.
+    It is used if people are kept by coins, if only public people are counted, if there are very
+    many cells, or if there are more cells than the scale of the noise. Otherwise `ClosedHistogram`
+    has less noise.
 
     Guarantee:
         Replacing a person takes at most k·unit from some cells and adds at most k·unit to others:
-        a distance of `moves`·k·reach = 2·k·unit in ℓ1. The noises are independent and each changes
-        by at most e^{1/scale} from one integer to the next, so the loss is at most
-        2·k·unit/scale, a rational number, which `epsilons.verify.exact` compares with ε. Nothing is
-        rounded after the counts.
+        a distance of `moves`·k·reach = 2·k·unit in ℓ1. The noises are independent, and the
+        probability of each changes by at most e^{1/scale} from one integer to the next. So the loss
+        is at most 2·k·unit/scale, a rational number, which `epsilons.verify.exact` compares with ε.
+        Nothing is rounded after the counts.
 
     Reference:
         Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
 
     Attributes:
-        law: of the noise of each cell.
+        law: the law of the noise of each cell.
     """
 
     kind = "cells"
@@ -190,35 +190,35 @@ class Histogram(CellTable):
 class ClosedHistogram(CellTable):
     """Weighted integer counts by cell, plus integer noise that sums to zero over the cells.
 
-    How many people there are, and what they weigh, is public, and so is what all cells sum to. The
-    noise need not hide it.
+    The number of people and their weights are public, and so is the sum of all cells. The noise
+    need not hide it.
 
     Guarantee:
-        Everyone adds exactly k·unit in all, so that replacing a person takes as much from some
-        cells as it adds to others: a vector that sums to 0, of length `moves`·k·reach = 2·k·unit at
-        most in ℓ1. The probability of noise that sums to 0 changes by at most e^{1/scale} for each
+        Everyone adds exactly k·unit in total, so replacing a person takes as much from some cells
+        as it adds to others: a vector that sums to 0, with ℓ1 length at most `moves`·k·reach =
+        2·k·unit. The probability of noise that sums to 0 changes by at most e^{1/scale} for each
         point of that length, so the loss is at most 2·k·unit/scale, a rational number, which
-        `epsilons.verify.exact` compares with ε. Only for replaced people, and only without coins:
-        the sum over the cells is published as it is.
+        `epsilons.verify.exact` compares with ε. This holds only if people are replaced, and only
+        without coins: the sum over the cells is published without noise.
 
     Reference:
-        Hardt and Talwar (2010): the noise of the norm whose unit ball is all that one person can
+        Hardt and Talwar (2010): the noise of the norm whose unit ball is everything one person can
         change; here on integers and for personal weights. Proof: docs/proofs/closed.md.
 
     Attributes:
-        law: of the noise of all cells together.
-        keep: None: everyone is surely used.
+        law: the law of the noise of all cells together.
+        keep: None: everyone is used with certainty.
     """
 
     kind = "closed cells"
     law: Closed
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
-        """The weighted count of each cell, before noise.
+        """Return the weighted count of each cell, before noise.
 
         Raises:
             PrivacyError: the cells of a level do not sum to a unit for each of its people. The sum
-                over cells gets no noise, and would tell of it.
+                over cells gets no noise, and would reveal it.
         """
         people = [count * self.reach for count in self.counts.tolist()]
         if tally.cells.sum(axis=1).tolist() != people:
@@ -230,7 +230,7 @@ class ClosedHistogram(CellTable):
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator of one share, beside others whose noises it shares."""
+        """The estimator of one share, whose noise is shared with the other cells."""
         return replace(super().weighing, closed=ClosedNoise(self.cells))
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
@@ -240,16 +240,17 @@ class ClosedHistogram(CellTable):
 
 
 def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
-    """The mechanism of an allocation for frequencies.
+    """Build the mechanism of an allocation for frequencies.
 
-    Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so that a person's
-    loss is 2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, unless there is no noise at all,
-    or very many cells, or more of them than the noise has points: then few draws of a closed table
-    would be kept. There independent noise is about as good.
+    Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so a person's loss is
+    2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, except in three cases: there is no noise
+    at all, there are very many cells, or there are more cells than the scale of the noise, when few
+    proposals of a closed table would be accepted. In the last two, independent noise is about as
+    good.
 
     Args:
-        allocation: for frequencies; it knows how many cells there are.
-        unit: what a person of weight 1 adds in all.
+        allocation: an allocation for frequencies; its goal says how many cells there are.
+        unit: what a person of weight 1 adds in total.
     """
     spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.numbers
     shift = table_lattice(spent, allocation.n, cells, unit)
@@ -271,13 +272,13 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
 
 
 def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
-    """The s of weights e·2^s: few enough bits for 64-bit counts, if that leaves enough.
+    """Return the s of weights e·2^s: few enough bits for 64-bit counts, but never too few.
 
     Args:
         spent: the effective budgets, ascending.
-        people: how many there are.
-        cells: how many categories there are.
-        unit: what a person of weight 1 adds in all.
+        people: the number of people.
+        cells: the number of categories.
+        unit: what a person of weight 1 adds in total.
     """
     room = 61 - (people * unit).bit_length()
     fewest = 24 if cells <= MANY else COARSE_BITS
@@ -285,7 +286,7 @@ def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
 
 
 def _quotient(above: int, below: int) -> float:
-    """A quotient of integers as the nearest float, ±∞ where none is large enough."""
+    """Return a quotient of integers as the nearest float, ±∞ if no float is large enough."""
     try:
         return above / below
     except OverflowError:

@@ -1,4 +1,4 @@
-"""A weighted quantile among public candidates: an exponential mechanism that is drawn exactly."""
+"""A weighted quantile among public candidates: an exponential mechanism, drawn exactly."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["Candidates", "CellsOf", "Listed", "Selection", "TheLine", "radii", "spread_of"]
 
 
-# Public candidates in a public order, with a public prior: integers that no data have touched.
+# Public candidates in a public order, with a public integer prior that is independent of data.
 #
-# A prior costs nobody any privacy. On the whole line it says that numbers near 1 are likelier than
-# numbers near 10³⁰⁰: an octave 2^e has a share proportional to 1/(|e| + 8)², so that everyday
-# numbers are found with few people and no number is out of reach.
+# A prior costs no privacy. On the whole line it makes numbers near 1 more likely than numbers near
+# 10³⁰⁰: the octave 2^e has a share proportional to 1/(|e| + 8)². So few people suffice to find
+# everyday numbers, and no number is out of reach.
 
 _UNIT = 2**30
 _NEAR = 8
 
 
 class Candidates(Protocol):
-    """Candidates first, ..., last, each with a whole number as its prior weight."""
+    """Candidates first, ..., last, each with an integer prior weight."""
 
     @property
     def first(self) -> int:
@@ -40,19 +40,19 @@ class Candidates(Protocol):
         """The last candidate."""
 
     def before(self, index: Integers) -> Integers:
-        """The prior weight of all candidates before each index, which may also be last + 1."""
+        """Return the prior weight of all candidates before each index, which may be last + 1."""
 
     def at(self, weight: int) -> int:
-        """The candidate that owns this unit of prior weight, counted from 0."""
+        """Return the candidate that owns this unit of prior weight, counted from 0."""
 
 
 def octave_prior(exponents: Integers) -> Integers:
-    """The prior weight of a cell in the octave of each exponent: at least 1."""
+    """Return the prior weight of a cell in the octave of each exponent: at least 1."""
     return np.asarray(_UNIT // (np.abs(exponents) + _NEAR) ** 2, dtype=np.int64)
 
 
 def _octaves() -> Integers:
-    """The prior weight of the first o octaves of one sign."""
+    """Return the prior weight of the first o octaves of one sign, for each o."""
     exponents = np.arange(line.LOWEST, 1025, dtype=np.int64)
     return np.concatenate([[0], np.cumsum(octave_prior(exponents) * line.CELLS)])
 
@@ -67,7 +67,7 @@ _ZERO = _UNIT // _NEAR**2 * line.CELLS
 @storable("mechanisms.TheLine")
 @dataclass(frozen=True)
 class TheLine:
-    """Every bucket of the float64 line, by its index in `tally.line`."""
+    """Every bucket of the float64 line, by its index in `door.count.line`."""
 
     @property
     def first(self) -> int:
@@ -80,12 +80,12 @@ class TheLine:
         return line.TOP
 
     def before(self, index: Integers) -> Integers:
-        """The prior weight of all buckets before each."""
+        """Return the prior weight of all buckets before each index."""
         positive = _HALF + _ZERO + _up_to(index - 1)
         return np.where(index > 0, positive, _HALF - _up_to(-index))
 
     def at(self, weight: int) -> int:
-        """The bucket that owns this unit of prior weight."""
+        """Return the bucket that owns this unit of prior weight."""
         if weight < _HALF:
             return -_find(_HALF - 1 - weight)
         if weight < _HALF + _ZERO:
@@ -94,7 +94,7 @@ class TheLine:
 
 
 def _up_to(size: Integers) -> Integers:
-    """The prior weight of the buckets 1, ..., size of one sign."""
+    """Return the prior weight of the buckets 1, ..., size of one sign."""
     octave, cells = np.divmod(np.maximum(size, 0), line.CELLS)
     inner = np.minimum(octave, len(_CELL) - 1)
     return np.asarray(_OCTAVES[octave] + np.where(cells > 0, _CELL[inner] * cells, 0))
@@ -108,7 +108,7 @@ def _find(weight: int) -> int:
 @storable("mechanisms.CellsOf")
 @dataclass(frozen=True)
 class CellsOf:
-    """The cells of a window, all alike."""
+    """The cells of a window, with equal prior weights."""
 
     count: int
 
@@ -123,11 +123,11 @@ class CellsOf:
         return self.count - 1
 
     def before(self, index: Integers) -> Integers:
-        """How many cells are before each."""
+        """Return how many cells are before each index."""
         return np.asarray(index, dtype=np.int64)
 
     def at(self, weight: int) -> int:
-        """The cell of this number."""
+        """Return the cell with this number."""
         return weight
 
 
@@ -153,11 +153,11 @@ class Listed:
         return len(self.weights) - 1
 
     def before(self, index: Integers) -> Integers:
-        """The prior weight of all candidates before each."""
+        """Return the prior weight of all candidates before each index."""
         return np.asarray(self._ends[index])
 
     def at(self, weight: int) -> int:
-        """The candidate that owns this unit of prior weight."""
+        """Return the candidate that owns this unit of prior weight."""
         return int(np.searchsorted(self._ends, weight, side="right")) - 1
 
     @cached_property
@@ -166,14 +166,14 @@ class Listed:
 
 
 _STEPS = np.array([1.0, 19 / 16, 45 / 32, 27 / 16])
-"""About 2^{0, ¼, ½, ¾}: four radii from a power of two to the next."""
+"""About 2^{0, ¼, ½, ¾}: four radii from each power of two to the next."""
 
 
 def radii(least: float, most: float) -> tuple[Floats, Listed]:
-    """The radii from `least` to `most`, ascending, with the prior of their octaves.
+    """Return the radii from `least` to `most`, ascending, with the prior of their octaves.
 
     Args:
-        least: the smallest that tells anything, itself the first of the radii.
+        least: the smallest useful radius; it is the first of the radii.
         most: the largest.
     """
     exponents = np.arange(line.LOWEST - 64, 1023, dtype=np.int64)
@@ -189,21 +189,21 @@ def radii(least: float, most: float) -> tuple[Floats, Listed]:
 
 _BITS = 64
 _FAR = 45
-"""e^{−t} is below 2^−64 from here on: beyond it one unit is the envelope."""
+"""From here on e^{−t} is below 2^−64, and the envelope is one unit."""
 
 _ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
-"""Whole numbers that are at least 2^64·e^{−t}, for t = 0, ..., and for all that is farther."""
+"""Integers that are at least 2^64·e^{−t}, for t = 0, ..., _FAR − 1, and for all larger t."""
 
 _LARGEST = 2**62
 """Divisors up to this fit 64 bits, and so do all distances."""
 
 
 def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
-    """How far apart two distances can move when a person of weight 1 changes.
+    """Return how far apart two distances can move when a person of weight 1 changes.
 
     Args:
         neighbours: "replace" or "add-remove".
-        odds: of a quantile.
+        odds: the odds of the quantile.
     """
     left, right = odds
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
@@ -212,30 +212,30 @@ def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
 @storable("mechanisms.Selection")
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """One candidate, likelier the nearer it is to a weighted quantile of the people.
+    """One candidate, with probability rising towards a weighted quantile of the people.
 
     Everyone is in one candidate (or before the first, or after the last), with an integer weight.
-    With odds (l, r) the quantile is l/(l + r), for (1, 1) the median. The distance of a candidate
-    is how far it is from having l parts of the weight to its left for r parts to its right:
-    u = max(0, r·before − l·(in or after), l·after − r·(before or in)). Then P(candidate) ∝
-    prior·e^{−u/scale}. It holds no data: the weights of the candidates come in when it is drawn.
+    With odds (l, r) the quantile is l/(l + r); for (1, 1) it is the median. The distance of a
+    candidate is how far it is from having l parts of the weight to its left for r parts to its
+    right: u = max(0, r·before − l·(in or after), l·after − r·(before or in)). Then P(candidate) ∝
+    prior·e^{−u/scale}. It holds no data: the weights of the candidates are passed to `draw`.
 
     Guarantee:
-        A person of weight k who moves changes either of the two by at most (l + r)·k, and by at
-        most max(l, r)·k if they come or go. So no distance grows by more than half of k·spread,
-        none falls by more, and every log-ratio of probabilities, the common divisor included, is at
+        A person of weight k who moves changes either of the two differences by at most (l + r)·k;
+        one who comes or goes, by at most max(l, r)·k. So no distance grows or falls by more than
+        half of k·spread, and every log-ratio of probabilities, including the normalizer, is at
         most k·spread/scale. Proof: docs/proofs/gaussian.md.
 
     Reference:
         McSherry and Talwar 2007; paper *gaussian*, Algorithm 2, with weights in place of sampling,
-        a prior, and no rank to be moved inwards.
+        with a prior, and without moving the rank inwards.
 
     Attributes:
-        levels: the budgets ε.
-        weights: the integer weight k of a person of each level.
-        scale: the divisor of a distance, a whole number.
+        levels: budget levels ε.
+        weights: the integer weight k of a person at each level.
+        scale: the divisor of a distance, an integer.
         neighbours: "replace" or "add-remove".
-        candidates: what is chosen from.
+        candidates: the candidates to choose from.
         seeks: what is sought, in words.
         odds: how much of the weight should lie to the left, and how much to the right.
     """
@@ -258,20 +258,20 @@ class Selection:
         return spread_of(self.neighbours, self.odds)
 
     def placed(self, levels: Floats, place: Integers) -> Selection:
-        """The same selection, said of finer levels, each of which lies in one of its own."""
+        """Return the selection on finer levels, each contained in one of this one's levels."""
         return replace(self, levels=levels.copy(), weights=self.weights[place])
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
-        """What a person of each level spends: k·spread/scale."""
+        """The loss of a person at each level: k·spread/scale."""
         return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())
 
     def exponent(self, candidate: int, cells: Integers, masses: Integers) -> Fraction:
-        """u/scale: −ln P(candidate) + ln(prior), up to one constant for all candidates.
+        """Return u/scale: −ln P(candidate) + ln(prior), up to a constant shared by all candidates.
 
         Args:
             candidate: one of the candidates.
-            cells: the candidates that somebody is in, ascending; others may be left out.
+            cells: the candidates that somebody is in, ascending; empty ones may be omitted.
             masses: the weight of the people in each.
         """
         starts, far = distances(self.candidates, cells, masses, self.odds)
@@ -284,18 +284,18 @@ class Selection:
 
         Args:
             source: where the randomness comes from.
-            total: the candidates that somebody is in, ascending (others may be left out), and the
-                weight of the people in each.
+            total: the candidates that somebody is in, ascending (empty ones may be omitted), and
+                the weight of the people in each.
 
         Guarantee:
-            P ∝ prior·e^{−u/scale}, exactly: a whole number above 2^64·e^{−t}, t = floor(u/scale),
-            is the envelope, and what it is too large by is rejected by exact coins.
+            P ∝ prior·e^{−u/scale}, exactly: the envelope is an integer of at least 2^64·e^{−t},
+            t = floor(u/scale), and exact coins reject its excess.
         """
         starts, far = distances(self.candidates, *total, self.odds)
         prior = np.diff(starts)
         far = np.where(prior > 0, far, far.max())
-        far = far - far.min()  # the same law: it is the differences that count
-        if self.scale > _LARGEST:  # no weights add up to as much: the same quotient and rest
+        far = far - far.min()  # the same law: only differences matter
+        if self.scale > _LARGEST:  # no total weight is that large: quotients are 0
             steps, rest = np.zeros_like(far), far
         else:
             steps, rest = np.divmod(far, self.scale)
@@ -326,17 +326,18 @@ class Selection:
 def distances(
     candidates: Candidates, cells: Integers, masses: Integers, odds: tuple[int, int] = (1, 1)
 ) -> tuple[Integers, Integers]:
-    """The distances, for runs of candidates that share one.
+    """Return the distances, for runs of candidates with equal distance.
 
     Args:
-        candidates: what is chosen from.
+        candidates: the candidates to choose from.
         cells: the candidates that somebody is in, ascending and distinct.
         masses: the weight of the people in each.
-        odds: of the quantile.
+        odds: the odds of the quantile.
 
     Returns:
-        Where each run begins in the order of prior weight, with the end of the last one; and the
-        distance of each run. Runs are: before the first cell, that cell, between it and the next.
+        Where each run begins in the order of prior weight, followed by the end of the last one; and
+        the distance of each run. The runs are: before the first cell, that cell, between it and the
+        next, and so on.
     """
     first, end = candidates.first, candidates.last + 1
     edges = np.empty(2 * cells.size + 2, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The frozen mechanisms of several means: one noise for all, or a sum for each public group."""
+"""The mechanisms of several means: one noise for all, or a sum for each public group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from epsilons.frozen import storable
 from epsilons.risk import CubeNoise, Weighing
 from epsilons.types import Floats, Integers, freeze
 
-# The frozen mechanism of several means at once: sums of the same people, one noise for all.
+# The mechanism of several means at once: sums over the same people, one noise vector for all.
 
 _BITS = 45
 """The bits of the largest weight."""
@@ -31,31 +31,31 @@ _BITS = 45
 class SeveralSums:
     """Weighted integer sums of the same people, with the same weights, plus noise of the cube.
 
-    A person's values are integers g_1, ..., g_d in [0, grid], one for each mean. The mechanism is
-    the vector of lattice points floor(Σ k·g_j / grid), plus integers z with
-    P(z) ∝ e^{−max|z_j|/scale}. It holds no data: the sums come in when it is drawn.
+    A person's values are integers g_1, ..., g_d in [0, grid], one for each mean. The mechanism
+    draws the vector of lattice points floor(Σ k·g_j / grid), plus integers z with
+    P(z) ∝ e^{−max|z_j|/scale}. It holds no data: the sums are passed to `draw`.
 
     Guarantee:
-        A person of weight k who is replaced moves each of the lattice points by at most
-        m = ceil(k·reach/grid), whatever they do to the others. Noise of the cube changes by at most
-        e^{m/scale} if no number moves farther than m, so their loss in all means together is at
-        most m/scale, a rational number, which `epsilons.verify.exact` compares with ε. Nothing is
-        rounded after the sums.
+        Replacing a person of weight k moves each of the lattice points by at most
+        m = ceil(k·reach/grid), however it moves the others. The probability of the noise changes by
+        at most e^{m/scale} if no number moves farther than m, so the person's loss in all means
+        together is at most m/scale, a rational number, which `epsilons.verify.exact` compares with
+        ε. Nothing is rounded after the sums.
 
     Reference:
-        Hardt and Talwar (2010): the noise of the norm whose unit ball is all that one person can
+        Hardt and Talwar (2010): the noise of the norm whose unit ball is everything one person can
         change; here on integers and for personal weights. Proof: docs/proofs/cube.md.
 
     Attributes:
-        levels: the budgets ε.
-        counts: how many people have each.
-        weights: the integer weight k of a person of each level, in every sum.
+        levels: budget levels ε.
+        counts: the number of people at each level.
+        weights: the integer weight k of a person at each level, in every sum.
         reach: how far one person's g can move, in each of the sums.
         grid: the divisor of the sums.
-        law: the law of the noise of all of them together.
-        divisor: D, in lattice points: what each mean is divided by.
+        law: the joint law of the noise.
+        divisor: D, in lattice points: the denominator of each mean.
         bounds: the range of the values of each mean.
-        keep: None: everyone is surely used.
+        keep: None: everyone is used with certainty.
     """
 
     kind = "several sums"
@@ -73,9 +73,10 @@ class SeveralSums:
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, ...]:
-        """The lattice points of the data, before noise: a cell of x and one of 1 − x of each mean.
+        """Return the lattice points of the data, before noise.
 
-        Everyone has one unit for each mean.
+        The tally has two cells for each mean, one of x and one of 1 − x. Everyone has one unit for
+        each mean.
         """
         sums = tally.cells[:, ::2].T
         return tuple(self.alone(place).point(each) for place, each in enumerate(sums))
@@ -96,7 +97,7 @@ class SeveralSums:
         Args:
             source: where the randomness comes from.
             size: how many; None for one.
-            total: the lattice points of the data; with None the noise alone is drawn.
+            total: the lattice points of the data; with None the draw is noise only.
 
         Returns:
             A tuple of Python integers, or an array of such rows: int64 where everything fits.
@@ -107,22 +108,22 @@ class SeveralSums:
         return around(points(centre), self.law.draw(source, size))
 
     def estimate(self, drawn: tuple[int, ...]) -> tuple[float, ...]:
-        """The means, in data units, that a vector stands for; perhaps outside the bounds."""
+        """Return the means of a drawn vector, in data units; they may be outside the bounds."""
         return tuple(self.alone(place).estimate(each) for place, each in enumerate(drawn))
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """`estimate`, for many at once: a row for each draw."""
+        """Return `estimate` of many draws at once: a row for each draw."""
         columns = [self.alone(place).estimates(drawn[:, place]) for place in range(self.means)]
         return np.stack(columns, axis=1)
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most, in all means together."""
+        """The largest loss of a person at each level, in all means together."""
         return tuple(self.law.loss(-(-k * self.reach // self.grid)) for k in self.weights.tolist())
 
     @property
     def means(self) -> int:
-        """How many means there are."""
+        """The number of means."""
         return len(self.bounds)
 
     @property
@@ -132,7 +133,7 @@ class SeveralSums:
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator of each of the means on a unit range, beside the others."""
+        """The estimator of each of the means on a unit range, with noise drawn for all of them."""
         cube = CubeNoise(self.means)
         return replace(
             self.alone(0).weighing, scale=cube.times * ratio(self.scale, self.divisor), cube=cube
@@ -140,11 +141,11 @@ class SeveralSums:
 
     @cached_property
     def slack(self) -> float:
-        """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
+        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
         return 1.0 / self.grid + ratio(Fraction(5, 2), self.divisor)
 
     def alone(self, place: int) -> Additive:
-        """One of the sums by itself, which knows what a mean is; its noise says nothing here."""
+        """Return one of the sums as a mechanism of its own, for its estimates; ignore its noise."""
         return Additive(
             self.levels,
             self.counts,
@@ -160,14 +161,14 @@ class SeveralSums:
 def build_several(
     allocation: Allocation, *, grid: int, bounds: tuple[tuple[float, float], ...]
 ) -> SeveralSums | None:
-    """The mechanism of an allocation for several means that are drawn together.
+    """Build the mechanism of an allocation for several means that are drawn together.
 
-    Weights are e·2^s rounded down and the scale of the noise is 2^s: a person's loss in all means
-    together is k/2^s ≤ e ≤ ε, whatever s is and whatever was rounded.
+    Weights are e·2^s rounded down and the scale of the noise is 2^s, so a person's loss in all
+    means together is k/2^s ≤ e ≤ ε for every s and every rounding.
 
     Returns:
-        The mechanism; None where public people alone are used, who need no noise, and where budgets
-        are so large that the noise has too few points for so many means.
+        The mechanism. None if only public people are used, who need no noise, or if budgets are so
+        large that the scale of the noise is too small for this many means.
     """
     spent, counts = allocation.spent, allocation.counts
     if math.isinf(spent[-1]):
@@ -183,7 +184,7 @@ def build_several(
     return SeveralSums(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
 
 
-# The frozen mechanism of means of groups whose members are public: a sum for each of them.
+# The mechanism of means of groups whose members are public: a sum for each group.
 
 
 @storable("mechanisms.Parallel")
@@ -191,23 +192,23 @@ def build_several(
 class Parallel:
     """A weighted sum for each group, each with its own weights and its own noise.
 
-    Who is in which group is public, everyone is in one of them, and nobody moves between them. It
-    holds no data: the sums come in when it is drawn.
+    The groups of people are public, everyone is in exactly one, and nobody moves between them. It
+    holds no data: the sums are passed to `draw`.
 
     Guarantee:
-        Replacing a person's value changes the sum of their own group alone. So a person loses what
-        the mechanism of that group takes of their level, and a person of a level at most the
+        Replacing a person's value changes only the sum of their own group. So a person loses what
+        the mechanism of that group charges their level. A person at a level loses at most the
         largest of these over the groups, which `epsilons.verify.exact` compares with ε.
 
     Reference:
-        McSherry (2009), parallel composition, Theorem 4; here a person's group is public, so that
-        it also holds for replaced people. Proof: docs/proofs/parallel.md.
+        McSherry (2009), parallel composition, Theorem 4. Here a person's group is public, so it
+        also holds if people are replaced. Proof: docs/proofs/parallel.md.
 
     Attributes:
-        levels: the budgets ε of all people.
-        parts: the mechanism of each group, on those of these levels that it has people of; None for
-            a group of whose values nothing is drawn.
-        keep: None: everyone is surely used.
+        levels: budget levels ε of all people.
+        parts: the mechanism of each group, on the levels that its people have; None for a group
+            without a draw.
+        keep: None: everyone is used with certainty.
     """
 
     kind = "parallel"
@@ -219,7 +220,7 @@ class Parallel:
         self.levels.flags.writeable = False
 
     def total(self, tally: Tally) -> tuple[int, ...]:
-        """The lattice point of each group, before noise: each has a cell of x and one of 1 − x."""
+        """Return the lattice point of each group, before noise; cells are x and 1 − x by group."""
         return tuple(
             0 if part is None else part.point(tally.cells[self._rows(part), 2 * group])
             for group, part in enumerate(self.parts)
@@ -233,7 +234,7 @@ class Parallel:
         Args:
             source: where the randomness comes from.
             size: how many times; None for once.
-            total: the lattice points of the data; without them the noise alone is drawn.
+            total: the lattice points of the data; without them the draw is noise only.
 
         Returns:
             Python integers by group, 0 where nothing is drawn; or an array of such rows.
@@ -249,13 +250,13 @@ class Parallel:
         )
 
     def estimates(self, drawn: tuple[int, ...]) -> Floats:
-        """The mean of each group, in data units, perhaps outside the bounds; NaN for no draw."""
+        """Return the mean of each group, in data units, unclipped; NaN without a draw."""
         each = zip(self.parts, drawn, strict=True)
         return np.array([np.nan if part is None else part.estimate(at) for part, at in each])
 
     @cached_property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most, in whichever group they are."""
+        """The largest loss of a person at each level, over all groups."""
         most: list[Fraction | float] = [Fraction(0)] * len(self.levels)
         for part in self.parts:
             if part is not None:
@@ -265,7 +266,7 @@ class Parallel:
 
     @cached_property
     def weights(self) -> Integers:
-        """The largest weight of a person of each level, in whichever group they are."""
+        """The largest weight of a person at each level, over all groups."""
         most = np.zeros(len(self.levels), dtype=np.int64)
         for part in self.parts:
             if part is not None:
@@ -273,7 +274,7 @@ class Parallel:
         return most
 
     def of_budgets(self, levels: Floats) -> Parallel:
-        """The same, said of other budgets of the same people."""
+        """Return the same mechanism with other budgets of the same people."""
         parts = (
             part if part is None else replace(part, levels=levels[self._rows(part)])
             for part in self.parts
@@ -281,5 +282,5 @@ class Parallel:
         return Parallel(levels, tuple(parts))
 
     def _rows(self, part: Additive) -> Integers:
-        """Where the levels of a group are among those of all people."""
+        """Return the indices of the levels of a group among those of all people."""
         return np.searchsorted(self.levels, part.levels)

@@ -1,4 +1,4 @@
-"""The frozen mechanisms of a mean: a weighted integer sum, alone or with the sum of squares."""
+"""The mechanisms of a mean: a weighted integer sum, alone or with the sum of squares."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from epsilons.frozen import storable
 from epsilons.risk import Weighing, stair_noise
 from epsilons.types import Floats, Integers, freeze
 
-# The frozen objects that are verified, and that alone are drawn from.
+# The frozen objects that are verified; nothing else is drawn from.
 
 WEIGHT_BITS = 45
-"""The bits of the largest weight: rounding weights down then costs nothing that anyone can measure,
-and noise for ordinary budgets still fits 64-bit integers."""
+"""The bits of the largest weight: enough that rounding weights down costs nothing measurable, and
+few enough that noise for ordinary budgets fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Noise of a scale up to 2^53 is drawn fast in bulk; weights then have 36 bits at the least."""
+"""Noise of scale up to 2^53 is drawn fast in bulk; even then weights have at least 36 bits."""
 
 _KEEP_BITS = 53
 
 _SAFE = 2**62
 _HALF = 31
-"""Integers beyond 64 bits are added up in two halves, of which the lower has so many bits."""
+"""Integers beyond 64 bits are added up in two halves; the lower half has this many bits."""
 
 MANY = 10**4
-"""Cells beyond which noise of each by itself is as good as one that sums to zero, but for 25 parts
-in 100,000 of its variance, and much faster to draw."""
+"""Above this many cells, independent noise is much faster to draw than noise that sums to zero, and
+its variance is larger by only 25 parts in 100,000."""
 
 COARSE_BITS = 16
-"""The bits that the largest weight has at the least where there are many cells."""
+"""The fewest bits of the largest weight where there are many cells."""
 
 
 @storable("mechanisms.Additive")
@@ -46,31 +46,31 @@ COARSE_BITS = 16
 class Additive:
     """A weighted integer sum plus integer noise.
 
-    A person's value is an integer g in [0, grid]. The mechanism is the lattice point
-    floor(Σ k·g / grid) + noise, and everything else is computed from what it draws. It holds no
-    data: the sum comes in when it is drawn.
+    A person's value is an integer g in [0, grid]. The mechanism draws the lattice point
+    floor(Σ k·g / grid) + noise, and everything else is computed from that. It holds no data: the
+    sum is passed to `draw`.
 
     Guarantee:
         A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
-        points. Laplace noise changes by at most a factor e^{1/scale} from one lattice point to the
-        next, and staircase noise by at most e^{rate} over `steps` of them. So their loss is at most
-        m/scale, or ceil(m/steps)·rate, a rational number, which `epsilons.verify.exact` compares
-        with ε. Nothing is rounded after the sum.
+        points. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
+        lattice point to the next, and that of staircase noise by at most e^{rate} over `steps` of
+        them. So the person's loss is at most m/scale, or ceil(m/steps)·rate. This is a rational
+        number, which `epsilons.verify.exact` compares with ε. Nothing is rounded after the sum.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
         docs/proofs/additive.md.
 
     Attributes:
-        levels: the budgets ε.
-        counts: how many people have each.
-        weights: the integer weight k of a person of each level.
+        levels: budget levels ε.
+        counts: the number of people at each level.
+        weights: the integer weight k of a person at each level.
         reach: how far one person's g can move.
         grid: the divisor of the sum.
         law: the law of the noise.
-        divisor: D, in lattice points: what a mean is divided by.
+        divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
-        keep: None: everyone is surely used, except in `papers`.
+        keep: None: everyone is used with certainty, except in `papers`.
         moves: 1: a person changes one sum.
     """
 
@@ -90,11 +90,11 @@ class Additive:
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> int:
-        """The lattice point of the data, before noise."""
+        """Return the lattice point of the data, before noise."""
         return self.point(tally.sums)
 
     def point(self, sums: Integers) -> int:
-        """The lattice point of sums by level, floor(Σ k·sum / grid)."""
+        """Return the lattice point of sums by level, floor(Σ k·sum / grid)."""
         weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
         return int(weighted // self.grid)
 
@@ -110,10 +110,10 @@ class Additive:
         Args:
             source: where the randomness comes from.
             size: how many; None for one.
-            total: the lattice point of the data; with 0 the noise alone is drawn.
+            total: the lattice point of the data; with 0 the draw is noise only.
 
         Returns:
-            One Python integer, or an array: of int64 where everything fits, else of integers.
+            One Python integer, or an array: int64 where everything fits, else Python integers.
         """
         if size is None:
             return self.law.draw(source) + total
@@ -123,21 +123,21 @@ class Additive:
         return noise + total  # both are below 2⁶² in absolute value
 
     def estimate(self, drawn: int) -> float:
-        """The mean, in data units, that a lattice point stands for; perhaps outside the bounds."""
+        """Return the mean of a lattice point, in data units; it may be outside the bounds."""
         lo, hi = self.bounds
         return (lo + hi) / 2.0 + (hi - lo) * ratio(drawn - self._middle, self.divisor)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """`estimate`, for many at once."""
+        """Return `estimate` of many draws at once."""
         lo, hi = self.bounds
-        # Integers first where they are of any size; int64 may not hold the middle, a float does.
+        # Python integers are subtracted exactly. int64 may not hold the middle, but a float does.
         middle = int(self._middle) if drawn.dtype == object else float(self._middle)
         offsets = np.asarray(drawn - middle, dtype=np.float64)
         return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        """The largest loss of a person at each level; ∞ for those used without noise."""
         far = self.reach * self.moves
         return tuple(self.law.loss(-(-k * far // self.grid)) for k in self.weights.tolist())
 
@@ -145,13 +145,13 @@ class Additive:
     def scale(self) -> Fraction:
         """The scale of the Laplace noise, in lattice points.
 
-        For staircase noise it is steps/rate: of the Laplace noise that would cost the same.
+        For staircase noise it is steps/rate: the scale of Laplace noise with the same loss.
         """
         return self.law.pieces.scale
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator on a unit range, with the integer weights that are really used."""
+        """The estimator on a unit range, with the integer weights that are actually used."""
         weights = self.weights / float(self.divisor)
         stairs = stair_noise(self.law, ratio(Fraction(self.law.pieces.steps), self.divisor))
         if stairs is not None:
@@ -160,12 +160,12 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
+        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
     def _middle(self) -> Fraction:
-        """The lattice point that the middle of the range stands for."""
+        """The lattice point of the middle of the range."""
         return Fraction(self.all_weights, 2)
 
     @cached_property
@@ -176,11 +176,11 @@ class Additive:
 
 
 def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
-    """The mechanism of an allocation.
+    """Build the mechanism of an allocation.
 
-    Weights are e·2^s rounded down and the scale of the noise is 2^s: a person's loss is k/2^s ≤ e ≤
-    ε, whatever s is and whatever was rounded. With staircase noise weights are whole units, e/rate
-    times the lattice points of a unit: a person's loss is e.
+    Weights are e·2^s rounded down and the scale of the noise is 2^s, so a person's loss is k/2^s ≤
+    e ≤ ε for every s and every rounding. With staircase noise, weights are whole units: e/rate
+    times the lattice points of a unit, so a person's loss is e.
     """
     spent, counts = allocation.spent, allocation.counts
     if allocation.stairs is not None:
@@ -214,12 +214,12 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """The s of weights e·2^s: the largest gets `most` bits, or what keeps the noise fast to draw.
+    """Return the s of weights e·2^s: `most` bits for the largest, or fewer for fast noise.
 
     Args:
         spent: the effective budgets, ascending.
-        most: the bits that the largest weight may have.
-        reserved: the bits by which the scale of the noise is larger than 2^s.
+        most: how many bits the largest weight may have.
+        reserved: how many bits larger than 2^s the scale of the noise is.
     """
     largest = float(spent[-1])
     if math.isinf(largest):
@@ -229,12 +229,12 @@ def lattice(spent: Floats, *, most: int, reserved: int) -> int:
 
 
 def weights_of(spent: Floats, shift: int) -> Integers:
-    """e·2^shift rounded down: exact, for multiplying by a power of two is."""
+    """Return e·2^shift rounded down; multiplying by a power of two is exact."""
     return np.floor(np.ldexp(spent, shift)).astype(np.int64)
 
 
 def kept(keep: Floats) -> tuple[Fraction, ...]:
-    """Probabilities as multiples of 2^−53, rounded down."""
+    """Return probabilities as multiples of 2^−53, rounded down."""
     unit = 2**_KEEP_BITS
     return tuple(Fraction(int(p * unit), unit) for p in keep.tolist())
 
@@ -242,12 +242,12 @@ def kept(keep: Floats) -> tuple[Fraction, ...]:
 def sampled_losses(
     levels: Floats, losses: tuple[Fraction | float, ...], keep: tuple[Fraction, ...] | None
 ) -> tuple[Fraction | float, ...]:
-    """What people lose at most who are kept by coins: what coins were made for, if that is less.
+    """Return the largest losses of people kept by coins: at most the budgets the coins are for.
 
     Args:
-        levels: the budgets, for which the coins were made.
-        losses: of those who are surely kept.
-        keep: the probabilities; None if all surely are.
+        levels: the budgets for which the coins were made.
+        losses: the losses of people who are kept with certainty.
+        keep: the probabilities of being kept; None if everyone is.
     """
     if keep is None:
         return losses
@@ -259,7 +259,7 @@ def sampled_losses(
 
 
 def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt.NDArray[np.bool_]:
-    """Toss everyone's coin, exactly with the probability of their level."""
+    """Toss everyone's coin, with exactly the probability of their level."""
     unit = 2**_KEEP_BITS
     limits = np.array([int(p * unit) for p in keep], dtype=np.int64)
     return below_many(source, unit, len(level_of)) < limits[level_of]
@@ -268,7 +268,7 @@ def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt
 def weighed(
     weights: Floats, counts: Integers, scale: float, keep: tuple[Fraction, ...] | None
 ) -> Weighing:
-    """The estimator of integer weights as risk reads it: expected ones, where coins are tossed."""
+    """Return the estimator of integer weights for risk; with coins, its expected weights."""
     if keep is None:
         return Weighing(weights, counts, scale)
     chances = np.array([float(p) for p in keep])
@@ -276,7 +276,7 @@ def weighed(
 
 
 def ratio(numerator: Fraction, denominator: Fraction) -> float:
-    """numerator/denominator as a float, ±∞ where no float is large enough."""
+    """Return numerator/denominator as a float, ±∞ if no float is large enough."""
     quotient = numerator / denominator
     try:
         return float(quotient)
@@ -287,7 +287,7 @@ def ratio(numerator: Fraction, denominator: Fraction) -> float:
 def noisy_cells(
     law: Law, source: Source, cells: int, size: int | None, total: Any
 ) -> npt.NDArray[Any]:
-    """Integers by cell, each with noise of its own; by draw and cell, if a size is given."""
+    """Return integers by cell with independent noise; by draw and cell if a size is given."""
     rows = 1 if size is None else size
     noise = law.draw(source, rows * cells).reshape(rows, cells)
     drawn = around(total, noise)
@@ -295,17 +295,17 @@ def noisy_cells(
 
 
 def weighted(weights: Integers, sums: Integers) -> npt.NDArray[Any]:
-    """Σ weight·sum over levels, for each cell: exactly, in 64-bit integers where they fit.
+    """Return Σ weight·sum over levels for each cell: exactly, in 64-bit integers if they fit.
 
     Args:
-        weights: of a person of each level, from 0.
-        sums: by level and cell, from 0.
+        weights: the weight of a person at each level, at least 0.
+        sums: by level and cell, at least 0.
 
     Returns:
-        int64, or Python integers where some of them may be larger.
+        int64, or Python integers if some may be larger.
     """
     heaviest = int(weights.max())
-    whole = sum(sums.sum(axis=1).tolist())  # the people of one level fit 64 bits
+    whole = sum(sums.sum(axis=1).tolist())  # the sum of one level fits 64 bits
     if heaviest * max(whole, 1) < _SAFE:
         return np.asarray(weights @ sums)
     high, low = sums >> _HALF, sums & (2**_HALF - 1)
@@ -317,36 +317,36 @@ def weighted(weights: Integers, sums: Integers) -> npt.NDArray[Any]:
 
 
 def points(total: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Lattice points as an array: of int64 where noise beside them fits, too."""
+    """Return lattice points as an array: int64 if they still fit with noise added."""
     return np.array(total, dtype=object if max(map(abs, total)) >= 2**62 else np.int64)
 
 
 def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The total of the data with noise, in Python integers if either is."""
+    """Return the total of the data plus noise, in Python integers if either has them."""
     given = np.asarray(total)
-    if object in (noise.dtype, given.dtype):  # Python integers on both sides, lest one wraps
+    if object in (noise.dtype, given.dtype):  # Python integers on both sides, so neither wraps
         noise, given = noise.astype(object), given.astype(object)
     return np.asarray(noise + given)
 
 
-# The frozen mechanism of a mean with its spread: two integer sums, at the price of the first.
+# The mechanism of a mean with its spread: two integer sums, for the price of the first.
 
 
 @storable("mechanisms.SumAndSquares")
 @dataclass(frozen=True, eq=False)
 class SumAndSquares:
-    """A weighted sum of integers, and of their squares around the middle, each with its own noise.
+    """A weighted sum of integers, and one of their squares around the middle, each with noise.
 
     A person's value is an integer g in [0, grid], and their square is v =
-    floor((g − grid/2)² / grid). The mechanism is the pair of lattice points floor(Σ k·g / grid) and
-    floor(Σ k·v / grid), plus two noises of the law that the first would have alone. It holds no
-    data: the sums come in when it is drawn.
+    floor((g − grid/2)² / grid). The mechanism draws the lattice points floor(Σ k·g / grid) and
+    floor(Σ k·v / grid), plus two independent noises of the law that the first would have alone. It
+    holds no data: the sums are passed to `draw`.
 
     Guarantee:
-        A person who is replaced moves g and v together by at most `reach` = grid: who moves far
-        moves between places whose squares are alike. So with weight k they move the two lattice
-        points together by at most m = ceil(k·reach/grid) + 1, the one for two roundings, and not
-        at all if k is 0. Their loss is at most m/scale, a rational number, which
+        Replacing a person moves g and v together by at most `reach` = grid: if g moves far, it
+        moves between places whose squares are close. So with weight k they move the two lattice
+        points together by at most m = ceil(k·reach/grid) + 1, where the 1 is for two roundings, and
+        not at all if k is 0. Their loss is at most m/scale, a rational number, which
         `epsilons.verify.exact` compares with ε. Nothing is rounded after the sums.
 
     Reference:
@@ -354,15 +354,15 @@ class SumAndSquares:
         docs/proofs/moment.md.
 
     Attributes:
-        levels: the budgets ε.
-        counts: how many people have each.
-        weights: the integer weight k of a person of each level.
+        levels: budget levels ε.
+        counts: the number of people at each level.
+        weights: the integer weight k of a person at each level.
         reach: how far one person's g and v can move together.
         grid: the divisor of both sums.
         law: the law of each noise.
-        divisor: D, in lattice points: what a mean is divided by.
+        divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
-        keep: None: everyone is surely used.
+        keep: None: everyone is used with certainty.
     """
 
     kind = "sum and squares"
@@ -380,7 +380,7 @@ class SumAndSquares:
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
-        """The lattice points of the data, Σ g and Σ v of people, before noise."""
+        """Return the lattice points of the data, for Σ g and Σ v of people, before noise."""
         return self.alone.point(tally.sums), self.alone.point(tally.squares)
 
     @overload
@@ -399,7 +399,7 @@ class SumAndSquares:
         Args:
             source: where the randomness comes from.
             size: how many; None for one.
-            total: the lattice points of the data; with (0, 0) the noise alone is drawn.
+            total: the lattice points of the data; with (0, 0) the draw is noise only.
 
         Returns:
             A pair of Python integers, or an array of pairs: int64 where everything fits.
@@ -409,18 +409,18 @@ class SumAndSquares:
         return noisy_cells(self.law, source, 2, size, points(total))
 
     def estimate(self, drawn: tuple[int, int]) -> float:
-        """The mean, in data units, that a pair stands for; perhaps outside the bounds."""
+        """Return the mean of a drawn pair, in data units; it may be outside the bounds."""
         return self.alone.estimate(drawn[0])
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """`estimate`, for many at once."""
+        """Return `estimate` of many draws at once."""
         return self.alone.estimates(drawn[:, 0])
 
     def moments(self, drawn: tuple[int, int]) -> tuple[float, float]:
-        """How far from the middle, and how far squared, weighted people are on a unit range.
+        """Return the noisy first and second moment around the middle, on a unit range.
 
         Returns:
-            Σ w·(x − ½) and Σ w·(x − ½)² with their noises, of weights w = k/Σk.
+            Σ w·(x − ½) and Σ w·(x − ½)² plus noise, with weights w = k/Σk.
         """
         middle = Fraction(self.all_weights, 2)
         whole = Fraction(self.all_weights)
@@ -428,7 +428,7 @@ class SumAndSquares:
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most; ∞ for those who are used without noise."""
+        """The largest loss of a person at each level; ∞ for those used without noise."""
         return tuple(
             self.law.loss(-(-k * self.reach // self.grid) + 1) if k else Fraction(0)
             for k in self.weights.tolist()
@@ -441,12 +441,12 @@ class SumAndSquares:
 
     @property
     def weighing(self) -> Weighing:
-        """The estimator of the mean on a unit range, with the weights that are really used."""
+        """The estimator of the mean on a unit range, with the weights that are actually used."""
         return self.alone.weighing
 
     @property
     def slack(self) -> float:
-        """What integers may add to an error on a unit range: grid, fold, floor and lattice."""
+        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
         return self.alone.slack
 
     @property
@@ -456,7 +456,7 @@ class SumAndSquares:
 
     @cached_property
     def alone(self) -> Additive:
-        """The first sum by itself, which knows what a mean is."""
+        """The first sum on its own: the mechanism of the mean."""
         return Additive(
             self.levels,
             self.counts,
@@ -472,10 +472,10 @@ class SumAndSquares:
 def build_moments(
     allocation: Allocation, *, grid: int, bounds: tuple[float, float]
 ) -> SumAndSquares | Additive:
-    """The mechanism of an allocation: with squares, where they cost nothing.
+    """Build the mechanism of an allocation, with squares where they are free.
 
-    Weights are e·2^s rounded down, less one, for the second rounding: a person's loss is (k + 1)
-    /2^s ≤ e ≤ ε. A staircase, of which two sums could each cross a stair, is for the mean alone.
+    Weights are e·2^s rounded down, minus one for the second rounding, so a person's loss is
+    (k + 1)/2^s ≤ e ≤ ε. Staircase noise goes without squares: each of two sums could cross a stair.
     """
     alone = build(allocation, grid=grid, bounds=bounds)
     if allocation.stairs is not None:
@@ -484,14 +484,14 @@ def build_moments(
 
 
 def with_squares(alone: Additive, total: Fraction = Fraction(1)) -> SumAndSquares:
-    """The mechanism of a mean, with the squares beside it: weights are one less.
+    """Return the mechanism of a mean together with its squares; weights are one less.
 
     Args:
-        alone: the sum by itself, with Laplace noise or none.
-        total: what its weights add up to.
+        alone: the mechanism of the sum alone, with Laplace noise or none.
+        total: the sum of its weights.
     """
     weights, divisor = alone.weights, alone.divisor
-    if alone.law.loss(1) != np.inf:  # whoever is public loses nothing to a rounding
+    if alone.law.loss(1) != np.inf:  # without noise, a rounding costs nothing
         weights = np.maximum(weights - 1, 0)
         people = zip(weights.tolist(), alone.counts.tolist(), strict=True)
         divisor = Fraction(sum(k * n for k, n in people)) / total

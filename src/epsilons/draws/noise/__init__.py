@@ -1,4 +1,4 @@
-"""Exact noise on integers, each sampler beside its law; `Source` is the only door for entropy."""
+"""Exact noise on integers, each sampler next to its law; all entropy comes through a `Source`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Exact draws on integers: uniform numbers, coins of e^{-p/q}, counts, and parts of a sum.
+"""Exact draws on integers: uniform integers, coins of e^{-p/q}, counts, and compositions.
 
-No float decides anything here: every comparison is one of whole numbers.
+Floats decide only cases that are proven to be clear; every other comparison is between integers.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from epsilons.draws.noise.source import Source, natural
 from epsilons.errors import ArgumentError
 
-# Uniform integers below any bound, and uniform orders, by rejection: one, or many at once.
+# Uniform integers below any bound, and uniform permutations, by rejection: one or many at once.
 
 LARGEST = 1 << 62
-"""The largest bound of the vector form: results and their sums of two stay within int64."""
+"""The largest bound of the vector form: a result, and the sum of two, stays within int64."""
 
 
 def below(source: Source, m: int) -> int:
@@ -69,9 +69,9 @@ def below_many(source: Source, m: int, size: int) -> NDArray[np.int64]:
     if m == 1:
         return np.zeros(size, dtype=np.int64)
     surplus = (1 << 64) % m
-    if surplus == 0:  # a power of two: the low bits of a word are uniform as they are
+    if surplus == 0:  # m is a power of two: the low bits of a word are already uniform
         return (source.words(size) & np.uint64(m - 1)).view(np.int64)
-    # Words below the largest multiple of m are uniform on whole cycles of m; others are redrawn.
+    # Words below the largest multiple of m have uniform remainders; others are redrawn.
     cycles = np.uint64((1 << 64) - surplus)
     words = source.words(size)
     while not (good := words < cycles).all():
@@ -102,7 +102,7 @@ def below_each(source: Source, m: NDArray[np.int64]) -> NDArray[np.int64]:
     if len(m) and not 1 <= m.min() <= m.max() <= LARGEST:
         raise ArgumentError("m must be from 1 to 2**62 for many draws at once; use below().")
     bounds = m.view(np.uint64)
-    # 2**64 mod m, for unsigned numbers wrap. Words above the last whole cycle of m are redrawn.
+    # 2**64 mod m, because unsigned integers wrap. Words above the last full cycle of m are redrawn.
     last = ~((np.uint64(0) - bounds) % bounds)
     words = source.words(len(m)).copy()
     while len(again := np.flatnonzero(words > last)):
@@ -111,44 +111,44 @@ def below_each(source: Source, m: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def permutation(source: Source, size: int) -> NDArray[np.int64]:
-    """Draw an order of 0, ..., size - 1.
+    """Draw a permutation of 0, ..., size - 1.
 
     Args:
         source: where the bits come from.
         size: how many.
 
     Returns:
-        Each of 0, ..., size - 1 once.
+        Each of 0, ..., size - 1 exactly once.
 
     Raises:
         ArgumentError: `size` is not an integer of at least 0.
 
-    Guarantee: uniform on all orders, exactly.
+    Guarantee: uniform on all permutations, exactly.
     """
     size = natural("size", size)
     while True:
         words = source.words(size)
         order = np.argsort(words)
-        # Equal words would stay in some order of their own: draw again, and all orders are alike.
+        # The sort would decide the order of equal words. Given that all differ, it is uniform.
         if not (np.diff(words[order]) == 0).any():
             return order.astype(np.int64, copy=False)
 
 
 def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
-    """Draw many orders of 0, ..., size - 1.
+    """Draw many permutations of 0, ..., size - 1.
 
     Args:
         source: where the bits come from.
-        rows: how many orders.
-        size: of how many each.
+        rows: how many permutations.
+        size: the length of each.
 
     Returns:
-        An order in each row.
+        A permutation in each row.
 
     Raises:
         ArgumentError: `rows` or `size` is not an integer of at least 0.
 
-    Guarantee: independent, each uniform on all orders, exactly.
+    Guarantee: independent, each uniform on all permutations, exactly.
     """
     rows, size = natural("rows", rows), natural("size", size)
     words = source.words(rows * size).reshape(rows, size)
@@ -161,7 +161,7 @@ def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
 
 # Exact comparison of a uniform number with e^{-p/q}, in Python integers only.
 #
-# A uniform number is a stream of bits, of which as many are drawn as the comparison needs. It is
+# A uniform number is a stream of bits, and only as many are drawn as the comparison needs. It is
 # compared with two integers that enclose e^{-p/q} to that many bits.
 
 
@@ -177,11 +177,12 @@ def enclose(p: int, q: int, bits: int) -> tuple[int, int]:
         Integers (lo, hi), at most 3 apart.
 
     Guarantee: lo <= e^{-p/q} * 2**bits <= hi. For x = p/q in [0, 1] the terms x^j/j! are computed
-    as t_j = floor(t_{j-1} p / (q j)), which is short of the true term by at most 2 (1 for the
-    floor, and for j >= 2 at most half of the 2 before it). They fall and alternate in sign, so
-    what follows the last one is at most the first that is left out, which is at most 2 when its
-    t_j is 0. So a sum of n terms is off by at most 2n + 2 units of the working precision, whose
-    guard bits exceed it. Beyond x = 1 the whole part is a power of the enclosure of e^{-1}.
+    as t_j = floor(t_{j-1} p / (q j)). Each is below the true term by at most 2: 1 for the floor,
+    and for j >= 2 at most half of the 2 carried over. The true terms decrease and alternate in
+    sign, so the remainder of the series is at most the first omitted term, which is at most 2
+    when its t_j is 0. So a sum of n terms is off by at most 2n + 2 units of the working precision,
+    and the guard bits exceed that. For x > 1 the integer part is a power of the enclosure of
+    e^{-1}.
     """
     whole, rest = divmod(p, q)
     work = bits + bits.bit_length() + whole.bit_length() + 8
@@ -206,12 +207,12 @@ def _series(p: int, q: int, bits: int) -> tuple[int, int]:
 
 
 def continues_below(source: Source, lead: int, bits: int, p: int, q: int) -> bool:
-    """Decide whether a uniform number, of which the first bits are known, is below e^{-p/q}.
+    """Decide whether a uniform number U is below e^{-p/q}, given its first bits.
 
     Args:
         source: where the further bits come from.
         lead: the bits already drawn, as an integer.
-        bits: how many these are, at least 1.
+        bits: how many bits that is, at least 1.
         p: the numerator, at least 0.
         q: the denominator, at least 1.
 
@@ -219,7 +220,7 @@ def continues_below(source: Source, lead: int, bits: int, p: int, q: int) -> boo
         Whether U < e^{-p/q}.
 
     Guarantee: the answer is that of one real number U, uniform on those that begin with `lead`.
-    It is reached with probability one, for e^{-p/q} is irrational unless p = 0.
+    It ends with probability one, because e^{-p/q} is irrational unless p = 0.
     """
     if p == 0:
         return True
@@ -233,10 +234,10 @@ def continues_below(source: Source, lead: int, bits: int, p: int, q: int) -> boo
         bits += 64
 
 
-# How often a coin of e^{-1} falls heads before it falls tails: many at once, by inversion.
+# The number of heads of an e^{-1} coin before its first tails: many at once, by inversion.
 
 REACH = 44
-"""As far as the table goes: e^{-44} is the last power that a 64-bit word can still tell from 0."""
+"""The length of the table: e^{-44} is the last power that a 64-bit word distinguishes from 0."""
 
 
 def _threshold(j: int) -> int:
@@ -248,7 +249,7 @@ def _threshold(j: int) -> int:
 
 
 TABLE: NDArray[np.uint64] = np.array([_threshold(j) for j in range(REACH, 0, -1)], dtype=np.uint64)
-"""floor(2**64 e^{-j}) for j = REACH, ..., 1: rising, and no two alike."""
+"""floor(2**64 e^{-j}) for j = REACH, ..., 1: strictly increasing."""
 TABLE.flags.writeable = False
 
 
@@ -264,13 +265,13 @@ def steps_many(source: Source, size: int) -> NDArray[np.int64]:
 
     Guarantee: independent, P(V = j) = (1 - e^{-1}) e^{-j} exactly. V is the number of j with
     U < e^{-j} for one uniform U. The first 64 bits of U decide it unless they equal an entry of
-    the table, when further bits are drawn. A V that reaches the end of the table begins again
-    there, which the law allows: it has no memory.
+    the table; then further bits are drawn. A V that reaches the end of the table starts again
+    there, which is exact because the law is memoryless.
     """
     words = source.words(size)
     at_most = np.searchsorted(TABLE, words, side="right")  # how many thresholds are <= the word
     steps: NDArray[np.int64] = REACH - at_most
-    ties = np.flatnonzero(TABLE[at_most - 1] == words)  # index -1 is e^{-1}'s: no word below all
+    ties = np.flatnonzero(TABLE[at_most - 1] == words)  # if at_most is 0, -1 is e^{-1}: no tie
     for i in ties.tolist():
         j = int(steps[i]) + 1  # the word equals the threshold of e^{-j}
         steps[i] += continues_below(source, int(words[i]), 64, j, 1)
@@ -280,40 +281,40 @@ def steps_many(source: Source, size: int) -> NDArray[np.int64]:
     return steps
 
 
-# Coins that fall heads with probability e^{-p/q}, exactly.
+# Coins that come up heads with probability e^{-p/q}, exactly.
 
 CHUNK = 1 << 14
-"""Elements that are worked on together: few enough for their arrays to stay in the cache."""
+"""How many elements are processed together: few enough for their arrays to stay in the cache."""
 
 BAND = 2.0**-26
-"""Nearer than this to e^{-p/q}, a uniform number is compared exactly.
+"""A uniform number this close to e^{-p/q} is compared exactly.
 
 The filter computes d = E(p/q) - w in float64 and decides by its sign. It is right whenever
-|d| > BAND, because d differs from e^{-p/q} - U by less than BAND / 4. With u = 2**-53 and every
-operation correctly rounded (addition, multiplication, division and conversion, as IEEE 754 has
-them; a fused multiply-add only takes roundings away):
+|d| > BAND, because d differs from e^{-p/q} - U by less than BAND / 4. Let u = 2**-53, and let every
+operation be correctly rounded: addition, multiplication, division and conversion, as IEEE 754
+requires (a fused multiply-add only removes roundings). Then:
 
-- x = p/q has two conversions and one division, each with a relative error of at most u, and
-  p <= q gives x <= 1 even as rounded: 4u. y = x - 1/2 adds u/2. The slope of e^{-x} is at most 1
-  in size, so together they move the result by at most 5u.
-- E is the Taylor polynomial of e^{-1/2} e^{-y} of degree 8, |y| <= 1/2. What is left out is at most
+- x = p/q takes two conversions and one division, each with a relative error of at most u, and
+  p <= q gives x <= 1 even after rounding: 4u. y = x - 1/2 adds u/2. The slope of e^{-x} is at most
+  1 in size, so together they move the result by at most 5u.
+- E is the Taylor polynomial of e^{-1/2} e^{-y} of degree 8, |y| <= 1/2. Its remainder is at most
   e^{-1/2} (1/2)^9 / 9! * 20/19 < 2**-28.1.
-- Its coefficients are correctly rounded from enclosures, a relative error of 2u at most, and
+- Its coefficients are correctly rounded from enclosures, with a relative error of at most 2u, and
   Horner's rule in degree 8 has a relative error of at most 17u, both relative to
   e^{-1/2} e^{|y|} <= 1: 19u.
-- w is a 64-bit word times 2**-64: its conversion moves it by at most u, and U begins with that
-  word, so it is less than 2**-64 above. The subtraction adds at most u.
+- w is a 64-bit word times 2**-64. Its conversion moves it by at most u. U begins with that word,
+  so it is less than 2**-64 above it. The subtraction adds at most u.
 
-Altogether less than 2**-28.1 + 27u < 2**-28. The band is four times that.
+In total less than 2**-28.1 + 27u < 2**-28. The band is four times that.
 """
 
 DEGREE = 8
 
 
 def _coefficients() -> tuple[float, ...]:
-    """Return (-1)^k e^{-1/2} / k!, the highest power first."""
+    """Return (-1)^k e^{-1/2} / k!, highest power first."""
     lo, _ = enclose(1, 2, 128)
-    # The quotient of two Python integers is correctly rounded; 128 bits leave no more than that.
+    # Python rounds the quotient of two integers correctly; the error of `lo` is far smaller.
     return tuple((-1) ** k * (lo / ((1 << 128) * math.factorial(k))) for k in range(DEGREE, -1, -1))
 
 
@@ -321,7 +322,7 @@ COEFFICIENTS = _coefficients()
 
 
 def exp_minus(source: Source, p: int, q: int) -> bool:
-    """Toss one coin.
+    """Toss a coin that comes up heads with probability e^{-p/q}.
 
     Args:
         source: where the bits come from.
@@ -337,7 +338,7 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
     Guarantee: Bernoulli(e^{-p/q}), exactly.
 
     Reference: Canonne, Kamath and Steinke (2020), The Discrete Gaussian for Differential Privacy,
-    Algorithm 1, which asks for uniform integers alone.
+    Algorithm 1, which needs only uniform integers.
     """
     p, q = natural("p", p), natural("q", q, 1)
     while p > q:
@@ -348,7 +349,7 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
 
 
 def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
-    """Toss a coin of e^{-p/q}, 0 <= p <= q: the first k that fails with p/(qk) is odd."""
+    """Toss a coin of e^{-p/q}, 0 <= p <= q: the first of the coins p/(qk) to fail has an odd k."""
     k = 1
     bound = q
     while below(source, bound) < p:
@@ -358,12 +359,12 @@ def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
 
 
 def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss one coin for each numerator.
+    """Toss a coin of probability e^{-p/q} for each numerator p.
 
     Args:
         source: where the bits come from.
         p: the numerators: a one-dimensional int64 array, at least 0.
-        q: the denominator that they share, from 1 to 2**62.
+        q: their common denominator, from 1 to 2**62.
 
     Returns:
         True for heads, in the order of `p`.
@@ -371,8 +372,8 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
     Raises:
         ArgumentError: `p` or `q` is not of that kind.
 
-    Guarantee: independent, Bernoulli(e^{-p/q}) for each p, exactly. A uniform number decides by
-    a float filter outside a proven `BAND`, and by exact integers inside it.
+    Guarantee: independent, Bernoulli(e^{-p/q}) for each p, exactly. A float filter decides outside
+    a proven `BAND`, and exact integers decide inside it.
     """
     q = natural("q", q, 1)
     if q > LARGEST:
@@ -389,7 +390,7 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
 
 
 def _chunk(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss one chunk: whole parts of p/q by counting, what is left by the filter."""
+    """Toss the coins of one chunk: the integer part of p/q by counting, the rest by the filter."""
     if p.max() > q:
         whole = p // q
         # P(V >= whole) = e^{-whole}, and the two coins are independent.
@@ -411,7 +412,7 @@ def polynomial(x: NDArray[np.float64]) -> NDArray[np.float64]:
     Args:
         x: numbers in [0, 1].
 
-    Guarantee: additions and multiplications alone, for no standard binds a library's `exp`.
+    Guarantee: additions and multiplications only, because no standard specifies a library's `exp`.
     """
     y = x - 0.5
     value = y * COEFFICIENTS[0]
@@ -422,17 +423,17 @@ def polynomial(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return value
 
 
-# Geometric counts of ratio e^{-s/t}: how large the noise is, before it has a sign.
+# Geometric counts with ratio e^{-s/t}: the magnitude of noise, before it has a sign.
 
 WIDEST: Final = 1 << 53
-"""The largest numerator of a scale whose counts are drawn as int64."""
+"""The largest numerator of a scale for which counts are drawn as int64."""
 
 LIMIT: Final = 1 << 62
-"""No int64 reaches this: a larger magnitude is computed on Python integers."""
+"""No int64 reaches this; larger magnitudes are computed with Python integers."""
 
 
 def count(source: Source, t: int, s: int) -> int:
-    """Draw one count of scale t/s.
+    """Draw one geometric count of scale t/s.
 
     Args:
         source: where the bits come from.
@@ -444,9 +445,9 @@ def count(source: Source, t: int, s: int) -> int:
 
     Guarantee: P(Y = y) = (1 - a) a^y with a = e^{-s/t}, exactly.
 
-    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2: U below t, kept with probability
-    e^{-U/t}, and V of ratio e^{-1} make X = U + tV of ratio e^{-1/t}; and X // s is of ratio
-    e^{-s/t}.
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. U is uniform below t and accepted
+    with probability e^{-U/t}; V has ratio e^{-1}. Then X = U + tV has ratio e^{-1/t}, and X // s
+    has ratio e^{-s/t}.
     """
     u = below(source, t)
     while not exp_minus(source, u, t):
@@ -458,7 +459,7 @@ def count(source: Source, t: int, s: int) -> int:
 
 
 def count_candidates(source: Source, t: int, s: int, candidates: int) -> NDArray[Any]:
-    """Draw counts of scale t/s from some candidates, of which up to 37 % are not kept.
+    """Draw counts of scale t/s from candidates; up to 37 % of the candidates are rejected.
 
     Args:
         source: where the bits come from.
@@ -469,36 +470,36 @@ def count_candidates(source: Source, t: int, s: int, candidates: int) -> NDArray
     Returns:
         Counts: int64, or Python integers if any U + tV would reach 2**62.
 
-    Guarantee: independent, with the law of `count`, exactly, and independent of how many there
-    are. A large count is kept as drawn, never drawn again, for that would change the law.
+    Guarantee: independent, exactly with the law of `count`, and independent of how many there
+    are. A large count is kept as drawn: redrawing it would change the law.
     """
     u = below_many(source, t, candidates)
-    if t > 1:  # else U is 0, and always kept
+    if t > 1:  # otherwise U is 0, and always accepted
         u = u[exp_minus_many(source, u, t)]
     v = steps_many(source, len(u))
     if len(v) and int(v.max()) > (LIMIT - t) // t:
         large: NDArray[Any] = (u.astype(object) + t * v.astype(object)) // s
         return large
-    # No x reaches LIMIT here, so a larger divisor gives zeros as LIMIT does.
+    # No x reaches LIMIT here, so dividing by LIMIT or by any larger s gives zero.
     x = u + t * v
     return x if s == 1 else x // min(s, LIMIT)
 
 
 def batch(missing: int) -> int:
-    """Return how many candidates to try when so many results are still missing.
+    """Return how many candidates to try for the results that are still missing.
 
     Args:
         missing: how many results are still to be drawn.
 
-    Guarantee: a matter of speed alone: results are independent, and the first so many are taken.
+    Guarantee: this affects speed only. Results are independent, and the first `missing` are taken.
     """
     return min(CHUNK, 2 * missing + 16)
 
 
-# Whether noise leaves its first stair: one coin, exactly, at any rate.
+# Whether staircase noise leaves its first stair: one coin, exactly, at any rate.
 #
-# To draw a stair and to reject it if the first is narrow would take forever at a large rate: both
-# the first stair and those beyond are then unlikely. So the coin's probability is enclosed instead.
+# Rejection is too slow here: at a large rate both a narrow first stair and the stairs beyond it are
+# unlikely, so hardly any try would be accepted. The coin's probability is enclosed instead.
 
 WORD = 64
 
@@ -528,15 +529,15 @@ class Ascent:
         Returns:
             Integers (lo, hi).
 
-        Guarantee: lo <= P * 2**bits <= hi with lo < 2**bits and hi > 0, and they come as near
-        relative to 2**bits as one likes. P rises with b = e^{-rate}, so it is enclosed by its
-        values at the ends of an enclosure of b, which are ratios of integers.
+        Guarantee: lo <= P * 2**bits <= hi with lo < 2**bits and hi > 0. As bits grow, hi - lo
+        becomes arbitrarily small relative to 2**bits. P rises with b = e^{-rate}, so its values at
+        the ends of an enclosure of b enclose it; these are ratios of integers.
         """
         p, q = self.rate.numerator, self.rate.denominator
-        # Guard bits are for speed alone: P may be steeper than b by these weights, or by 1 / rate.
+        # Guard bits affect speed only: P may be steeper than b by these weights, or by 1 / rate.
         weights = self.stay.bit_length() + self.once.bit_length() + self.twice.bit_length()
         work = bits + weights + 2 * q.bit_length() + 8
-        # e^{-p/q} < 2**-work, of which `enclose` would compute all digits
+        # Otherwise e^{-p/q} < 2**-work, and `enclose` would compute all of its digits.
         lo, hi = enclose(p, q, work) if p < q * work else (0, 1)
         above, below = self._share(lo, work)
         least = (above << bits) // below
@@ -546,14 +547,14 @@ class Ascent:
     def _share(self, n: int, work: int) -> tuple[int, int]:
         """Return P as a ratio of integers for b = n / 2**work."""
         rest = (1 << work) - n
-        if rest == 0:  # the enclosure of b ends with 1, where t is infinite
+        if rest == 0:  # the enclosure of b ends at 1, where t is infinite
             return 1, 1
         heads = (self.once * rest + self.twice * n) * n
         return heads, self.stay * rest * rest + heads
 
     @cached_property
     def _first(self) -> tuple[int, int]:
-        """The enclosure to one word, which decides nearly always."""
+        """The enclosure to one word, which nearly always decides."""
         return self.enclose(WORD)
 
     def one(self, source: Source) -> bool:
@@ -578,7 +579,7 @@ class Ascent:
         lo, hi = self._first
         words = source.words(size)
         heads: NDArray[np.bool_] = words < np.uint64(lo)
-        # `hi` itself may be 2**64, which no word can be compared with
+        # `hi` itself may be 2**64, which does not fit in a word.
         near = ~heads & (words <= np.uint64(hi - 1))
         if near.any():
             for i in np.flatnonzero(near).tolist():
@@ -597,12 +598,12 @@ class Ascent:
 
 
 def rise(counts: NDArray[Any], steps: int, rest: NDArray[Any]) -> NDArray[Any]:
-    """Return counts * steps + rest, on Python integers if any of them would reach 2**62.
+    """Return counts * steps + rest, as Python integers if any of them would reach 2**62.
 
     Args:
-        counts: whole numbers of any sign.
-        steps: at least 1, at most `magnitude.WIDEST`.
-        rest: whole numbers, within 4 * steps of 0 unless they are Python integers, too.
+        counts: integers of any sign.
+        steps: at least 1, at most `WIDEST`.
+        rest: integers, within 4 * steps of 0 unless they are Python integers as well.
 
     Guarantee: nothing wraps.
     """
@@ -610,26 +611,26 @@ def rise(counts: NDArray[Any], steps: int, rest: NDArray[Any]) -> NDArray[Any]:
         largest = max(int(counts.max()), -int(counts.min())) + 4
         if largest > LIMIT // steps:
             counts = counts.astype(object)
-    # Python integers on one side make the other side and the result Python integers too.
+    # If one side has Python integers, so does the result.
     raised: NDArray[Any] = counts * steps + rest
     return raised
 
 
-# Uniform ways to write a number as a sum of whole parts: one, or many at once.
+# Uniform compositions of a number into positive integers: one, or many at once.
 
 
 def subset(source: Source, size: int, count: int) -> list[int]:
-    """Draw some of 0, ..., size - 1.
+    """Draw a subset of 0, ..., size - 1.
 
     Args:
         source: where the bits come from.
-        size: of how many, of any size.
-        count: how many, at most `size`.
+        size: the size of the whole set, of any magnitude.
+        count: how many elements to draw, at most `size`.
 
     Returns:
-        Different integers, ascending.
+        Distinct integers, ascending.
 
-    Guarantee: uniform on all subsets of so many, exactly.
+    Guarantee: uniform on all subsets of `count` elements, exactly.
 
     Reference: Bentley and Floyd (1987), Programming pearls: a sample of brilliance.
     """
@@ -645,10 +646,10 @@ def composition(source: Source, total: int, parts: int) -> list[int]:
 
     Args:
         source: where the bits come from.
-        total: of any size, at least `parts`.
-        parts: at least 1.
+        total: their sum, of any magnitude, at least `parts`.
+        parts: how many integers, at least 1.
 
-    Guarantee: uniform on all such lists, exactly: each is one set of places to cut at.
+    Guarantee: uniform on all such lists, exactly: each corresponds to one set of cut points.
     """
     cuts = [0, *(cut + 1 for cut in subset(source, total - 1, parts - 1)), total]
     return [after - before for before, after in itertools.pairwise(cuts)]
@@ -657,19 +658,19 @@ def composition(source: Source, total: int, parts: int) -> list[int]:
 def compositions(
     source: Source, total: NDArray[np.int64], parts: NDArray[np.int64], width: int
 ) -> NDArray[np.int64]:
-    """Draw many compositions.
+    """Draw many compositions, one in each row.
 
     Args:
         source: where the bits come from.
-        total: of each, at most 2**62.
-        parts: of each, from 1 to its total.
-        width: at least the most parts.
+        total: the sum of each, at most 2**62.
+        parts: the number of parts of each, from 1 to its total.
+        width: at least the largest number of parts.
 
     Returns:
-        A row for each: its parts, and then zeros.
+        A row for each: its parts, then zeros.
 
-    Guarantee: independent, each with the law of `composition`, exactly. A row whose places to cut
-    at are not all different is drawn again by `composition`, which depends on nothing before.
+    Guarantee: independent, each with the law of `composition`, exactly. A row whose cut points are
+    not all distinct is redrawn by `composition`, independently of what was drawn before.
     """
     ends = total[:, np.newaxis]
     inside = np.arange(width - 1) < parts[:, np.newaxis] - 1

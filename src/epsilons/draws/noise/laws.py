@@ -1,4 +1,4 @@
-"""Laws of one number: what every law states and does, and those with geometric tails."""
+"""Noise laws of one number: the interface of every law, and the laws with geometric tails."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from epsilons.draws.noise.source import Source, integer, natural, positive_ratio
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
-# What a law declares of itself: where it is flat, where it falls, and by how much.
+# What a law declares about itself: where it is flat, where it falls, and by how much.
 
 
 class Pieces(NamedTuple):
-    """All pieces of a law, in four plain facts that a checker can read to the end.
+    """All pieces of a law, in four plain facts that a checker can verify completely.
 
     Distances 0, ..., inner - 1 are one flat piece, and every `steps` distances after them another.
-    From each to the next the probability falls by e^{-rate}, and nowhere else: there is no room for
-    a hole or a bump between two points.
+    The probability falls by e^{-rate} from each piece to the next and nowhere else, so there can be
+    no hole or bump between two points.
 
     Attributes:
         shape: what the distance is. "point": only 0 can occur. "half-line": x, from 0 up. "line":
-            |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k steps it is
+            |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k steps, it is
             j + |k - j| pieces for x >= 0, and j + |k + j| for x < 0; other pairs cannot occur.
-            "closed": |z_1| + ... + |z_k| of a table; one that does not sum to 0 cannot occur.
+            "closed": |z_1| + ... + |z_k| of a table; tables that do not sum to 0 cannot occur.
             "cube": the largest of |z_1|, ..., |z_d|.
-        rate: by how much the logarithm of the probability falls; infinite for a point.
+        rate: the fall of the log-probability from each piece to the next; infinite for a point.
         steps: how many distances make a piece, at least 1.
-        inner: how many make the first one, from 1 to `steps`.
+        inner: how many distances make the first piece, from 1 to `steps`.
     """
 
     shape: str
@@ -46,23 +46,23 @@ class Pieces(NamedTuple):
 
     @property
     def scale(self) -> Fraction:
-        """The scale, in points, of the Laplace noise that costs the same; 0 for a point."""
+        """The scale, in points, of Laplace noise with the same loss; 0 for a point."""
         return self.steps / self.rate if isinstance(self.rate, Fraction) else Fraction(0)
 
     def loss(self, points: int) -> Fraction | float:
-        """The largest log-ratio of the law and itself, shifted by so many points.
+        """Return the largest log-ratio between the law and the law shifted by `points`.
 
         Args:
-            points: at least 0. Of a pair, what both coordinates move together, in one direction; of
-                a closed table, what some cells lose and others gain, together; of a cube, the
-                farthest that any number moves.
+            points: at least 0. For a pair: the distance both coordinates move together, in one
+                direction. For a closed table: what some cells lose and others gain, together. For a
+                cube: the farthest that any number moves.
 
         Returns:
-            A rational number, or infinity: where an outcome becomes possible that was not.
+            A rational number, or infinity if the shift makes an impossible outcome possible.
         """
         if points == 0:
             return Fraction(0)
-        # What a closed table loses in some cells it gains in others: never an odd number in all.
+        # A closed table gains in some cells what it loses in others: the total is never odd.
         whole = {"hourglass": self.steps, "closed": 2}.get(self.shape, 1)
         off = points % whole
         if self.shape in ("point", "half-line") or off:
@@ -73,14 +73,14 @@ class Pieces(NamedTuple):
 POINT: Final = Pieces("point", math.inf)
 
 
-# How far noise goes: the least distance that it exceeds seldom enough.
+# How far noise reaches: the smallest distance that it exceeds with probability at most beta.
 
 
 def least_beyond(beyond: Callable[[int], float], beta: float) -> int:
-    """Return the least distance of at least 0 that is exceeded with probability beta at most.
+    """Return the smallest distance of at least 0 that is exceeded with probability at most beta.
 
     Args:
-        beyond: the probability of more than a distance, which falls to 0.
+        beyond: the probability of exceeding a distance; it falls to 0.
         beta: above 0 and below 1.
 
     Raises:
@@ -99,16 +99,16 @@ def least_beyond(beyond: Callable[[int], float], beta: float) -> int:
     return high
 
 
-# What every law of noise can tell and do.
+# The interface of every noise law.
 
 
 class AnyLaw(ABC):
-    """What every law tells, of one number or of several that are distributed alike."""
+    """The interface of every law, of one number or of several identically distributed ones."""
 
     @property
     @abstractmethod
     def pieces(self) -> Pieces:
-        """Where the law is flat and where it falls: a declaration, which checkers read."""
+        """Where the law is flat and where it falls, as a declaration for checkers."""
 
     @property
     @abstractmethod
@@ -117,10 +117,10 @@ class AnyLaw(ABC):
 
     @abstractmethod
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one number, for `x` of at least 0."""
+        """Return P(X > x) for one number X and `x` of at least 0."""
 
     def deviation(self, beta: float) -> int:
-        """Return the least distance from 0 that one number exceeds with probability beta at most.
+        """Return the smallest d >= 0 such that P(|X| > d) is at most beta for one number X.
 
         Args:
             beta: above 0 and below 1.
@@ -131,15 +131,15 @@ class AnyLaw(ABC):
         return least_beyond(self._farther, beta)
 
     def _farther(self, x: int) -> float:
-        """Return the probability of a distance from 0 of more than `x`: of both sides."""
+        """Return the probability of a distance from 0 above `x`, on either side."""
         return 2.0 * self.tail(x)
 
     def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio of the law and itself, shifted by so many points.
+        """Return the largest log-ratio between the law and the law shifted by `points`.
 
         Args:
-            points: an integer of at least 0. Of two numbers, what both move together, in one
-                direction; of several, how far they move in the norm of the law.
+            points: an integer of at least 0. For two numbers: the distance both move together, in
+                one direction. For several: how far they move in the norm of the law.
 
         Raises:
             ArgumentError: `points` is not such a number.
@@ -148,7 +148,7 @@ class AnyLaw(ABC):
 
 
 class Law(AnyLaw):
-    """A distribution on the integers: its probabilities, and draws from exactly these."""
+    """A distribution on the integers: its probabilities, and exact draws from them."""
 
     @abstractmethod
     def exponent(self, x: int) -> Fraction | float:
@@ -172,9 +172,9 @@ class Law(AnyLaw):
             size: how many; None for a single integer.
 
         Returns:
-            A Python integer, or an array of `size` of them: int64, and of Python integers (dtype
-            object) if the numerator of the scale is above 2**53 or a draw would reach 2**62. Then
-            nothing wraps, and the draws are slower.
+            A Python integer, or an array of `size` of them. The array is int64. It is of Python
+            integers (dtype object) if the numerator of the scale is above 2**53 or a draw would
+            reach 2**62; then nothing wraps, and the draws are slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -200,7 +200,7 @@ class Law(AnyLaw):
 
 @dataclass(frozen=True, init=False)
 class _Scaled(Law):
-    """A law whose probabilities fall by a = e^{-1/scale} from each integer to the next."""
+    """A law whose probabilities fall by a factor a = e^{-1/scale} from each integer to the next."""
 
     scale: Fraction
 
@@ -219,7 +219,7 @@ class _Scaled(Law):
             return math.log1p(-math.exp(-rate))
         if rate > 1e-290:
             return math.log(-math.expm1(-rate))
-        # 1 - a is 1/scale to more digits than a float has, and may be too small for one.
+        # 1 - a equals 1/scale to more digits than a float has, and may be too small for a float.
         return math.log(self.scale.denominator) - math.log(self.scale.numerator)
 
     def _many(self, source: Source, size: int) -> NDArray[Any]:
@@ -233,12 +233,12 @@ class _Scaled(Law):
             part = self._candidates(source, batch(missing))[:missing]
             parts.append(part)
             missing -= len(part)
-        # One part of Python integers makes the whole array one: nothing is cast down.
+        # One part of Python integers turns the whole array into objects: nothing is cast down.
         return np.concatenate(parts)
 
     @abstractmethod
     def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
-        """Draw as many as some candidates give."""
+        """Propose `candidates` candidates, and return the draws that are accepted."""
 
 
 @storable("noise.Geometric")
@@ -259,7 +259,7 @@ class Geometric(_Scaled):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale from each integer to the next, and cannot be below 0."""
+        """The law falls by 1/scale from each integer to the next; nothing below 0 can occur."""
         return Pieces("half-line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction | float:
@@ -324,8 +324,8 @@ class DiscreteLaplace(_Scaled):
     Raises:
         ArgumentError: the scale is not such a number.
 
-    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. One draw is that algorithm; many
-    at once invert a 64-bit word for V and filter the coin of U, both with exact fallbacks.
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. A single draw is that algorithm.
+    Many at once invert a 64-bit word for V and filter the coin of U, both with exact fallbacks.
     """
 
     @cached_property
@@ -353,7 +353,7 @@ class DiscreteLaplace(_Scaled):
         Raises:
             ArgumentError: `x` is not an integer.
         """
-        # log tanh(1 / (2 scale)) in two terms of one sign, so that nothing cancels.
+        # log tanh(1 / (2 scale)) as two terms of the same sign, so nothing cancels.
         at_zero = self._log_one_minus_a() - math.log1p(math.exp(-self._rate))
         return at_zero - as_float(self.exponent(x))
 
@@ -378,7 +378,7 @@ class DiscreteLaplace(_Scaled):
         while True:
             size = count(source, self.scale.numerator, self.scale.denominator)
             negative = source.bits(1)
-            if size or not negative:  # else zero would have two signs, and be drawn twice as often
+            if size or not negative:  # zero has one sign only, or it would be twice as likely
                 return -size if negative else size
 
     def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
@@ -394,7 +394,7 @@ class DiscreteLaplace(_Scaled):
 @storable("noise.PointMass")
 @dataclass(frozen=True)
 class PointMass(Law):
-    """No noise: always 0. For a release in which everybody is public.
+    """No noise: always 0, for a release in which every record is public.
 
     Guarantee: P(0) = 1; no entropy is used.
     """
@@ -405,7 +405,7 @@ class PointMass(Law):
         return POINT
 
     def exponent(self, x: int) -> Fraction | float:
-        """Return 0 for zero, and infinity for all else.
+        """Return 0 for zero, and infinity otherwise.
 
         Args:
             x: an integer.
@@ -416,7 +416,7 @@ class PointMass(Law):
         return Fraction(0) if integer("x", x) == 0 else math.inf
 
     def log_pmf(self, x: int) -> float:
-        """Return 0 for zero, and minus infinity for all else.
+        """Return 0 for zero, and minus infinity otherwise.
 
         Args:
             x: an integer.
@@ -451,7 +451,7 @@ class PointMass(Law):
 
 
 def as_float(number: Fraction | float) -> float:
-    """Return the nearest float, infinity if it is beyond them all."""
+    """Return the nearest float, or infinity if the number is beyond all floats."""
     try:
         return float(number)
     except OverflowError:
@@ -459,7 +459,7 @@ def as_float(number: Fraction | float) -> float:
 
 
 def _ratio(rate: float) -> float:
-    """Return a / (1 - a)^2 for a = e^{-rate}, infinity if it is beyond all floats."""
+    """Return a / (1 - a)^2 for a = e^{-rate}, or infinity if that is beyond all floats."""
     if rate == 0.0:
         return math.inf
     inverse = 1.0 / -math.expm1(-rate)

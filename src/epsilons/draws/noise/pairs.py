@@ -1,4 +1,4 @@
-"""Laws of two numbers: two Laplace laws, the staircase on pairs, and the hourglass."""
+"""Noise laws of two numbers: two Laplace laws, the staircase on pairs, and the hourglass."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from epsilons.draws.noise.staircase import (
 )
 from epsilons.frozen import storable
 
-# What every law of noise for two numbers can tell and do.
+# The interface of every noise law of two numbers.
 
 
 class PairLaw(AnyLaw):
-    """A distribution on pairs of integers: its probabilities, and draws from exactly these.
+    """A distribution on pairs of integers: its probabilities, and exact draws from them.
 
-    Both coordinates have mean 0 and one variance.
+    Both coordinates have mean 0 and the same variance.
     """
 
     rate: Fraction
@@ -43,7 +43,7 @@ class PairLaw(AnyLaw):
 
     @abstractmethod
     def exponent(self, x: int, y: int) -> Fraction | float:
-        """Return log pmf(0, 0) - log pmf(x, y): exact, or infinite where it cannot occur."""
+        """Return log pmf(0, 0) - log pmf(x, y): exact, or infinite if the pair cannot occur."""
 
     @abstractmethod
     def log_pmf(self, x: int, y: int) -> float:
@@ -70,9 +70,9 @@ class PairLaw(AnyLaw):
             size: how many; None for a single pair.
 
         Returns:
-            A pair of Python integers, or an array of shape (size, 2): int64, and of Python integers
-            (dtype object) if `steps` or the denominator of the rate is above 2**53 or a draw would
-            reach 2**62. Then nothing wraps, and the draws are slower.
+            A pair of Python integers, or an array of shape (size, 2). The array is int64. It is of
+            Python integers (dtype object) if `steps` or the denominator of the rate is above 2**53
+            or a draw would reach 2**62; then nothing wraps, and the draws are slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -92,7 +92,7 @@ class PairLaw(AnyLaw):
         for start in range(0, size, CHUNK):
             x, y = self._chunk(source, min(CHUNK, size - start))
             parts.append(np.stack((x, y), axis=1))
-        # One part of Python integers makes the whole array one: nothing is cast down.
+        # One part of Python integers turns the whole array into objects: nothing is cast down.
         return np.concatenate(parts)
 
     @abstractmethod
@@ -101,16 +101,16 @@ class PairLaw(AnyLaw):
 
     @abstractmethod
     def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw both coordinates of some pairs, `steps` and the rate being small enough."""
+        """Draw both coordinates of `size` pairs; `steps` and the rate fit `WIDEST`."""
 
 
-# Two discrete Laplace laws side by side: the noise of a pair of sums.
+# Two independent discrete Laplace laws: noise for a pair of sums.
 
 
 @storable("noise.Laplaces")
 @dataclass(frozen=True, init=False)
 class Laplaces(PairLaw):
-    """Independent discrete Laplace laws of one scale.
+    """Independent discrete Laplace laws of the same scale.
 
     Guarantee: P(x, y) is proportional to e^{-(|x| + |y|) / scale} on all pairs of integers; draws
     are exact. A shift by (s, t) changes log P by at most (|s| + |t|) / scale.
@@ -163,7 +163,7 @@ class Laplaces(PairLaw):
 
     @property
     def covariance(self) -> float:
-        """The covariance of the coordinates: 0, for they are independent."""
+        """The covariance of the coordinates: 0, because they are independent."""
         return 0.0
 
     def tail(self, x: int) -> float:
@@ -190,17 +190,17 @@ class Laplaces(PairLaw):
 @storable("noise.Staircase2D")
 @dataclass(frozen=True, init=False)
 class Staircase2D(Stairs, PairLaw):
-    """The staircase law for two numbers that move by at most one unit together.
+    """The staircase law for two numbers that together move by at most one unit.
 
     Guarantee: P(x, y) is proportional to e^{-rate level(|x| + |y|)} on all pairs of integers, with
     level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by (s, t),
     |s| + |t| <= steps, changes no level by more than 1, so it changes log P by at most `rate`.
 
-    The draws use that 4s pairs have the distance s >= 1: (s - a, a) for a = 0, ..., s - 1, and
-    their quarter turns. Beyond the first ring s = inner + r + h steps, 0 <= r < steps. Those with
-    a < inner + r weigh e^{-rate h} for every h >= 0: so h is geometric, and (r, a) uniform. The
-    others have a = inner + r + i steps + r' with i < h: so h = 1 + i + i', where i and i' are
-    geometric and independent, and r and r' uniform. Nothing of this is rejected.
+    How draws work: 4s pairs have distance s >= 1, namely (s - a, a) for a = 0, ..., s - 1, and
+    their quarter turns. Beyond the first ring s = inner + r + h steps, 0 <= r < steps. Pairs with
+    a < inner + r weigh e^{-rate h} for every h >= 0, so h is geometric and (r, a) uniform. The
+    others have a = inner + r + i steps + r' with i < h, so h = 1 + i + i', where i and i' are
+    independent and geometric, and r and r' are uniform. Beyond the first ring nothing is rejected.
 
     Args:
         rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
@@ -216,7 +216,7 @@ class Staircase2D(Stairs, PairLaw):
 
     @classmethod
     def best(cls, rate: Fraction | int, steps: int) -> Staircase2D:
-        """Return the staircase of least variance.
+        """Return the staircase law of least variance.
 
         Args:
             rate: an integer or `Fraction` above zero.
@@ -258,13 +258,13 @@ class Staircase2D(Stairs, PairLaw):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """1 for the pair of zeros, and 4s for each distance s."""
+        """The log of the sum of weights: 1 for (0, 0), and 4s for each distance s."""
         with precisely(self.rate):
             return log_one_plus(4 * power_sum(1, odds(self.rate), self.steps, self.inner))
 
     @property
     def variance(self) -> float:
-        """The variance of either coordinate: at distance s the x^2 sum to (4s^3 + 2s) / 3."""
+        """The variance of either coordinate: at distance s, x^2 sums to (4s^3 + 2s) / 3."""
         with precisely(self.rate):
             t, n, g = odds(self.rate), self.steps, self.inner
             first = power_sum(1, t, n, g)
@@ -272,14 +272,14 @@ class Staircase2D(Stairs, PairLaw):
 
     @property
     def covariance(self) -> float:
-        """The covariance of the coordinates: 0, for (x, y) and (x, -y) are equally likely."""
+        """The covariance of the coordinates: 0, because (x, y) and (x, -y) are equally likely."""
         return 0.0
 
     def tail(self, x: int) -> float:
         """Return the probability of more than `x` in one coordinate.
 
-        At a distance s = x + u, u >= 1, there are 2u - 1 such pairs: r^2 on the r distances that
-        are left of a ring, and n (2r + (2k - 1) n) on the k-th ring after it.
+        At distance s = x + u, u >= 1, there are 2u - 1 such pairs: r^2 on the r distances that are
+        left of a ring, and n (2r + (2k - 1) n) on the k-th ring after it.
 
         Args:
             x: an integer of at least 0.
@@ -296,18 +296,18 @@ class Staircase2D(Stairs, PairLaw):
 
     @cached_property
     def _ascent(self) -> Ascent:
-        """Whether the distance is beyond the first ring."""
+        """The coin that decides whether the distance is beyond the first ring."""
         g, n = self.inner, self.steps
         return Ascent(self.rate, 1 + 2 * g * (g - 1), 2 * n * (2 * g + n - 1), 4 * n * n)
 
     @cached_property
     def _beyond(self) -> Ascent:
-        """Whether, beyond the first ring, a is at least inner + r."""
+        """The coin that decides, beyond the first ring, whether a is at least inner + r."""
         return Ascent(self.rate, 2 * self.inner + self.steps - 1, 2 * self.steps)
 
     @cached_property
     def _heights(self) -> Geometric:
-        """How many rings lie between."""
+        """The number of rings in between."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:
@@ -350,7 +350,8 @@ class Staircase2D(Stairs, PairLaw):
     def _disc(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Draw pairs of the first ring, which are equally likely.
 
-        x + y = u and x - y = v, of one parity and each within inner - 1 of 0, are all of them.
+        They are the pairs for which x + y and x - y have the same parity and are each within
+        inner - 1 of 0.
         """
         width = 2 * self.inner - 1
         parts = [np.empty((2, 0), dtype=np.int64)]
@@ -365,7 +366,7 @@ class Staircase2D(Stairs, PairLaw):
         return (u + v) // 2 - (self.inner - 1), (u - v) // 2
 
     def _low(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw s and a < inner + r: of all (u, v), two give each (r, a)."""
+        """Draw s and a < inner + r; each (r, a) comes from exactly two (u, v)."""
         n, g = self.steps, self.inner
         u, v = below_many(source, n, size), below_many(source, 2 * g + n - 1, size)
         folded = v >= g + u
@@ -391,13 +392,13 @@ class Staircase2D(Stairs, PairLaw):
         return np.where(kept, x, -x), np.where(kept, y, -y)
 
 
-# The hourglass law on pairs: two staircases for the budget of one, if their sum is whole.
+# The hourglass law on pairs: two staircases for the budget of one, if their sum is in whole units.
 
 
 @storable("noise.Hourglass")
 @dataclass(frozen=True, init=False)
 class Hourglass(Stairs, PairLaw):
-    """The hourglass law on pairs (x, y) of integers whose sum is a multiple of `steps`.
+    """The hourglass law on pairs (x, y) of integers with x + y a multiple of `steps`.
 
     Guarantee: with x + y = k steps and j = level(|x|), P(x, y) is proportional to e^{-rate h},
     where h = j + |k - j| for x >= 0 and h = j + |k + j| for x < 0; draws are exact. A shift by
@@ -418,7 +419,7 @@ class Hourglass(Stairs, PairLaw):
 
     @classmethod
     def best(cls, rate: Fraction | int, steps: int) -> Hourglass:
-        """Return the hourglass of least variance.
+        """Return the hourglass law of least variance.
 
         Args:
             rate: an integer or `Fraction` above zero.
@@ -465,7 +466,7 @@ class Hourglass(Stairs, PairLaw):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """That of the staircase times (1 + b) / (1 - b) = 1 + 2t."""
+        """The log-normalizer of the staircase plus log((1 + b) / (1 - b)) = log(1 + 2t)."""
         with precisely(self.rate):
             t = odds(self.rate)
             excess = 2 * (self.inner - 1) + 2 * self.steps * t
@@ -473,7 +474,7 @@ class Hourglass(Stairs, PairLaw):
 
     @property
     def variance(self) -> float:
-        """The variance of either coordinate, that of the staircase."""
+        """The variance of either coordinate, which is that of the staircase."""
         return self._across.variance
 
     @property
@@ -481,7 +482,7 @@ class Hourglass(Stairs, PairLaw):
         """The covariance of the coordinates, in closed form; it may have either sign.
 
         Given x, the mean of k is j with the sign of x. So E[xy] = steps E[|x| j] - E[x^2], and
-        the sum of a level(a) b^level(a) over all a >= 0 is what `mixed` says.
+        `mixed` is the sum of a level(a) b^level(a) over all a >= 0.
         """
         with precisely(self.rate):
             t, n, g = odds(self.rate), self.steps, self.inner
@@ -491,7 +492,7 @@ class Hourglass(Stairs, PairLaw):
             return float(2 * product / (2 * g - 1 + 2 * n * t))
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one coordinate, that of the staircase.
+        """Return the probability of more than `x` in one coordinate: that of the staircase.
 
         Args:
             x: an integer of at least 0.
@@ -508,7 +509,7 @@ class Hourglass(Stairs, PairLaw):
 
     @cached_property
     def _along(self) -> DiscreteLaplace:
-        """The law of k about its mean, whatever x is."""
+        """The law of k around its mean, the same for every x."""
         return DiscreteLaplace(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:
@@ -520,6 +521,6 @@ class Hourglass(Stairs, PairLaw):
     def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
         x = self._across.draw(source, size)
         j = self._level(np.abs(x))
-        # The mean of y given x, within one unit of 0, so that it cannot wrap where x did not.
+        # The mean of y given x is within one unit of 0, so it cannot wrap where x did not.
         middle = np.where(x >= 0, j, -j) * self.steps - x
         return x, rise(self._along.draw(source, size), self.steps, middle)

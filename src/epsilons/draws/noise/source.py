@@ -1,7 +1,7 @@
-"""Where randomness comes from: the only door for entropy.
+"""Sources of randomness: the only entry point for entropy.
 
-Every sampler takes a `Source` and reads bits from nothing else, so that what is private (`System`)
-and what is a simulation (`Seeded`) is decided in one place, by the caller, in sight.
+Every sampler takes a `Source` and reads bits from nothing else. So the caller decides in one
+visible place whether draws are private (`System`) or a simulation (`Seeded`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from epsilons.errors import ArgumentError
 
-# What the samplers accept: whole numbers only, for no float may decide what is protected.
+# What samplers accept: integers and fractions only, because no float may decide what is protected.
 
 
 def integer(name: str, value: object) -> int:
-    """Return `value` as a Python integer, NumPy's integers included and booleans not.
+    """Return `value` as a Python integer; NumPy integers are accepted, booleans are not.
 
     Args:
         name: the parameter, as the user types it.
@@ -30,7 +30,7 @@ def integer(name: str, value: object) -> int:
     Raises:
         ArgumentError: it is not an integer.
     """
-    if type(value) is int:  # the common case, and this stands in the path of every small request
+    if type(value) is int:  # the common case, on the path of every small request
         return value
     if not isinstance(value, bool):
         try:
@@ -46,7 +46,7 @@ def natural(name: str, value: object, least: int = 0) -> int:
     Args:
         name: the parameter, as the user types it.
         value: what the user gave.
-        least: the smallest that is accepted.
+        least: the smallest value that is accepted.
 
     Raises:
         ArgumentError: it is not such an integer.
@@ -68,7 +68,7 @@ def positive_rational(name: str, value: object) -> Fraction:
         ArgumentError: it is not an integer or a `Fraction`, or not above zero.
     """
     if isinstance(value, Fraction):
-        # A fraction may carry NumPy integers, which would wrap where Python's do not.
+        # A fraction may hold NumPy integers, which wrap where Python's do not.
         number = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, float):
         raise ArgumentError(
@@ -83,24 +83,24 @@ def positive_rational(name: str, value: object) -> Fraction:
 
 
 SEPARATE = int.from_bytes(b"epsilons", "big")
-"""What keeps `Seeded(seed)` apart from every stream that NumPy makes of the same seed."""
+"""Spawn key that separates `Seeded(seed)` from every stream NumPy makes from the same seed."""
 
 STRETCH = 4096
-"""Requests of at least this many bytes are stretched: below it `os.urandom` is the faster one."""
+"""Requests of at least this many bytes use a keystream; below it `os.urandom` is faster."""
 
 
 class Source(ABC):
     """A stream of independent, uniform random bits.
 
     Attributes:
-        private: whether the bits are unknown to everyone. Unless a source says so, it is not.
+        private: whether the bits are unknown to everyone; False unless a source says otherwise.
     """
 
     private: bool = False
 
     @classmethod
     def __subclasshook__(cls, other: type, /) -> bool:
-        """Whatever has these four is a source: a checker brings one without importing this room."""
+        """Any class with these four is a source: a checker brings one without importing this."""
         owned: set[str] = set().union(*map(vars, other.__mro__))
         four = {"bytes", "words", "bits", "private"} <= owned
         return four if cls is Source and four else NotImplemented
@@ -109,15 +109,15 @@ class Source(ABC):
     def bytes(self, count: int) -> builtins.bytes:
         """Return `count` random bytes.
 
-        Guarantee: independent and uniform on 0, ..., 255, and never given out before.
+        Guarantee: independent and uniform on 0, ..., 255, and never returned before.
         """
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """Return `count` random 64-bit words, perhaps as a read-only array.
+        """Return `count` random 64-bit words, possibly as a read-only array.
 
         Guarantee: independent and uniform on 0, ..., 2**64 - 1.
         """
-        # Little-endian by name, so that a seed gives the same words on every platform.
+        # Explicitly little-endian: a seed gives the same words on every platform.
         words = np.frombuffer(self.bytes(8 * count), dtype="<u8")
         return words.astype(np.uint64, copy=False)
 
@@ -134,12 +134,12 @@ class Source(ABC):
 class System(Source):
     """The entropy of the operating system: the source of every private release.
 
-    Small requests are bytes of `os.urandom`. Large ones are an AES-256-CTR keystream under a key
-    that `os.urandom` gives afresh *for every request*. Nothing is kept between requests, so there
-    is no state that a fork could copy, a thread could share or a core dump could show.
+    Small requests are bytes of `os.urandom`. Large ones are an AES-256-CTR keystream under a fresh
+    key from `os.urandom` *for every request*. Nothing is kept between requests, so there is no
+    state that a fork could copy, a thread could share or a core dump could reveal.
 
-    Guarantee: bits that no efficient observer can tell from independent uniform ones, as far as
-    `os.urandom` and AES-256 keep their promises.
+    Guarantee: no efficient observer can distinguish the bits from independent uniform ones, as far
+    as `os.urandom` and AES-256 keep their promises.
     """
 
     private = True
@@ -156,7 +156,7 @@ class System(Source):
         natural("count", count)
         if count < STRETCH:
             return os.urandom(count)
-        # Lazily: the import costs more than all the small requests of a short program together.
+        # Lazily: the import costs more than all small requests of a short program together.
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         # A key is used for one keystream only, so its counter may always begin at zero.
@@ -168,15 +168,15 @@ class System(Source):
 
 
 class Seeded(Source):
-    """A reproducible stream, for simulation: **never private**: the seed reveals everything.
+    """A reproducible stream for simulation. **Never private**: the seed reveals everything.
 
     The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed, spawn_key=(SEPARATE,))`, which
-    NumPy keeps the same on every platform and in every version. Bytes come in whole words: the rest
-    of a word is dropped, so the stream depends on the sizes of the requests. It is separate from
-    `numpy.random.default_rng(seed)` and everything spawned from it, so data made from the same seed
-    are unrelated to the noise.
+    NumPy keeps the same on every platform and in every version. Bytes come in whole words and the
+    rest of a word is dropped, so the stream depends on the sizes of the requests. It is separate
+    from `numpy.random.default_rng(seed)` and everything spawned from it, so data made from the same
+    seed are unrelated to the noise.
 
-    Guarantee: two sources of one seed answer the same requests with the same bits. Their
+    Guarantee: two sources with the same seed answer the same requests with the same bits. Their
     uniformity is statistical, and there is no protection against an adversary.
 
     Args:
@@ -221,7 +221,7 @@ class Seeded(Source):
 
 
 def resolve(source: Source | None) -> Source:
-    """Return `source`, or the system's entropy when there is none.
+    """Return `source`, or the system's entropy if it is None.
 
     Args:
         source: what the user gave.

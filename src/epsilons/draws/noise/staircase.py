@@ -25,13 +25,12 @@ from epsilons.frozen import storable
 # The stairs that three laws share: their parameters, their levels and the sums over them.
 #
 # With b = e^{-rate} every sum over the stairs is a polynomial in t = b / (1 - b) = 1 / (e^rate - 1)
-# whose coefficients are integers of at least 0. So nothing cancels, however large or small the
-# rate.
+# with nonnegative integer coefficients. So nothing cancels, however large or small the rate is.
 
 Distance = TypeVar("Distance", int, NDArray[Any])
 
 DIGITS: Final = 60
-"""Decimal digits that are left of a result, whatever its rate: a float has 17."""
+"""Decimal digits that a result keeps at any rate; a float has 17."""
 
 
 @dataclass(frozen=True, init=False)
@@ -40,10 +39,10 @@ class Stairs:
 
     Args:
         rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1. All stairs but the first are as
-            wide.
-        inner: the width of the first stair, from 1 to `steps`. It is at least 1 because zero must
-            lie on it: the hourglass of an empty first stair costs three times its rate.
+        steps: how many lattice points make one unit, at least 1. Every stair except the first is
+            this wide.
+        inner: the width of the first stair, from 1 to `steps`. It is at least 1 because 0 must lie
+            on it: an hourglass with an empty first stair would cost three times its rate.
 
     Raises:
         ArgumentError: a parameter is not such a number.
@@ -61,24 +60,24 @@ class Stairs:
             raise ArgumentError("inner must be at most steps.")
 
     def _level(self, distance: Distance) -> Distance:
-        """Return the stair of a distance of at least 0, which begins with 0."""
+        """Return the number of the stair at a distance of at least 0; the first stair is 0."""
         return (distance + (self.steps - self.inner)) // self.steps
 
     def _next(self, distance: int) -> tuple[int, int]:
-        """Return the stair of the next distance, and how many of its distances are left."""
+        """Return the stair of distance + 1, and how many distances of it are left."""
         level = self._level(distance + 1)
         return level, self.inner + level * self.steps - (distance + 1)
 
 
 def precisely(rate: Fraction, digits: int = DIGITS) -> AbstractContextManager[decimal.Context]:
-    """Open a decimal context in which sums over the stairs keep so many digits.
+    """Open a decimal context in which sums over the stairs keep `digits` digits.
 
     Args:
-        rate: the rate. 1 - e^{-rate} loses as many digits as 1/rate has before its point, and a
-            difference of sums that share their highest powers of 1/rate as many for each power.
-        digits: how many are to be left.
+        rate: the rate. 1 - e^{-rate} loses as many digits as 1/rate has before its decimal point. A
+            difference of sums with the same highest powers of 1/rate loses as many for each power.
+        digits: how many digits must be left.
 
-    Guarantee: nothing is taken from the context of the caller.
+    Guarantee: the caller's decimal context has no influence.
     """
     lost = 5 * len(str(rate.denominator // rate.numerator))
     return decimal.localcontext(
@@ -136,7 +135,7 @@ def power_sum(power: int, t: Decimal, steps: int, inner: int) -> Decimal:
         steps: the width of a stair.
         inner: the width of the first one.
 
-    Guarantee: right to the last digits of the context, for no term is below zero. The distances
+    Guarantee: correct to the last digits of the context, because no term is negative. The distances
     of stair k >= 1 are c + (k - 1) steps with c = inner, ..., inner + steps - 1, and the sum of
     (k - 1)^i b^k over k >= 1 is t, t^2, t^2 (1 + 2t), t^2 (1 + 6t + 6t^2) for i = 0, 1, 2, 3.
     """
@@ -155,30 +154,30 @@ def log_one_plus(excess: Decimal) -> float:
     Args:
         excess: at least 0.
     """
-    # Below this the sum would lose digits, and excess^2 / 2 is less than a float can tell.
+    # Below this the sum would lose digits, and excess^2 / 2 is too small to matter in a float.
     return float((1 + excess).ln() if excess > Decimal("1e-20") else excess)
 
 
-# How wide the first stair should be: the width of least variance, among all widths.
+# The best width of the first stair: the width of least variance, among all widths.
 #
-# The variance is M / W, two polynomials in the width g, and it rises from g to g + 1 where
-# D(g) = M(g + 1) W(g) - M(g) W(g + 1) is at least 0, a polynomial too. For pairs it may have two
-# valleys, one of them at g = 1, so a search that trusts one would go wrong. Here all changes of
-# sign of D are found: a polynomial is monotone between the changes of sign of its difference, which
-# is of a lower degree.
+# The variance is M / W, two polynomials in the width g. It rises from g to g + 1 where
+# D(g) = M(g + 1) W(g) - M(g) W(g + 1) is at least 0, which is a polynomial as well. For pairs the
+# variance may have two local minima, one of them at g = 1, so a search for one could go wrong. Here
+# all sign changes of D are found: a polynomial is monotone between the sign changes of its
+# difference polynomial, which has a lower degree.
 
 Parts = Callable[[int], tuple[Decimal, Decimal]]
 
 
 def best_inner(rate: Fraction | int, steps: int) -> int:
-    """Return the width of the first stair that gives `Staircase` its least variance.
+    """Return the width of the first stair that minimizes the variance of `Staircase`.
 
     Args:
         rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
         steps: how many lattice points make one unit, at least 1.
 
     Returns:
-        An integer from 1 to `steps`; the smallest, if several are equally good.
+        An integer from 1 to `steps`; the smallest if several are equally good.
 
     Raises:
         ArgumentError: a parameter is not such a number.
@@ -186,7 +185,7 @@ def best_inner(rate: Fraction | int, steps: int) -> int:
     Guarantee: no other width has a variance that is smaller by more than one part in 10**50.
 
     Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy, equation
-    (50), which is its share of `steps` as they grow.
+    (50), which is the limit of this width over `steps` as they grow.
     """
     rate, steps = positive_rational("rate", rate), natural("steps", steps, 1)
     with precisely(rate, _digits(steps)):
@@ -199,14 +198,14 @@ def best_inner(rate: Fraction | int, steps: int) -> int:
 
 
 def best_inner_2d(rate: Fraction | int, steps: int) -> int:
-    """Return the width of the first ring that gives `Staircase2D` its least variance.
+    """Return the width of the first ring that minimizes the variance of `Staircase2D`.
 
     Args:
         rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
         steps: how many lattice points make one unit, at least 1.
 
     Returns:
-        An integer from 1 to `steps`; the smallest, if several are equally good.
+        An integer from 1 to `steps`; the smallest if several are equally good.
 
     Raises:
         ArgumentError: a parameter is not such a number.
@@ -225,12 +224,12 @@ def best_inner_2d(rate: Fraction | int, steps: int) -> int:
 
 
 def _digits(steps: int) -> int:
-    """Return digits enough for D, whose terms cancel by up to seven powers of `steps`."""
+    """Return enough digits for D, where up to seven powers of `steps` cancel."""
     return 2 * DIGITS + 7 * len(str(steps))
 
 
 def _least(parts: Parts, degree: int, steps: int) -> int:
-    """Return the g from 1 to `steps` with the least ratio; D is of that degree."""
+    """Return the g from 1 to `steps` that minimizes the ratio; `degree` is the degree of D."""
     rows = [parts(g) for g in range(1, degree + 3)]
     values = [rows[i + 1][0] * rows[i][1] - rows[i][0] * rows[i + 1][1] for i in range(degree + 1)]
     candidates = [1, *_changes(_newton(values), steps - 1), steps]
@@ -243,7 +242,7 @@ def _least(parts: Parts, degree: int, steps: int) -> int:
 
 
 def _newton(values: Sequence[Decimal]) -> list[Decimal]:
-    """Return the differences at 1 of the polynomial with these values at 1, 2, 3, ..."""
+    """Return the forward differences at 1 of the polynomial with these values at 1, 2, 3, ..."""
     row, differences = list(values), []
     while row:
         differences.append(row[0])
@@ -252,14 +251,14 @@ def _newton(values: Sequence[Decimal]) -> list[Decimal]:
 
 
 def _changes(differences: Sequence[Decimal], last: int) -> list[int]:
-    """Return where in 1, ..., last a polynomial becomes negative or ceases to be.
+    """Return where in 1, ..., last a polynomial becomes negative or stops being negative.
 
     Args:
         differences: those of `_newton`: the polynomial is their sum, times binomials of g - 1.
-        last: where to end.
+        last: where to stop.
 
     Returns:
-        Each g at which the answer differs from that at g - 1, rising.
+        Each g where the sign differs from that at g - 1, ascending.
     """
     if len(differences) <= 1 or last < 2:
         return []
@@ -268,7 +267,7 @@ def _changes(differences: Sequence[Decimal], last: int) -> list[int]:
         return sum((d * math.comb(g - 1, i) for i, d in enumerate(differences)), Decimal(0)) < 0
 
     changes = []
-    # Without its first entry this is the difference polynomial: between its changes, one trend.
+    # Without its first entry this is the difference polynomial: monotone between its sign changes.
     ends = [1, *_changes(differences[1:], last - 1), last]
     for start, end in itertools.pairwise(ends):
         before = negative(start)
@@ -284,13 +283,13 @@ def _changes(differences: Sequence[Decimal], last: int) -> list[int]:
     return changes
 
 
-# The staircase law on the integers: the least variance for one number of a given sensitivity.
+# The staircase law on the integers: the smallest variance for one number of a given sensitivity.
 
 
 @storable("noise.Staircase")
 @dataclass(frozen=True, init=False)
 class Staircase(Stairs, Law):
-    """The staircase law: constant on stairs of `steps` integers, the first of them `inner` wide.
+    """The staircase law: constant on stairs of `steps` integers; the first is `inner` wide.
 
     Guarantee: P(x) is proportional to e^{-rate level(|x|)} with
     level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by at most `steps`
@@ -350,20 +349,20 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """log(2 inner - 1 + 2 steps t), without the cancellation of what is next to 1."""
+        """log(2 inner - 1 + 2 steps t), computed from its excess over 1 so that nothing cancels."""
         with precisely(self.rate):
             return log_one_plus(2 * (self.inner - 1) + 2 * self.steps * odds(self.rate))
 
     @property
     def variance(self) -> float:
-        """The variance, in closed form and right to the last digit of a float."""
+        """The variance, in closed form and correct to the last digit of a float."""
         with precisely(self.rate):
             t = odds(self.rate)
             squares = 2 * power_sum(2, t, self.steps, self.inner)
             return float(squares / (2 * self.inner - 1 + 2 * self.steps * t))
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x`: the rest of its stair, and all beyond.
+        """Return the probability of more than `x`: the rest of its stair, and all stairs beyond.
 
         Args:
             x: an integer of at least 0.
@@ -379,12 +378,12 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _ascent(self) -> Ascent:
-        """Whether x is beyond the first stair, which has one zero: never one for each sign."""
+        """The coin that decides whether x is beyond the first stair; 0 counts once there."""
         return Ascent(self.rate, 2 * self.inner - 1, 2 * self.steps)
 
     @cached_property
     def _heights(self) -> Geometric:
-        """How many stairs lie between x and the first one."""
+        """The number of stairs between x and the first one."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> int:
@@ -402,11 +401,11 @@ class Staircase(Stairs, Law):
         parts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
         starts = range(0, size, CHUNK)
         parts.extend(self._chunk(source, min(CHUNK, size - start)) for start in starts)
-        # One part of Python integers makes the whole array one: nothing is cast down.
+        # One part of Python integers turns the whole array into objects: nothing is cast down.
         return np.concatenate(parts)
 
     def _chunk(self, source: Source, size: int) -> NDArray[Any]:
-        """Draw some, `steps` and the rate being small enough."""
+        """Draw `size` integers; `steps` and the rate fit `WIDEST`."""
         ascends = self._ascent.many(source, size)
         far = np.flatnonzero(ascends)
         near = np.flatnonzero(~ascends)
@@ -420,7 +419,7 @@ class Staircase(Stairs, Law):
 
 
 def least_variance(rate: float) -> float:
-    """Return the variance of the best staircase in squared units, as its steps grow.
+    """Return the variance of the best staircase in squared units, in the limit of many steps.
 
     Args:
         rate: above zero.

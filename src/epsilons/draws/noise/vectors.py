@@ -1,4 +1,4 @@
-"""Laws of several numbers: a table whose noise sums to zero, and the cube of several sums."""
+"""Noise laws of several numbers: tables of noise that sums to zero, and the cube."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from epsilons.draws.noise.source import Source, integer, natural, positive_ratio
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
-# What every law of noise for several numbers can tell and do: tries are kept, or drawn again.
+# The interface of noise laws of several numbers, which are drawn by rejection.
 
 TOGETHER: Final = 1 << 16
-"""Numbers that are worked on together."""
+"""How many numbers are processed together."""
 
 
 class Tries(NamedTuple):
-    """What a law tries to make vectors of.
+    """What a law proposes vectors from: sums of geometric variables.
 
     Attributes:
-        entries: of a vector.
-        law: of the variables that are added up.
-        width: how many of them are.
+        entries: the number of entries of a vector.
+        law: the law of the variables that are added up.
+        width: how many variables are added up.
         fits: the largest sum for which int64 is used.
     """
 
@@ -50,16 +50,16 @@ class Tries(NamedTuple):
 
 
 class VectorLaw(AnyLaw):
-    """A distribution on vectors of integers, and draws from exactly these probabilities.
+    """A distribution on vectors of integers, and exact draws from it.
 
-    A sum of geometric variables is tried as the size of a vector, coins keep it or not, and a
-    vector of that size is drawn.
+    A sum of geometric variables is proposed as the size of a vector. Coins accept or reject it, and
+    then a vector of that size is drawn.
     """
 
     @property
     @abstractmethod
     def acceptance(self) -> float:
-        """The share of tries that a draw keeps."""
+        """The share of proposals that are accepted."""
 
     @overload
     def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
@@ -77,9 +77,9 @@ class VectorLaw(AnyLaw):
             size: how many; None for a single vector.
 
         Returns:
-            A tuple of Python integers, or an array with a row for each vector: int64, and of Python
-            integers (dtype object) where the class says that they are needed. Then nothing wraps,
-            and the draws are slower.
+            A tuple of Python integers, or an array with a row for each vector. The array is int64.
+            It is of Python integers (dtype object) where the class says that they are needed; then
+            nothing wraps, and the draws are slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -98,61 +98,61 @@ class VectorLaw(AnyLaw):
         most = max(TOGETHER // max(entries, width), 1)
         missing = size
         while missing > 0:
-            # How many are tried is a matter of speed: each is kept or not for itself.
+            # How many are tried affects speed only: each is accepted or rejected on its own.
             tries = min(int(missing / self.acceptance) + 1, most)
             sizes = law.draw(source, tries * width).reshape(tries, width)
-            # A float sum of so few numbers is right to a millionth: what is below the limit fits.
+            # A float sum of so few numbers is right to a millionth, so sums below `fits` fit int64.
             if sizes.dtype == object or sizes.sum(axis=1, dtype=np.float64).max() > fits:
                 part = self._slowly(source, [sum(map(int, row)) for row in sizes.tolist()])
             else:
                 part = self._kept(source, sizes.sum(axis=1))
             parts.append(part[:missing])
             missing -= len(parts[-1])
-        # One part of Python integers makes the whole array one: nothing is cast down.
+        # One part of Python integers turns the whole array into objects: nothing is cast down.
         return np.concatenate(parts)
 
     @property
     @abstractmethod
     def _tries(self) -> Tries:
-        """What is tried."""
+        """The law and the number of variables that proposals are made of."""
 
     @abstractmethod
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the vectors of those tries that are kept, `r` being their sizes."""
+        """Return the vectors of the accepted proposals; `r` are the sizes of all proposals."""
 
     @abstractmethod
     def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
-        """Return the same, on Python integers of any size."""
+        """Return the same as `_kept`, with Python integers of any size."""
 
 
-# The law of a closed table: noise in every cell that sums to zero.
+# The law of a closed table: noise in every cell, which sums to zero.
 
 FEW: Final = 6
-"""So many cells can be drawn at any scale: at least one try in C(10, 5) = 252 is kept."""
+"""This many cells can be drawn at any scale: at least one try in C(10, 5) = 252 is accepted."""
 
 TRIES: Final = 7
-"""More cells are drawn if there are at most so many times the scale of them: then at least e^{-7},
-one try in 1,097, is kept."""
+"""More cells can be drawn if they, less one, are at most this many times the scale: then at least
+e^{-7}, one try in 1,097, is accepted."""
 
 HALF: Final = LIMIT / 2
-"""What positive cells may sum to where int64 is used."""
+"""The largest sum of positive cells for which int64 is used."""
 
 
 @storable("noise.Closed")
 @dataclass(frozen=True, init=False)
 class Closed(VectorLaw):
-    """Tables of integers that sum to zero, each the less likely the larger its entries are.
+    """Tables of integers that sum to zero; the probability falls with the sum of absolute entries.
 
     Guarantee: P(z) is proportional to e^{-(|z_1| + ... + |z_k|) / scale} on all integer vectors of
-    k = `cells` entries with the sum 0, and no other occurs; draws are exact. A shift by d with
-    d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale. So `loss` is of what
-    some cells lose and others gain, together: if that is odd, the sum cannot have stayed 0, and the
-    loss is infinite.
+    k = `cells` entries that sum to 0, and no other vector occurs; draws are exact. A shift by d
+    with d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale. `loss` takes
+    the total that some cells lose and others gain. If that is odd, the sum cannot have stayed 0,
+    and the loss is infinite.
 
-    What all positive cells sum to is tried as a sum of k - 1 geometric variables, and how many
-    cells are positive as a share of a random subset; coins of whole numbers keep a try with the
-    ratio of its true probability and that one. Tables are of Python integers if the numerator of
-    scale/2 is above 2**53 or a draw could reach 2**62.
+    The sum of the positive cells is proposed as a sum of k - 1 geometric variables, and the number
+    of positive cells from a random subset. Coins with rational probabilities accept a proposal with
+    the ratio of its true probability to its proposal probability. Tables are of Python integers if
+    the numerator of scale/2 is above 2**53 or a draw could reach 2**62.
 
     Args:
         scale: an integer or `Fraction` above zero.
@@ -160,10 +160,10 @@ class Closed(VectorLaw):
 
     Raises:
         ArgumentError: the scale or the number of cells is not such a number; or there are more than
-            `FEW` cells, and more than `TRIES` times the scale: hardly any try would be kept.
+            `FEW` cells and hardly any try would be accepted (see `TRIES`).
 
     Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
-    norm whose unit ball is all that one person can change. Proof: docs/proofs/closed.md.
+    norm whose unit ball is everything that one person can change. Proof: docs/proofs/closed.md.
     """
 
     scale: Fraction
@@ -184,7 +184,7 @@ class Closed(VectorLaw):
         return Pieces("closed", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction | float:
-        """Return log pmf(0) - log pmf(z) = (|z_1| + ... + |z_k|) / scale; infinite off the plane.
+        """Return log pmf(0) - log pmf(z) = (|z_1| + ... + |z_k|) / scale; infinite if sum(z) != 0.
 
         Args:
             z: an integer for each cell.
@@ -212,29 +212,29 @@ class Closed(VectorLaw):
     def variance(self) -> float:
         """The variance of a cell: (k - 1)/(k + 1) (x P_k(x)/P_{k-1}(x) - 1), x = coth(1/scale).
 
-        P_k is the polynomial of Legendre; for large scales that is (k - 1)(2k - 1)/(k(k + 1))
+        P_k is the k-th Legendre polynomial. For large scales this is (k - 1)(2k - 1)/(k(k + 1))
         times scale^2.
         """
         p, k = self._p, self.cells
         if p == 0.0:
             return math.inf
         q2, v = 2.0 * self._q, float(self._excess[-1])
-        # x = 1 + 2q/p and P_k/P_{k-1} = 1 + v/p: the ones cancel, and nothing else does.
+        # x = 1 + 2q/p and P_k/P_{k-1} = 1 + v/p: only the ones cancel, and they do so exactly.
         return (k - 1) / (k + 1) * ((q2 + v) * p + q2 * v) / p / p
 
     @property
     def covariance(self) -> float:
-        """The covariance of two cells: what makes the variance of their sum over all cells 0."""
+        """The covariance of two cells: it makes the variance of the sum of all cells 0."""
         return -self.variance / (self.cells - 1)
 
     @cached_property
     def acceptance(self) -> float:
-        """The share of tries that a draw keeps: at least e^{-(cells - 1)/scale}."""
+        """The share of proposals that are accepted: at least e^{-(cells - 1)/scale}."""
         n = np.arange(1.0, self.cells)
         return math.exp(self._log_ratios - float(np.log(2.0 * (2.0 * n - 1.0) / n).sum()))
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one cell: exact, but for rounding of floats.
+        """Return the probability of more than `x` in one cell: exact up to float rounding.
 
         Args:
             x: an integer of at least 0.
@@ -249,7 +249,7 @@ class Closed(VectorLaw):
         step = as_float(h)
         per = self._p / step if step > 0.0 else 1.0
         n = np.arange(m)
-        # log C(2m - 1 - n, m), and log(C(m + x, n) p^n) in terms that are not large.
+        # log C(2m - 1 - n, m), and log(C(m + x, n) p^n) as a sum of terms that are not large.
         ways = np.concatenate([[0.0], np.cumsum(np.log((m + n[1:]) / n[1:]))])[::-1]
         beside = (as_float((m + x) * h) * per - n[:-1] * self._p) / n[1:]
         logs = ways + np.concatenate([[0.0], np.cumsum(np.log(beside))]) - (m - 1 - n) * step
@@ -261,7 +261,7 @@ class Closed(VectorLaw):
         return Tries(self.cells, Geometric(self.scale / 2), self.cells - 1, HALF)
 
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the tables of those tries that are kept, `r` being what positive cells sum to."""
+        """Return the tables of the accepted proposals; `r` are the sums of their positive cells."""
         k, d = self.cells, self.cells - 1
         j = (permutations(source, len(r), 2 * d)[:, :d] < k).sum(axis=1)
         zeros = [i for i in np.flatnonzero(r == 0).tolist() if self._stays_empty(source)]
@@ -279,16 +279,16 @@ class Closed(VectorLaw):
         place = np.arange(k) - j[:, np.newaxis]
         entries = np.where(place < 0, up, 1 - np.take_along_axis(down, np.maximum(place, 0), 1))
         np.put_along_axis(tables, permutations(source, len(good), k), entries, axis=1)
-        # In the order of the tries: how long it takes to keep one says nothing, nor does its place.
+        # Keep the order of the tries: taking the first few must not favour any kind of table.
         order = np.argsort(np.concatenate([good, np.array(zeros, dtype=np.int64)]), kind="stable")
         return np.concatenate([tables, np.zeros((len(zeros), k), dtype=np.int64)])[order]
 
     def _stays_empty(self, source: Source) -> bool:
-        """Toss the coin of a try in which nothing is positive: C(2k - 2, k - 1) ways are one."""
+        """Accept a proposal without positive cells: with probability 1 / C(2k - 2, k - 1)."""
         return below(source, math.comb(2 * self.cells - 2, self.cells - 1)) == 0
 
     def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
-        """Return the same, on Python integers of any size."""
+        """Return the same as `_kept`, with Python integers of any size."""
         found = [table for r in sizes if (table := self._tried(source, r)) is not None]
         tables = np.empty((len(found), self.cells), dtype=object)
         for row, table in enumerate(found):
@@ -296,7 +296,7 @@ class Closed(VectorLaw):
         return tables
 
     def _tried(self, source: Source, r: int) -> list[int] | None:
-        """Return one table whose positive cells sum to `r`; None if the try is not kept."""
+        """Return one table whose positive cells sum to `r`, or None if the try is rejected."""
         k, d = self.cells, self.cells - 1
         if r == 0:
             return [0] * k if self._stays_empty(source) else None
@@ -312,7 +312,7 @@ class Closed(VectorLaw):
 
     @cached_property
     def _q(self) -> float:
-        """The ratio e^{-2/scale} by which tables fall when one point moves to another cell."""
+        """The ratio e^{-2/scale} of probabilities when one point moves to another cell."""
         return math.exp(-as_float(2 / self.scale))
 
     @cached_property
@@ -328,7 +328,7 @@ class Closed(VectorLaw):
 
     @cached_property
     def _excess(self) -> NDArray[np.float64]:
-        """What P_n/P_{n-1} exceeds 1 by, times p, for n = 1, ..., cells: Legendre's recursion."""
+        """The numbers p (P_n/P_{n-1} - 1) for n = 1, ..., cells, by Legendre's recursion."""
         p, q2 = self._p, 2.0 * self._q
         found = np.empty(self.cells)
         excess = found[0] = q2
@@ -339,18 +339,18 @@ class Closed(VectorLaw):
 
     @cached_property
     def _log_ratios(self) -> float:
-        """log(p^{k-1} Z), Z = P_{k-1}(coth(1/scale)) being what all e^{-|z|/scale} sum to."""
+        """log(p^{k-1} Z); Z = P_{k-1}(coth(1/scale)) is Σ e^{-|z|/scale} over all tables z."""
         return float(np.log(self._p + self._excess[:-1]).sum())
 
 
-# The law of the cube: noise of several sums, as likely as its largest entry is small.
+# The law of the cube: noise for several sums; its probability falls with its largest entry.
 
 FEW_SUMS: Final = 5
-"""So many numbers can be drawn at any scale: at least one try in 2^5·5! = 3,840 is kept."""
+"""This many numbers can be drawn at any scale: at least one try in 2^5·5! = 3,840 is accepted."""
 
 CUBE_TRIES: Final = 14
-"""More are drawn if there are at most so many times the scale of them: then at least e^{-7}, one
-try in 1,097, is kept."""
+"""More can be drawn if they are at most this many times the scale: then at least e^{-7}, one try in
+1,097, is accepted."""
 
 QUARTER: Final = LIMIT / 4
 """Half the side of the largest cube for which int64 is used."""
@@ -359,16 +359,16 @@ QUARTER: Final = LIMIT / 4
 @storable("noise.Cube")
 @dataclass(frozen=True, init=False)
 class Cube(VectorLaw):
-    """Vectors of integers, each the less likely the larger its largest entry is.
+    """Vectors of integers; the probability falls with the largest absolute entry.
 
     Guarantee: P(z) is proportional to e^{-max(|z_1|, ..., |z_d|) / scale} on all integer vectors of
     d = `dimension` entries; draws are exact. A shift by at most m in every entry changes log P by
-    at most m / scale: so `loss` is of how far any entry moves.
+    at most m / scale, so `loss` takes the farthest that any entry moves.
 
-    Half the side of a cube is tried as a sum of d + 1 geometric variables, coins of whole numbers
-    keep a try with the ratio of its true probability and that one, and every entry is uniform
-    within the cube. Vectors are of Python integers if the numerator of the scale is above 2**53 or
-    a draw could reach 2**60.
+    Half the side of a cube is proposed as a sum of d + 1 geometric variables. Coins with rational
+    probabilities accept a proposal with the ratio of its true probability to its proposal
+    probability, and every entry is uniform within the cube. Vectors are of Python integers if the
+    numerator of the scale is above 2**53 or a draw could reach 2**60.
 
     Args:
         scale: an integer or `Fraction` above zero.
@@ -376,11 +376,11 @@ class Cube(VectorLaw):
 
     Raises:
         ArgumentError: the scale or the dimension is not such a number; or there are more than
-            `FEW_SUMS` entries, and more than `CUBE_TRIES` times the scale: hardly any try would be
-            kept.
+            `FEW_SUMS` entries and more than `CUBE_TRIES` times the scale: hardly any try would be
+            accepted.
 
     Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
-    norm whose unit ball is all that one person can change. Proof: docs/proofs/cube.md.
+    norm whose unit ball is everything that one person can change. Proof: docs/proofs/cube.md.
     """
 
     scale: Fraction
@@ -431,17 +431,18 @@ class Cube(VectorLaw):
         """The variance of an entry; for large scales (d + 1)(d + 2)/3 times scale^2."""
         if self._p == 0.0:
             return math.inf
-        # A third of the mean of R(R + 1), whose sum 2a/(1 - a)^3 is taken through d factors 2R + 1.
+        # The variance is E[R(R + 1)]/3, R half the side: start from Σ R(R + 1) a^R = 2a/(1 - a)^3
+        # and multiply the terms by 2R + 1, d times.
         above = _powers(self._a, [0.0, 2.0], 3, self.dimension)[-1]
         return above / math.exp(self._log_kept) / 3.0 / self._p / self._p
 
     @property
     def acceptance(self) -> float:
-        """The share of tries that a draw keeps: at least e^{-dimension/(2 scale)}."""
+        """The share of proposals that are accepted: at least e^{-dimension/(2 scale)}."""
         return math.exp(self._log_kept)
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one entry: exact, but for rounding of floats.
+        """Return the probability of more than `x` in one entry: exact up to float rounding.
 
         Args:
             x: an integer of at least 0.
@@ -456,7 +457,7 @@ class Cube(VectorLaw):
         return self._expanded(natural("x", x), self.dimension - 1, ways - ways[0] + logs)
 
     def largest_tail(self, x: int) -> float:
-        """Return the probability that some entry is more than `x` away from 0: exact, as `tail`.
+        """Return the probability that some entry is farther than `x` from 0: exact as in `tail`.
 
         Args:
             x: an integer of at least 0.
@@ -464,8 +465,8 @@ class Cube(VectorLaw):
         Raises:
             ArgumentError: `x` is not such a number.
         """
-        # The sum over r = x + t of ((2r + 1)^d - (2r - 1)^d) a^r, by powers of 2x: the first has
-        # no such difference.
+        # The sum over r = x + t of ((2r + 1)^d - (2r - 1)^d) a^r, by powers of 2x. The term j = 0
+        # is zero.
         j = np.arange(1.0, self.dimension + 1)
         ways = np.cumsum(np.log((self.dimension + 1.0 - j) / j))
         return self._expanded(
@@ -477,7 +478,7 @@ class Cube(VectorLaw):
         return Tries(self.dimension, Geometric(self.scale), self.dimension + 1, QUARTER)
 
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the vectors of those tries that are kept, `r` being half the sides of cubes."""
+        """Return the vectors of the accepted proposals; `r` are half the sides of their cubes."""
         side = 2 * r[:, np.newaxis] + 1
         coins = side + 2 * np.arange(1, self.dimension + 1) - 1
         heads = below_each(source, coins.ravel()).reshape(coins.shape) < side
@@ -487,7 +488,7 @@ class Cube(VectorLaw):
         return np.asarray(drawn - good[:, np.newaxis])
 
     def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
-        """Return the same, on Python integers of any size."""
+        """Return the same as `_kept`, with Python integers of any size."""
         d = self.dimension
         kept = [
             r
@@ -500,15 +501,15 @@ class Cube(VectorLaw):
         return vectors
 
     def _expanded(self, x: int, power: int, logs: NDArray[np.float64]) -> float:
-        """Return the sum of e^{logs_j} (2x)^(power - j) a^x over all (2R + 1)^d a^R, or cubes.
+        """Return Σ_j e^{logs_j} (2xp)^(power - j) a^x over p^(d + 1) Σ_R (2R + 1)^d a^R, p = 1 - a.
 
-        Terms are in units of 1/(1 - a): with p = 1 - a, (2x)^i is (2xp)^i / p^i.
+        `logs` contain the other powers of p: (2x)^i = (2xp)^i / p^i, and both sides share them.
         """
         fall = as_float(x / self.scale)
         if fall > 6.0 * self.dimension + 2000.0:
             return 0.0  # less than e^{-1000}
         step = as_float(1 / self.scale)
-        # 2xp where x may be beyond all floats, and p too small for one.
+        # 2xp, where x may be beyond all floats and p too small for one.
         far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
         power_of = np.arange(power, power - len(logs), -1.0)
         with np.errstate(divide="ignore"):
@@ -549,10 +550,11 @@ class Cube(VectorLaw):
 
     @cached_property
     def _shells(self) -> NDArray[np.float64]:
-        """The logs of p^j times the sums of ((2t + 1)^j - (2t - 1)^j) a^t over t from 1, j to d."""
+        """The logs of p^j Σ_{t>=1} ((2t + 1)^j - (2t - 1)^j) a^t, for j = 1, ..., d."""
         j = np.arange(1.0, self.dimension + 1)
         rest = _powers(self._a, [1.0], 1, self.dimension, first=1)[1:]
-        # Of all shells together, less the innermost one: both differences without cancelling.
+        # The sum is E_j(a) - p^j, E_j being the polynomial of `_powers`: (E_j(a) - 1) + (1 - p^j),
+        # both computed without cancellation.
         scaled = _logs(np.concatenate([[1.0], rest]))[1:]
         with np.errstate(divide="ignore"):
             inner = (
@@ -562,23 +564,23 @@ class Cube(VectorLaw):
 
 
 def can_be_drawn(scale: Fraction, dimension: int) -> bool:
-    """Whether enough tries would be kept, of noise of this scale in so many entries."""
+    """Whether enough tries are accepted for noise of this scale in this many entries."""
     return dimension <= FEW_SUMS or dimension <= CUBE_TRIES * scale
 
 
 def _powers(a: float, start: list[float], order: int, times: int, first: int = 0) -> list[float]:
-    """Return (1 - a)^(order + n) times sums of f(R) (2R + 1)^n a^R over 2^n n!, n = 0, ..., times.
+    """Return (1 - a)^(order + n) Σ_R f(R) (2R + 1)^n a^R, divided by 2^n n!, for n = 0, ..., times.
 
-    The sum of f(R) x^R is a polynomial over (1 - x)^m, and with f(R) (2R + 1) in place of f(R) it
-    is one over (1 - x)^(m + 1), with (2k + 1) c_k + (2m - 2k + 1) c_(k - 1) in place of c_k: so
-    all coefficients stay positive.
+    The sum of f(R) x^R is a polynomial over (1 - x)^m, with coefficients c_k. With f(R) (2R + 1) in
+    place of f(R), it is a polynomial over (1 - x)^(m + 1), with coefficients
+    (2k + 1) c_k + (2m - 2k + 1) c_(k - 1). So all coefficients stay positive.
 
     Args:
         a: below 1, or 1 in the limit.
         start: the coefficients of the polynomial of f.
-        order: its m.
-        times: how many factors.
-        first: the power of `a` from which terms are added up.
+        order: the m of f.
+        times: how many factors 2R + 1.
+        first: the lowest power of `a` to include.
     """
     found = []
     c = np.array(start)
@@ -593,7 +595,7 @@ def _powers(a: float, start: list[float], order: int, times: int, first: int = 0
 
 
 def _logs(sums: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logs of numbers that were divided by 2^n n!."""
+    """Return the logs of numbers that `_powers` divided by 2^n n!, without that division."""
     n = np.arange(len(sums), dtype=np.float64)
     factorials = np.array([math.lgamma(each + 1.0) for each in n.tolist()])
     with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""The kinds of reports: a file for the layout of each, and here a row."""
+"""The kinds of reports: this table, and one file for the layout of each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Kind(NamedTuple):
     """A kind of report.
 
     Attributes:
-        code: the byte that names it in a header.
-        layout: from public parameters to the layout of answers.
+        code: the byte that identifies it in a header.
+        layout: function from public parameters to the layout of answers.
     """
 
     code: int
@@ -32,7 +32,7 @@ KINDS: Final[dict[str, Kind]] = {
 
 
 def layout_of(kind: str, parameters: bytes) -> Layout:
-    """The layout of answers to a mechanism with these public parameters.
+    """The layout of the answers of a mechanism with these public parameters.
 
     Raises:
         DataError: no mechanism of this kind has such parameters.

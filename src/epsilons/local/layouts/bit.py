@@ -1,4 +1,4 @@
-"""Reports of a bit: the answers."""
+"""Layout of the answers of `local.Bit`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 
 @dataclass(frozen=True)
 class BitLayout(Layout):
-    """One array: a bit of each person."""
+    """One array: a bit for each person."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -25,7 +25,7 @@ class BitLayout(Layout):
         return packed(answers[0])
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """As many bits as people."""
+        """Read one bit for each person."""
         return (source.bits(people),)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
@@ -37,10 +37,10 @@ class BitLayout(Layout):
         return (bits(table["answer"]),)
 
     def fields(self, size: int) -> list[Any] | None:
-        """A byte with one bit."""
+        """One byte that holds one bit."""
         return [("answer", "u1")] if size == 1 else None
 
 
 def layout(_: bytes) -> Layout:
-    """It depends on no parameters."""
+    """Return the layout; there are no parameters."""
     return BitLayout()

@@ -1,4 +1,4 @@
-"""Reports of a category: a row of a public matrix and one bit, or a bit for each category."""
+"""Layouts of the answers of `local.Frequencies`, by method."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from epsilons.local.layout import (
 )
 
 PARAMETERS: Final = struct.Struct("<IBQ8s")
-"""How many categories, the code of the method, the public seed, a digest of the labels."""
+"""Number of categories, code of the method, public seed, digest of the labels."""
 
 CODES: Final = {"hadamard": 1, "projection": 2, "rappor": 3}
-"""The byte that names a method."""
+"""The byte that identifies a method."""
 
 
 class RowLayout(Layout):
-    """Two arrays: a row of each person, and a bit."""
+    """Two arrays: for each person a row of the public matrix, and a bit."""
 
     row: ClassVar[np.dtype[Any]]
 
     @staticmethod
     @abstractmethod
     def _rows(column: Any) -> NDArray[Any]:
-        """Rows from integers of any type."""
+        """Cast integers of any type to rows."""
 
     @property
     def columns(self) -> dict[str, Content]:
@@ -53,12 +53,12 @@ class RowLayout(Layout):
         return rows.astype(self.row, copy=False).tobytes() + packed(ones)
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """As many of both as people."""
+        """Read one row and one bit for each person."""
         rows = source.array(self.row.str, people)
         return rows.astype(self.row.newbyteorder("=")), source.bits(people)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Signed integers, which every engine has, and booleans."""
+        """Rows as signed integers, which every engine has, and booleans."""
         return {"row": answers[0].astype(np.int64), "answer": answers[1]}
 
     def from_table(self, table: Batch) -> Answers:
@@ -66,7 +66,7 @@ class RowLayout(Layout):
         return self._rows(table["row"]), bits(table["answer"])
 
     def fields(self, size: int) -> list[Any] | None:
-        """A row, and a byte with one bit."""
+        """A row, and one byte that holds one bit."""
         return [("row", self.row), ("answer", "u1")] if size == self.row.itemsize + 1 else None
 
 
@@ -94,42 +94,42 @@ class ProjectionLayout(RowLayout):
 
 @dataclass(frozen=True)
 class RapporLayout(Layout):
-    """One matrix: for each person a bit for each category.
+    """One matrix: a row for each person, with a bit for each category.
 
     Attributes:
-        cells: how many categories there are.
+        cells: the number of categories.
     """
 
     cells: int
 
     @property
     def width(self) -> int:
-        """Bytes of one person's bits."""
+        """Bytes per person."""
         return (self.cells + 7) // 8
 
     @property
     def columns(self) -> dict[str, Content]:
-        """The bits, in bytes."""
+        """The packed bits."""
         return {"answer": "bytes"}
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """Bits, each person's padded to whole bytes."""
+        """Packed bits, padded to full bytes for each person."""
         return packed(answers[0])
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """A row of bytes for each person."""
+        """Read a row of bytes for each person."""
         rows = source.array("u1", people * self.width).reshape(people, self.width)
         return (unpacked(rows, self.cells),)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
-        """Each person's bits, in bytes."""
+        """The packed bits of each person."""
         found = np.full(people, b"", dtype=object)
         rows = np.packbits(answers[0], axis=1, bitorder="little")
         found[:] = [row.tobytes() for row in rows]
         return {"answer": found}
 
     def from_table(self, table: Batch) -> Answers:
-        """Bytes that are all of one length."""
+        """Unpack the bytes of each person, which must all have the same length."""
         groups = by_length(table["answer"])
         if not groups:
             return (np.empty((0, self.cells), dtype=np.bool_),)
@@ -151,10 +151,10 @@ _METHODS: Final[dict[int, Callable[[int], Layout]]] = {
 
 
 def layout(parameters: bytes) -> Layout:
-    """The layout of the method that parameters name.
+    """The layout of the method that the parameters name.
 
     Raises:
-        DataError: these are not the parameters of frequencies, or the method is not known.
+        DataError: these are not parameters of frequencies, or the method is unknown.
     """
     if len(parameters) != PARAMETERS.size:
         raise DataError("A report is malformed: the parameters of frequencies have 21 bytes.")

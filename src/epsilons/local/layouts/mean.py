@@ -1,4 +1,4 @@
-"""Reports of a number on a range: one bit from some people, a number on the grid from others."""
+"""Layout of the answers of `local.Mean`: each person sends one bit, or a number on the grid."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ PARAMETERS: Final = struct.Struct("<dd")
 
 @dataclass(frozen=True)
 class MeanLayout(Layout):
-    """Two arrays: bits of those who send one, who come first, and numbers of the others."""
+    """Two arrays: bits of the people who send one bit, who come first; numbers of the others."""
 
     @property
     def columns(self) -> dict[str, Content]:
-        """Whether it is a number, and the answer."""
+        """Whether the answer is a number, and the answer."""
         return {"number": "bits", "answer": "integers"}
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """How many bits, the bits packed, the numbers."""
+        """The number of bits, the packed bits, the numbers."""
         ones, numbers = answers
         count = len(ones).to_bytes(4, "little")
         return count + packed(ones) + numbers.astype("<i8", copy=False).tobytes()
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """Bits, then numbers: together as many as people."""
+        """Read bits, then numbers: one answer for each person."""
         count = int(source.array("<u4", 1)[0])
         if count > people:
             raise DataError("A report is malformed: it has more bits than people.")
@@ -48,7 +48,7 @@ class MeanLayout(Layout):
         }
 
     def from_table(self, table: Batch) -> Answers:
-        """Bits and numbers, wherever they are in the table."""
+        """Separate bits and numbers, which may be in any order in the table."""
         answer: Any = table["answer"]
         number = bits(table["number"])
         if not number.any():
@@ -59,12 +59,12 @@ class MeanLayout(Layout):
         return bits(answer[~number]), numbers.astype(np.int64)
 
     def fields(self, size: int) -> list[Any] | None:
-        """How many bits, none or one; and that one, or a number."""
+        """The number of bits (0 or 1), then the bit or the number."""
         answer = {5: "u1", 12: "<i8"}.get(size)
         return [("bits", "<u4"), ("answer", answer)] if answer else None
 
     def alone(self, table: Batch) -> Batch | None:
-        """Who sends a number is told by the size of the answer, and again by the count of bits."""
+        """Add the column `number`: an answer's size determines it, and its bit count must agree."""
         answer: Any = table["answer"]
         number = answer.dtype == np.int64
         count: Any = table["bits"]
@@ -73,16 +73,16 @@ class MeanLayout(Layout):
         return table | {"number": np.full(len(answer), number)}
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:
-        """Those who send one bit come first in reports, wherever they are in a table."""
+        """People who send one bit come first in reports, but in any order in a table."""
         return bits_first(bits(table["number"]))
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
-        """Those who send one bit."""
+        """The number of people who send one bit."""
         return len(answers[0])
 
 
 def layout(_: bytes) -> Layout:
-    """It does not depend on the bounds."""
+    """Return the layout; it does not depend on the bounds."""
     return MeanLayout()
 
 
@@ -90,7 +90,7 @@ def bits_first(number: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """The order of people in reports: first those who send one bit; None if all of them do.
 
     Args:
-        number: who sends a number.
+        number: whether each person sends a number.
     """
     if not number.any():
         return None

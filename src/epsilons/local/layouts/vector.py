@@ -1,4 +1,4 @@
-"""Reports of a vector: a seed and some signs, or the vector itself."""
+"""Layout of the answers of `local.Vector`: a seed and some signs, or the vector itself."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ PARAMETERS: Final = struct.Struct("<Id")
 """Dimension and radius."""
 
 _SIGNS: Final = 14
-"""Bytes of an answer without its vector."""
+"""Size of an answer in bytes, without a vector."""
 
 
 @dataclass(frozen=True)
 class VectorLayout(Layout):
-    """Five arrays: how many signs, the distance, the seed, the signs; and vectors sent openly.
+    """Five arrays: number of signs, distance of the cap, seed, signs, and vectors sent at ε = ∞.
 
     Attributes:
-        dimension: of a vector.
+        dimension: the dimension of vectors.
     """
 
     dimension: int
 
     @property
     def columns(self) -> dict[str, Content]:
-        """An integer for each array, and the vector in bytes."""
+        """Four columns of integers, and the bytes of the vector."""
         return {
             "signs": "integers",
             "distance": "integers",
@@ -42,12 +42,12 @@ class VectorLayout(Layout):
         }
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """One array after the other."""
+        """The arrays, one after the other."""
         parts = zip(answers, ("u1", "u1", "<u8", "<u4", "<f8"), strict=True)
         return b"".join(part.astype(dtype, copy=False).tobytes() for part, dtype in parts)
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
-        """As many vectors as there are people without signs."""
+        """Read the arrays; only people without signs have a vector."""
         signs = source.array("u1", people)
         distance = source.array("u1", people)
         seeds = source.array("<u8", people).astype(np.uint64)
@@ -57,7 +57,7 @@ class VectorLayout(Layout):
         return signs, distance, seeds, answers, given.reshape(public, self.dimension)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
-        """Signed integers, which every engine has; no bytes where no vector is sent."""
+        """Signed integers, which every engine has; empty bytes where no vector is sent."""
         signs, distance, seeds, turned, given = answers
         vector = np.full(people, b"", dtype=object)
         vector[signs == 0] = [row.tobytes() for row in given.astype("<f8", copy=False)]
@@ -70,7 +70,7 @@ class VectorLayout(Layout):
         }
 
     def from_table(self, table: Batch) -> Answers:
-        """A vector where there are no signs, and only there."""
+        """Read columns; a row has a vector if and only if it has no signs."""
         signs = whole(table["signs"], np.uint8)
         given = np.empty((0, self.dimension))
         public: NDArray[Any] = np.empty(0, dtype=np.int64)
@@ -90,7 +90,7 @@ class VectorLayout(Layout):
         )
 
     def fields(self, size: int) -> list[Any] | None:
-        """With a vector, or without."""
+        """Integers, and the bytes of a vector if the size includes one."""
         if size not in (_SIGNS, _SIGNS + 8 * self.dimension):
             return None
         signs = [("signs", "u1"), ("distance", "u1"), ("seed", "<u8"), ("answer", "<u4")]
@@ -98,10 +98,10 @@ class VectorLayout(Layout):
 
 
 def layout(parameters: bytes) -> Layout:
-    """The layout of vectors of a dimension.
+    """The layout of vectors of the dimension that the parameters name.
 
     Raises:
-        DataError: these are not the parameters of a vector.
+        DataError: these are not parameters of a vector.
     """
     if len(parameters) != PARAMETERS.size:
         raise DataError("A report is malformed: the parameters of a vector have 12 bytes.")

@@ -1,4 +1,4 @@
-"""Release: what is published, with everything that may be published beside it."""
+"""Release: a published statistic, with everything that may be published with it."""
 
 from __future__ import annotations
 

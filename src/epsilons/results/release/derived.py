@@ -1,4 +1,4 @@
-"""What follows from a release without another draw: totals, quantiles, tables, and sides."""
+"""Post-processing of releases: totals, counts, quantiles, comparisons, other assumptions."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ __all__ = [
 ]
 
 
-# What follows from a release without another draw: totals, numbers of people, quantiles.
+# Post-processing of single releases: totals, numbers of people, quantiles.
 
 _GRID_SHARE: Final = 0.01
-"""The part of the error probability that bounds how many people a grid puts off."""
+"""The share of the error probability for the bound on the number of people, which bounds the
+rounding error of values on a grid."""
 
 
 class Amount(Estimated):
-    """A number that follows from a release, in data units, with its interval."""
+    """A number computed from a release, in data units, with its interval."""
 
     __slots__ = ()
 
@@ -62,11 +63,11 @@ class Counts(NamedTuple):
     """Numbers of people, in the order of the categories.
 
     Attributes:
-        value: the estimates, which need not be whole.
-        low: the lower ends of the intervals, each by itself.
-        high: the upper ends.
-        band_low: the lower ends of ranges that hold all at once.
-        band_high: the upper ends.
+        value: the estimates, which need not be integers.
+        low: the lower ends of the intervals, each for its category alone.
+        high: their upper ends.
+        band_low: the lower ends of ranges that hold for all categories at once.
+        band_high: their upper ends.
     """
 
     value: Floats
@@ -77,10 +78,10 @@ class Counts(NamedTuple):
 
 
 class Derived:
-    """What releases can tell beside their estimates."""
+    """Post-processing methods of releases."""
 
     def total(self, confidence: float = 0.95) -> Amount:
-        """The sum of the values of all people, from their mean: nothing more is spent.
+        """The sum of the values of all people, computed from the mean: nothing more is spent.
 
         With `person` it is the sum of everyone's own mean. Under replace it is n times the mean.
         Under add/remove it comes from the two noisy sums themselves, if everyone who counts has the
@@ -94,7 +95,7 @@ class Derived:
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
-            KindError: this is not a mean of these very people, or no total is proven.
+            KindError: this is not a mean of exactly these people, or no interval is proven.
 
         Guarantee:
             The interval misses with probability at most 1 − confidence:
@@ -117,10 +118,10 @@ class Derived:
         return Amount(n * scalar.value, n * low, n * high)
 
     def counts(self, confidence: float = 0.95) -> Counts:
-        """How many people are in each category, from their shares: nothing more is spent.
+        """The number of people in each category, from the shares: nothing more is spent.
 
         Under replace it is n times the shares. Under add/remove it is the noisy counts themselves,
-        if everyone who counts has the same weight; people below the lowest level are in none.
+        if everyone who counts has the same weight; people below the lowest level are not counted.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -130,7 +131,7 @@ class Derived:
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
-            KindError: these are not shares of these very people, or no numbers are proven.
+            KindError: these are not shares of exactly these people, or no intervals are proven.
 
         Guarantee:
             Each interval, and the band as a whole, misses with probability at most 1 − confidence:
@@ -152,14 +153,15 @@ class Derived:
     def quantile(self, q: float, confidence: float = 0.95) -> Amount:
         """The value that a share q of people is at or below, from frequencies of bins.
 
-        Within a bin it is interpolated. The interval goes from an end of a bin to another.
+        The value is interpolated within its bin. The ends of the interval are edges of bins.
 
         Args:
             q: strictly between 0 and 1.
             confidence: strictly between 0 and 1.
 
         Returns:
-            The quantile, with an interval, in data units. Ends of open bins are infinite.
+            The quantile, with an interval, in data units. The outer edges of open bins are
+            infinite.
 
         Raises:
             ArgumentError: q or the confidence is not strictly between 0 and 1.
@@ -185,10 +187,10 @@ class Derived:
 
 
 def _edges(categories: tuple[object, ...]) -> Floats:
-    """All ends of bins.
+    """The edges of bins without gaps, from the lowest to the highest.
 
     Raises:
-        KindError: they are no bins, or there are gaps, or another category beside them.
+        KindError: the categories are not bins, have gaps, or include `other`.
     """
     pairs = [each for each in categories if isinstance(each, tuple)]
     if len(pairs) != len(categories) or any(a[1] != b[0] for a, b in pairwise(pairs)):
@@ -200,7 +202,7 @@ def _edges(categories: tuple[object, ...]) -> Floats:
 
 
 def _sum_of(margin: Ratio, bounds: tuple[float, float], confidence: float) -> Amount:
-    """The sum of the values of people who have one weight, from the two sums that were drawn."""
+    """The sum of values, from the two drawn sums, if all weights are equal."""
     if not margin.equal:
         _unequal("total")
     lo, hi = bounds
@@ -210,7 +212,8 @@ def _sum_of(margin: Ratio, bounds: tuple[float, float], confidence: float) -> Am
     beta = 1.0 - confidence
     far = ratio.quantile(ratio.noise_of(margin.law, parts), beta * (1.0 - _GRID_SHARE) / 2.0)
     value = ((hi - lo) * t + lo * total) / margin.largest
-    # Values are on a grid: everyone may be off by a part of it.
+    # Each value is rounded to a grid. The rounding error of the sum is at most `slack` times an
+    # upper bound on the number of people, which the noisy total gives.
     about = ratio.quantile(ratio.noise_of(margin.law, whole), beta * _GRID_SHARE)
     grid = margin.slack * (hi - lo) * max(total + about, 0.0) / margin.largest
     reach = far / margin.largest + grid
@@ -218,14 +221,14 @@ def _sum_of(margin: Ratio, bounds: tuple[float, float], confidence: float) -> Am
 
 
 def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
-    """Numbers of people who have one weight, from the counts that were drawn."""
+    """Numbers of people, from the drawn counts, if all weights are equal."""
     if not margin.equal:
         _unequal("counts")
     drawn, beta = margin.drawn / margin.largest, 1.0 - confidence
     scale = margin.scale / margin.largest
     point = 1.0 / margin.largest
     ends = []
-    for part in (beta, beta / len(drawn)):
+    for part in (beta, beta / len(drawn)):  # for each alone; for all, by the union bound
         reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
         ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
     return Counts(np.maximum(drawn, 0.0), *ends)
@@ -245,21 +248,21 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
     )
 
 
-# Side by side: what a release says if budgets are related to values in any way, a little, or not.
+# Sides: the same release if budgets are related to values in any way, a little, or not at all.
 #
-# The interval is that of what was drawn. The cap, and the typical error with it, are what the same
-# people could have had if that had been assumed from the start: what an assumption would buy.
+# The interval is computed from what was drawn. The cap, and the typical error with it, are those
+# that the same people would have had if that had been assumed from the start.
 
 SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
-"""The answers that are shown beside one another."""
+"""The values of `related` that are shown side by side."""
 
 
 class Stakes(NamedTuple):
-    """What people could have with an assumption.
+    """The best cap under an assumption, and its error.
 
     Attributes:
         cap: the most that anyone would spend.
-        typical: the typical error then, on a unit range.
+        typical: the typical error with this cap, on a unit range.
     """
 
     cap: float
@@ -267,16 +270,16 @@ class Stakes(NamedTuple):
 
 
 class Side(NamedTuple):
-    """What is known if budgets are related to values in this way.
+    """A release under one assumption on how budgets are related to values.
 
     Attributes:
-        related: in which way.
-        low: the lower end of the interval of this release; None of several numbers.
+        related: the assumption: True, False, or a number δ.
+        low: the lower end of the interval of this release; None if there are several numbers.
         high: its upper end.
-        error: the error of this release that is not exceeded with its confidence; of the worst
-            category, or in ℓ2; of groups half the width of the interval of one in the middle.
-        cap: the most that anyone would spend, had it been assumed; None if that is not known.
-        typical: the typical error then.
+        error: the error of this release that is not exceeded with its confidence: of the worst
+            category, or in ℓ2; for groups, the median half-width of their intervals.
+        cap: the most that anyone would have spent under this assumption; None if unknown.
+        typical: the typical error with that cap; None if unknown.
     """
 
     related: bool | float
@@ -290,16 +293,17 @@ class Side(NamedTuple):
 def side_by_side(
     estimate: kinds.AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
 ) -> tuple[Side, ...]:
-    """What a release says with each answer.
+    """A release under each assumption on how budgets are related to values.
 
     Args:
-        estimate: what was drawn.
-        words: what was assumed, the loss and the confidence.
-        budgets: of the people, or of those who are expected; None if that is private.
+        estimate: the estimate of the release.
+        words: the assumption, the loss and the confidence of the release.
+        budgets: the budgets, and how many people have or are expected to have each; None if that
+            is private.
         neighbours: what counts as a change of one person.
 
     Returns:
-        A side for each answer that intervals are proven for.
+        A side for each assumption under which intervals are proven.
     """
     assumption, loss, confidence = words
     sides = []
@@ -331,14 +335,14 @@ def goal_for(estimate: kinds.AnyEstimate, words: Words, neighbours: str) -> tupl
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:
-    """The assumption, and those that are shown beside it, what is true of all data first."""
+    """The assumption and those that are shown with it, the weakest first."""
     shown = {*SHOWN, assumption.related}
     ordered = sorted(shown, key=lambda related: (related is not True, -float(related)))
     return tuple(replace(assumption, related=related) for related in ordered)
 
 
 def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
-    """What people could have, for what the goal takes to be true."""
+    """The best cap for a goal, and its typical error."""
     cap = best_cap(budgets, goal, noise)
     answer = Effective(capped(budgets, cap), cap=cap)
     typical = goal.rmse(weighing_of(budgets, answer, noise))
@@ -346,11 +350,11 @@ def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
     return Stakes(min(cap, highest) if np.isfinite(highest) else cap, typical)
 
 
-# What releases of several numbers can tell: two groups beside each other, shares, a table.
+# Releases of several numbers: comparisons of groups, shares, tables.
 
 
 class Tabled:
-    """Releases as tables, and what lies between groups."""
+    """Methods of releases for groups, and for tables of all numbers."""
 
     estimate: Any
     statistic: str
@@ -389,7 +393,7 @@ class Tabled:
 
         Args:
             first: the label of a group; a pair of labels for two columns.
-            second: that of another.
+            second: the label of another group.
             confidence: strictly between 0 and 1.
 
         Raises:
@@ -408,28 +412,28 @@ class Tabled:
 
         Args:
             first: the label of a group; a pair of labels for two columns.
-            second: that of another.
+            second: the label of another group.
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: as `difference`; or values may be of both signs.
+            ArgumentError: as for `difference`; or values may have both signs.
 
         Guarantee:
-            As of `difference`.
+            The same as for `difference`.
         """
         groups, level = self._groups("ratio"), parameters.confidence(confidence)
         return groups.ratio(first, second, self.assumption, level)
 
     def compare(self, first: Group, second: Group) -> Self:
-        """The same release, which also shows the difference and the ratio of two groups.
+        """Return the release with the difference and the ratio of two groups added.
 
-        They stand in what is printed, in JSON and on the page, with intervals at `confidence`. The
-        ratio is left out where values may be of both signs. Nothing more is spent: everything is
+        They are printed, and included in JSON and on the page, with intervals at `confidence`. The
+        ratio is left out where values may have both signs. Nothing more is spent: everything is
         computed from what was released.
 
         Args:
             first: the label of a group; a pair of labels for two columns.
-            second: that of another.
+            second: the label of another group.
 
         Raises:
             ArgumentError: they are not two labels, or there are no groups.
@@ -438,15 +442,15 @@ class Tabled:
         return replace(self, estimate=estimate)  # type: ignore[type-var]
 
     def to_frame(self, confidence: float | None = None) -> Any:
-        """A Polars frame: a row for each number, with its interval.
+        """All numbers as a Polars frame: a row for each, with its interval.
 
         Args:
-            confidence: of the intervals in it; that of the release, if not given.
+            confidence: the confidence of the intervals; by default that of the release.
 
         Returns:
-            What it is of (a group, a category, a quantile, a coordinate, or for two columns the
-            name of the number), the value, the ends of its interval, and for groups, categories and
-            quantiles those of a band that holds for all rows at once; for groups also their
+            Columns for the label (a group, a category, a quantile, a coordinate, or for two columns
+            the name of the number), the value and the ends of its interval. Groups, categories and
+            quantiles also have the ends of a band that holds for all rows at once, and groups their
             shares of all people. `informative` is false where almost any value fits.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What was estimated: one number, the shares of cells, or a vector, each with its margin."""
+"""Estimates, each with its margin: one number, the shares of categories, or a vector."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ else:
 __all__ = ["Estimate", "Reportable"]
 
 
-# What every estimate can tell, whatever it is of.
+# The base classes.
 
 
 class Estimate:
-    """What every estimate has.
+    """The base class of estimates.
 
     Attributes:
         in_percent: whether its numbers are shares of people.
-        each: what one of its numbers is of, and several.
+        each: what each of its numbers is about, in the singular and in the plural.
         whole: what a half-width is compared with, in words.
         remedy: what makes its intervals narrower, in words.
     """
@@ -54,11 +54,11 @@ class Estimate:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What its numbers are of; one "" if there is one."""
+        """The names of its numbers; a single "" if there is only one number."""
         return ("",)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
-        """A range that holds the truth with at least this probability: of each by itself."""
+        """A range that holds the truth with at least this probability; one for each number."""
         raise NotImplementedError
 
     def rows(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
@@ -100,36 +100,36 @@ class Estimate:
         return None
 
     def known_as(self, confidence: str) -> str:  # noqa: ARG002
-        """What its `error` is called, if a word of its own is needed.
+        """The name of its `error`; "" if the usual name fits.
 
         Args:
-            confidence: of it, in words.
+            confidence: the confidence of the error, in words.
         """
         return ""
 
     def influence(self, lies: int) -> float:  # noqa: ARG002
-        """How far dishonest reports can have moved it.
+        """How far dishonest reports can have moved the estimate.
 
         Raises:
-            KindError: nobody sent reports.
+            KindError: this is not the local model, so there are no reports.
         """
         raise KindError(
             "influence is for the local model: with a trusted curator nobody sends reports."
         )
 
     def found(self) -> dict[str, float]:
-        """What was found beside it, as plain data: nothing."""
+        """What else was found, as plain data: nothing by default."""
         return {}
 
 
 class Reportable(Estimate):
-    """An estimate that the local model has, too: then its margin knows what reports can do."""
+    """An estimate that may come from local reports; then its margin bounds the effect of lies."""
 
     margin: Any
     raw: Any
 
     def influence(self, lies: int) -> float:
-        """How far dishonest reports can have moved it: one number, any of several, or in ℓ2."""
+        """How far dishonest reports can have moved it; for several numbers the worst, or in ℓ2."""
         if not self._has_reports:
             return super().influence(lies)
         return float(self.margin.influence(lies, *self._place))
@@ -140,20 +140,20 @@ class Reportable(Estimate):
 
     @property
     def _place(self) -> tuple[Any, ...]:
-        """Where it is: what can move it at most depends on it."""
+        """The arguments of the margin's `influence`, which depends on where the estimate is."""
         return (self.raw,)
 
     def _influence_of_one(self) -> dict[str, float]:
-        """How far one dishonest report can move it, as plain data, where there are reports."""
+        """How far one dishonest report can move it, as plain data; empty without reports."""
         return {"influence_of_one": self.influence(1)} if self._has_reports else {}
 
 
 _ENDS: Final = ("from", "to")
-"""What the ends of a bin are called in a table."""
+"""The names of a bin's edges in a table."""
 
 _CELLS: Final = 12
 _COORDINATES: Final = 10
-"""Categories and coordinates that are printed; the others are counted."""
+"""The most categories, and the most coordinates, that are printed."""
 
 
 @storable("release.Scalar")
@@ -162,12 +162,12 @@ class Scalar(Reportable):
     """One number.
 
     Attributes:
-        value: within the bounds.
-        raw: as it was drawn.
+        value: the estimate, clipped to the bounds.
+        raw: the estimate as it was drawn.
         bounds: the range of the values, known or found.
-        margin: how far the truth may be.
-        sigma: the standard deviation that the range was made from, where it was found so.
-        alike: whether nearly all values seemed to be in one place when the range was found.
+        margin: the margin of error.
+        sigma: the standard deviation from which the range was made; None if it was not.
+        alike: whether nearly all values seemed to be equal when the range was found.
     """
 
     kind: ClassVar = "scalar"
@@ -189,7 +189,7 @@ class Scalar(Reportable):
 
     @property
     def unit(self) -> float:
-        """What an error of 1 on a unit range is, in data units."""
+        """The factor from errors on a unit range to errors in data units."""
         lo, hi = self.bounds
         return hi - lo
 
@@ -209,7 +209,7 @@ class Scalar(Reportable):
         return self.raw, self.bounds
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         return {
             "value": self.value,
@@ -222,7 +222,7 @@ class Scalar(Reportable):
         }
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         (row,) = self.rows(release.assumption, release.confidence)
         lo, hi = self._values
         return said.number_sheet(
@@ -240,7 +240,7 @@ class Scalar(Reportable):
         return self.bounds
 
     def _share_fact(self, release: Release) -> list[sheet.Fact]:
-        """Of which part of all people it is the mean, if not of everybody."""
+        """The share of people whose mean it is, as a fact; none if it is the mean of everybody."""
         found = self.share(release.assumption, release.confidence)
         if found is None:
             return []
@@ -250,14 +250,14 @@ class Scalar(Reportable):
         return [sheet.Fact("Share", f"It is the mean of {shown[0]} of these people ({within})")]
 
     def _spread_fact(self, release: Release) -> list[sheet.Fact]:
-        """The standard deviation of the data, if it was released."""
+        """The standard deviation of the data, as a fact, if it was released."""
         found = self.spread(release.assumption, release.confidence)
         if found is None:
             return []
         shown = [numbers.aligned(each, found.high - found.low) for each in found]
         confidence = numbers.percent(release.confidence)
         if found.low == 0.0 and shown[0] == shown[1]:
-            # Noise hid it: that it is 0 would be said of data that are not all alike.
+            # Noise hides the spread: to print 0 would suggest that all values are equal.
             most = said.with_unit(release, f"at most {shown[2]}")
             words = f"Standard deviation {most} (with {confidence} confidence)"
         else:
@@ -266,7 +266,7 @@ class Scalar(Reportable):
         return [sheet.Fact("Spread", words)]
 
     def _helps(self, release: Release) -> list[str]:
-        """What would help where the mean of some people tells nothing."""
+        """What would help if the mean of a subset of people says nothing."""
         if self.share(release.assumption, release.confidence) is None:
             return []
         levels = ["levels=, the budgets that people were offered"]
@@ -274,7 +274,7 @@ class Scalar(Reportable):
         return [said.would_help(["larger budgets", *private, *said.narrower(release)])]
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: one row."""
+        """The estimate as columns with one row."""
         low, high = self.interval(assumption, confidence)
         columns = {"value": [self.value], "low": [low], "high": [high]}
         share = self.share(assumption, confidence)
@@ -284,12 +284,12 @@ class Scalar(Reportable):
         return {**columns, **{name: [each] for name, each in named}}
 
     def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
-        """The share of those whose mean it is among all people; None if it is of everybody."""
+        """The share of people whose mean it is; None if it is the mean of everybody."""
         found = getattr(self.margin, "share", None)
         return None if found is None else grouped.Shares(*found(assumption, confidence))
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread | None:
-        """The standard deviation of the data, if it was released."""
+        """The standard deviation of the data; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
             return None
         return self.margin.spread(self.bounds, assumption, confidence)
@@ -303,7 +303,7 @@ class Scalar(Reportable):
         return {} if found is None else {"spread": found._asdict()}
 
     def found(self) -> dict[str, float]:
-        """What was found beside it, as plain data: where values are, and how far they spread."""
+        """The centre and the standard deviation that were found with a range, as plain data."""
         if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
             return {}
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
@@ -315,11 +315,11 @@ class Cells(Reportable):
     """The share of people in each category.
 
     Attributes:
-        value: on the simplex, or in [0, 1].
-        raw: as it was drawn.
+        value: the shares, projected to the simplex or clipped to [0, 1].
+        raw: the shares as they were drawn.
         categories: the labels, in the order of both.
-        margin: how far the truth may be.
-        other: the category that caught what is missing or not declared; None if there was none.
+        margin: the margin of error.
+        other: the category for missing and undeclared values; None if there was none.
     """
 
     kind: ClassVar = "cells"
@@ -335,15 +335,15 @@ class Cells(Reportable):
         freeze(self.value, self.raw)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """For each category by itself, a range that holds its share."""
+        """An interval for the share of each category alone."""
         return self.margin.intervals(self.raw, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares at once."""
+        """Ranges that hold for all shares at once."""
         return self.margin.band(self.raw, assumption, confidence)
 
     def at_once(self, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst category."""
+        """The largest error of any category that is not exceeded with this probability."""
         return self.margin.at_once(self.raw, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
@@ -353,7 +353,7 @@ class Cells(Reportable):
     unit: ClassVar[float] = 1.0
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         return {
@@ -368,11 +368,11 @@ class Cells(Reportable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The categories in words: a bin by its ends."""
+        """The categories in words; a bin is named by its edges."""
         return tuple(map(numbers.category_name, self.categories))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence, points = numbers.percent(release.confidence), numbers.points
         table = sheet.SheetTable(
@@ -387,7 +387,7 @@ class Cells(Reportable):
         drawing = sheet.Ranges(rows, title, release.unit, "categories", shares=True, bars=True)
         at_once = points(release.error_at_once)
         within = f"within {at_once} of the raw shares with probability {confidence}"
-        # One share that may be anything says nothing of the others.
+        # If one share may be anything from 0 to 1, nothing is known about the others either.
         low, high = min(row.low for row in rows), max(row.high for row in rows)
         nothing = low <= 0.0 and high >= 1.0 and max(row.high - row.low for row in rows) >= 1.0
         own = said.Own(
@@ -405,7 +405,7 @@ class Cells(Reportable):
         return said.sheet_of(release, own)
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: a row for each category; a bin has two ends."""
+        """The estimate as columns, with a row for each category; a bin has two edges."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         bins = all(isinstance(each, tuple) for each in self.categories)
@@ -422,10 +422,10 @@ class VectorEstimate(Reportable):
     """The mean of vectors in a ball.
 
     Attributes:
-        value: within the ball.
-        raw: as it was estimated.
+        value: the estimate, projected to the ball.
+        raw: the estimate before that.
         ball: the radius of the ball that holds all vectors.
-        margin: how far the truth may be.
+        margin: the margin of error.
     """
 
     kind: ClassVar = "vector"
@@ -443,11 +443,11 @@ class VectorEstimate(Reportable):
         return -self.ball, self.ball
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """For each coordinate by itself, a range that holds its mean."""
+        """An interval for the mean of each coordinate alone."""
         return self.margin.intervals(self.raw, assumption, confidence)
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
-        """How far the true mean is from `raw` at most, in ℓ2."""
+        """A bound on the ℓ2 distance of the true mean from `raw`, with this probability."""
         return self.margin.radius(assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
@@ -457,7 +457,7 @@ class VectorEstimate(Reportable):
     unit: ClassVar[float] = 1.0
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         return {
             "value": self.value.tolist(),
@@ -469,18 +469,18 @@ class VectorEstimate(Reportable):
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: a row for each coordinate."""
+        """The estimate as columns, with a row for each coordinate."""
         low, high = self.interval(assumption, confidence)
         places = list(range(len(self.value)))
         return {"coordinate": places, "value": self.value, "low": low, "high": high}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The places of the coordinates."""
+        """The indices of the coordinates."""
         return tuple(map(str, range(len(self.value))))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence = numbers.percent(release.confidence)
         table = sheet.SheetTable(

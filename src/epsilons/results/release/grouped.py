@@ -1,4 +1,4 @@
-"""Means by group: the mean and the share of each group, and what lies between two of them."""
+"""Estimates of means by group: the mean and the share of each group, and comparisons of two."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
 Bounds = tuple[float, float]
 
 _PRINTED: Final = 20
-"""Groups that are printed, those of the largest shares; the others are counted."""
+"""The most groups that are printed: those with the largest shares."""
 
 _NEARLY: Final = 0.8
-"""An interval of this part of the range tells next to nothing."""
+"""An interval as wide as this fraction of the range says almost nothing."""
 
 _SAYS_NOTHING: Final = "A comparison whose interval covers everything possible says nothing."
 
 
 class Shares(Bracketed[Any]):
-    """Which part of all people some are, with its interval: a number each, or an array."""
+    """The share of a subset of people, with its interval: numbers, or arrays for several groups."""
 
     __slots__ = ()
 
@@ -55,27 +55,27 @@ class GroupsMargin(AnyMargin, Protocol):
         """The mean of each group, within the bounds."""
 
     def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
-        """The mean of each group, inside its own interval."""
+        """The mean of each group, always inside its own interval."""
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each group by itself, a range that holds its mean."""
+        """An interval for the mean of each group alone."""
 
     def band(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Ranges that hold the means of all groups at once."""
+        """Ranges that hold for the means of all groups at once."""
 
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the mean of one group less that of another."""
+        """An interval for the mean of one group minus that of another."""
 
     def ratio(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the mean of one group over that of another."""
+        """An interval for the mean of one group divided by that of another."""
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, and the ends of its interval."""
@@ -83,18 +83,19 @@ class GroupsMargin(AnyMargin, Protocol):
 
 @dataclass(frozen=True)
 class Compared:
-    """Two groups beside each other.
+    """The comparison of two groups.
 
     Attributes:
-        what: "difference": the mean of the first less that of the second; "ratio": over it.
+        what: "difference", the mean of the first minus that of the second; or "ratio", the mean of
+            the first divided by that of the second.
         first: the label of a group.
-        second: that of another.
-        value: of the two means that were published.
-        low: the lower end of an interval that holds the truth.
-        high: its upper end.
-        confidence: with at least this probability.
-        unit: of the values, if the caller of the release said so; a ratio has none.
-        nothing: whether the interval is all that there could be, and tells nothing.
+        second: the label of another group.
+        value: the difference or ratio of the two published means.
+        low: the lower end of its interval.
+        high: the upper end.
+        confidence: the confidence of the interval.
+        unit: the unit of the values; None if unknown, and for a ratio.
+        nothing: whether the interval covers everything possible, and so says nothing.
     """
 
     what: str
@@ -115,19 +116,19 @@ class Compared:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """As words: what is compared, the value with its unit, and its interval."""
+        """In words: what is compared, the value with its unit, and the ends of its interval."""
         first, second = numbers.group_name(self.first), numbers.group_name(self.second)
         sign = "minus" if self.what == "difference" else "over"
         wide, value = self.high - self.low, self.value
         shown = numbers.aligned(value, wide) if np.isfinite(value) else numbers.number(value)
         if not any(each in shown for each in "123456789∞n"):
-            shown = shown.removeprefix("-")  # of what is rounded to 0 the sign says nothing
+            shown = shown.removeprefix("-")  # no sign for what is rounded to 0
         shown = shown if self.unit is None else f"{shown} {self.unit}"
         low, high = numbers.aligned(self.low, wide), numbers.aligned(self.high, wide)
         return f"{first} {sign} {second}", shown, low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; the value is None where it is 0 over 0."""
+        """The comparison as plain data; the value is None where it is 0/0."""
         return {
             "what": self.what,
             "first": _plain(self.first),
@@ -145,13 +146,13 @@ class Groups(Estimate):
     """The mean of each group, and its share of all people.
 
     Attributes:
-        labels: of the groups, in the order that was declared; pairs of labels for two columns.
+        labels: the labels of the groups, in the declared order; pairs of labels for two columns.
         bounds: the range of the values.
-        margin: what was drawn, and how far the truth may be.
+        margin: what was drawn, and the margin of error.
         by: the name of each column of groups; None for an array.
-        public: whether it is no secret who is in which group.
-        outside: whether people may be in none of the groups: they count in shares.
-        compared: the pairs of labels whose difference and ratio are shown with the means.
+        public: whether group membership is public.
+        outside: whether people may be in none of the groups. They count in the shares.
+        compared: pairs of labels whose difference and ratio are shown with the means.
         published: the means as they were published, on the range of the values; None where they
             are those of `margin.means`, as in all releases of 0.2.0.
     """
@@ -175,7 +176,7 @@ class Groups(Estimate):
 
     @cached_property
     def value(self) -> Floats:
-        """The mean of each group, within the bounds: the middle where nothing is known."""
+        """The mean of each group, within the bounds; the middle of the range if it is unknown."""
         means = self.margin.means(self.bounds)
         if self.published is not None:
             means = np.array(self.published, dtype=np.float64)
@@ -184,12 +185,12 @@ class Groups(Estimate):
 
     @property
     def raw(self) -> Floats:
-        """What was drawn: the share of each cell; of public groups, their means."""
+        """What was drawn: the share of each cell; for public groups, their means."""
         return self.margin.drawn
 
     @property
     def unit(self) -> float:
-        """What an error of 1 on a unit range is, in data units."""
+        """The factor from errors on a unit range to errors in data units."""
         lo, hi = self.bounds
         return hi - lo
 
@@ -199,26 +200,26 @@ class Groups(Estimate):
         return self.bounds
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """For each group by itself, a range that holds its mean."""
+        """An interval for the mean of each group alone."""
         return self.margin.intervals(self.bounds, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold the means of all groups at once."""
+        """Ranges that hold for the means of all groups at once."""
         return self.margin.band(self.bounds, assumption, confidence)
 
     def shares(self, assumption: Assumption, confidence: float) -> Shares:
-        """The share of each group among all people."""
+        """The share of each group among all people, with its interval."""
         return Shares(*self.margin.shares(assumption, confidence))
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Half the width of the interval of the group in the middle, by these widths."""
+        """The median half-width of the groups' intervals."""
         low, high = self.interval(assumption, confidence)
         return float(np.median(high - low)) / 2.0
 
     def difference(
         self, first: Any, second: Any, assumption: Assumption, confidence: float
     ) -> Compared:
-        """The mean of one group less that of another.
+        """The mean of one group minus that of another, with its interval.
 
         Raises:
             ArgumentError: they are not two labels of groups.
@@ -231,10 +232,10 @@ class Groups(Estimate):
         return Compared("difference", *labels, value, low, high, confidence, nothing=nothing)
 
     def ratio(self, first: Any, second: Any, assumption: Assumption, confidence: float) -> Compared:
-        """The mean of one group over that of another.
+        """The mean of one group divided by that of another, with its interval.
 
         Raises:
-            ArgumentError: they are not two labels of groups; or values may be of both signs.
+            ArgumentError: they are not two labels of groups; or values may have both signs.
         """
         one, other = self._places(first, second)
         lo, hi = self.bounds
@@ -254,7 +255,7 @@ class Groups(Estimate):
         return Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
 
     def comparing(self, first: Any, second: Any) -> Groups:
-        """The same, with these two among the groups that are compared wherever it is shown.
+        """The same estimate, which also shows the comparison of these two groups.
 
         Raises:
             ArgumentError: they are not two labels of groups.
@@ -264,7 +265,7 @@ class Groups(Estimate):
         return replace(self, compared=tuple(dict.fromkeys((*self.compared, pair))))
 
     def comparisons(self, assumption: Assumption, confidence: float) -> list[Compared]:
-        """Every difference that is shown, and every ratio that there is."""
+        """All comparisons to show: differences, and ratios unless values may have both signs."""
         lo, hi = self.bounds
         ways = (self.difference,) if lo < 0.0 < hi else (self.difference, self.ratio)
         return [
@@ -274,7 +275,11 @@ class Groups(Estimate):
         ]
 
     def _places(self, first: Any, second: Any) -> tuple[int, int]:
-        """Where two groups are."""
+        """The indices of two groups.
+
+        Raises:
+            ArgumentError: they are not the labels of two groups.
+        """
         pair = [tuple(each) if isinstance(each, list) else each for each in (first, second)]
         for name, label in zip(("first", "second"), pair, strict=True):
             if not any(type(label) is type(own) and label == own for own in self.labels):
@@ -286,7 +291,7 @@ class Groups(Estimate):
         return self.labels.index(pair[0]), self.labels.index(pair[1])
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         share = self.shares(assumption, confidence)
         compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
         return {
@@ -304,7 +309,7 @@ class Groups(Estimate):
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: a row for each group."""
+        """The estimate as columns, with a row for each group."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         share = self.shares(assumption, confidence)
@@ -326,16 +331,16 @@ class Groups(Estimate):
         }
 
     def known_as(self, confidence: str) -> str:
-        """What its `error` is called."""
+        """The name of its `error`."""
         return f"half of a {confidence} interval, median over groups"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The groups in words: by both labels, if there are two columns."""
+        """The names of the groups, with both labels if there are two columns."""
         return tuple(map(numbers.group_name, self.labels))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         share = self.shares(release.assumption, release.confidence)
         lo, hi = self.bounds
@@ -378,7 +383,7 @@ class Groups(Estimate):
         return said.sheet_of(release, own)
 
     def _compared_parts(self, release: Release, ends: tuple[str, str]) -> list[sheet.Part]:
-        """The groups that are compared: in lines, or in a table."""
+        """The comparisons of groups: lines for brief formats, a table for the page."""
         found = [
             replace(each, unit=release.unit) if each.what == "difference" else each
             for each in self.comparisons(release.assumption, release.confidence)
@@ -399,7 +404,7 @@ class Groups(Estimate):
         ]
 
     def _nothing(self, release: Release, rows: tuple[sheet.Row, ...]) -> list[str]:
-        """What is said of intervals that are all that there could be, with what would help."""
+        """A sentence on intervals that cover nearly everything, and on what would help."""
         empty = sum(row.high - row.low >= _NEARLY * self.unit for row in rows)
         if not empty:
             return []
@@ -414,5 +419,5 @@ class Groups(Estimate):
 
 
 def _plain(label: Any) -> Any:
-    """A label as JSON has it: two of them as a list."""
+    """A label as JSON stores it: a pair as a list."""
     return list(label) if isinstance(label, tuple) else label

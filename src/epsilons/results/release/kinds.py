@@ -1,4 +1,4 @@
-"""More kinds of estimates: variances, pairs of columns, quantiles, and numbers of people."""
+"""More kinds of estimates: variances, covariances, quantiles, and numbers of people."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ else:
     sheet = later("epsilons.results.report.sheet")
 
 
-# What was estimated of how values vary: a variance, or how two columns go together.
+# Variances and covariances.
 
 Bounds = tuple[float, float]
 
 _ENDLESS = "any"
-"""Said of an end that is not known."""
+"""Printed for an end of an interval that is infinite."""
 
 
 @storable("release.Variance")
@@ -43,7 +43,7 @@ class VarianceEstimate(Scalar):
     """The variance of a column.
 
     Attributes:
-        bounds: what a variance can be, on the range of the values.
+        bounds: the possible range of a variance, given the range of the values.
         values: the range of the values.
     """
 
@@ -55,7 +55,7 @@ class VarianceEstimate(Scalar):
         return self.values
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread:
-        """The standard deviation: the root of the variance, and of the ends of its interval."""
+        """The standard deviation: the square root of the variance and of its interval's ends."""
         low, high = self.interval(assumption, confidence)
         return Spread(self.value**0.5, low**0.5, high**0.5)
 
@@ -67,21 +67,21 @@ class VarianceEstimate(Scalar):
         return [root._replace(half=(high - low) / 2.0)]
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         return {**super().to_dict(assumption, confidence), "values": list(self.values)}
 
 
 @storable("release.Pair")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pair(Estimate):
-    """The covariance of two columns, with all that goes with it.
+    """The covariance of two columns, with their slope, correlation and means.
 
     Attributes:
-        value: the covariance, within what it can be.
+        value: the covariance, clipped to its possible range.
         raw: the share of each of nine cells, as it was drawn.
         bounds: the range of the first column.
-        beside: the range of the second.
-        margin: how far the truth may be.
+        beside: the range of the second column.
+        margin: the margin of error.
     """
 
     kind: ClassVar = "pair"
@@ -101,7 +101,7 @@ class Pair(Estimate):
 
     @property
     def unit(self) -> float:
-        """What a covariance of 1 on unit ranges is, in data units."""
+        """The factor from a covariance on unit ranges to one in data units."""
         first, second = self._widths
         return first * second
 
@@ -127,15 +127,15 @@ class Pair(Estimate):
         return max(self.value - low, high - self.value)
 
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
-        """By how much the second column rises with one of the first, by least squares.
+        """The least-squares slope of the second column on the first.
 
-        An endless range, where too little is known of how the first varies.
+        Its interval is infinite where too little is known about the variance of the first.
         """
         first, second = self._widths
         return self.margin.slope(assumption, confidence).times(second / first)
 
     def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
-        """From −1 to 1; that range where too little is known of how both vary."""
+        """The correlation; its interval is [−1, 1] if too little is known about the variances."""
         return self.margin.correlation(assumption, confidence)
 
     def means(self, assumption: Assumption, confidence: float) -> tuple[Estimated, Estimated]:
@@ -147,7 +147,7 @@ class Pair(Estimate):
         return found[0], found[1]
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         first, second = self.means(assumption, confidence)
         return {
@@ -171,7 +171,7 @@ class Pair(Estimate):
         return [known, known, known and not endless, *(worth != "useless" for worth in worths)]
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: a row for each number, each with its interval by itself."""
+        """The estimate as columns, with a row for each number and its own interval."""
         low, high = self.interval(assumption, confidence)
         told = {
             "covariance": Estimated(self.value, low, high),
@@ -183,7 +183,7 @@ class Pair(Estimate):
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         told = release.assumption, release.confidence
         (row,) = self.rows(*told)
         correlation, (first, second) = self.correlation(*told), self.means(*told)
@@ -227,7 +227,7 @@ def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
     return value if known else said.DASH, low, high
 
 
-# What was estimated: several quantiles of one column, with their margin.
+# Several quantiles of one column.
 
 
 @storable("release.Quantiles")
@@ -236,10 +236,10 @@ class Quantiles(Estimate):
     """Several quantiles.
 
     Attributes:
-        value: within the bounds, in the order of the quantiles.
-        raw: the same.
+        value: the quantiles, within the bounds, in ascending order of q.
+        raw: the same as `value`.
         bounds: the range of the values.
-        margin: which quantiles they are, and how far the truth may be.
+        margin: the shares q, and the margin of error.
     """
 
     kind: ClassVar = "quantiles"
@@ -258,26 +258,26 @@ class Quantiles(Estimate):
         return self.bounds
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """For each quantile by itself, a range that holds it."""
+        """An interval for each quantile alone."""
         return self.margin.intervals(self.bounds, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all quantiles at once."""
+        """Ranges that hold for all quantiles at once."""
         return self.margin.band(self.bounds, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst of them that is not exceeded with this probability."""
+        """The error of the worst quantile that is not exceeded with this probability."""
         low, high = self.band(assumption, confidence)
         return float(max((self.value - low).max(), (high - self.value).max()))
 
     @property
     def unit(self) -> float:
-        """What an error of 1 on a unit range is, in data units."""
+        """The factor from errors on a unit range to errors in data units."""
         lo, hi = self.bounds
         return hi - lo
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         return {
@@ -290,7 +290,7 @@ class Quantiles(Estimate):
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: a row for each quantile."""
+        """The estimate as columns, with a row for each quantile."""
         low, high = self.interval(assumption, confidence)
         first, last = self.band(assumption, confidence)
         ends = {"low": low, "high": high, "band_low": first, "band_high": last}
@@ -298,11 +298,11 @@ class Quantiles(Estimate):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The share that is at or below each quantile, in percent."""
+        """The shares q, in percent."""
         return tuple(map(numbers.percent, self.margin.quantiles.tolist()))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
         heads = ("share of people", f"is at or below{unit}", f"from ({confidence})", "to")
@@ -323,19 +323,19 @@ class Quantiles(Estimate):
         return said.sheet_of(release, own)
 
 
-# What was estimated: how many people there are.
+# Numbers of people.
 
 
 @storable("release.Counting")
 @dataclass(frozen=True)
 class Counting(Margin):
-    """The margin of a noisy number: nothing but its noise."""
+    """The margin of a noisy count: its only error is the noise."""
 
     staked: ClassVar[bool] = False
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whatever budgets say of values: a count looks at none. It is said once."""
+        """Whether to show this assumption: only the weakest, because a count uses no values."""
         return assumption.anything
 
 
@@ -345,14 +345,14 @@ class CountEstimate(Estimate):
     """How many people there are.
 
     Guarantee:
-        The interval misses with a probability of at most 1 − confidence, for every number of
-        people: the law of the noise is exact.
+        The interval misses with probability at most 1 − confidence, for every number of people,
+        because the law of the noise is known exactly.
 
     Attributes:
-        value: at least 0.
-        raw: as it was drawn.
-        law: of the noise.
-        margin: which looks at nothing but the noise.
+        value: the number of people, at least 0.
+        raw: the number as it was drawn.
+        law: the law of the noise.
+        margin: the margin of error, which depends on the noise alone.
     """
 
     kind: ClassVar = "count"
@@ -366,7 +366,7 @@ class CountEstimate(Estimate):
     limits: ClassVar[tuple[float, float]] = (0.0, math.inf)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:  # noqa: ARG002
-        """A range that holds the number of people with at least this probability."""
+        """An interval for the number of people."""
         reach = self.law.deviation(1.0 - confidence)
         return max(self.raw - reach, 0), max(self.raw + reach, 0)
 
@@ -376,17 +376,17 @@ class CountEstimate(Estimate):
         return float(max(self.value - low, high - self.value))
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As plain data."""
+        """The estimate as plain data."""
         low, high = self.interval(assumption, confidence)
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """As columns: one row."""
+        """The estimate as columns with one row."""
         low, high = self.interval(assumption, confidence)
         return {"value": [self.value], "low": [low], "high": [high]}
 
     def says(self, release: Release) -> sheet.Sheet:
-        """What a release of it says."""
+        """The sheet of a release with this estimate."""
         (row,) = self.rows(release.assumption, release.confidence)
         confidence = numbers.percent(release.confidence)
         shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
@@ -402,6 +402,6 @@ class CountEstimate(Estimate):
         return said.sheet_of(release, own)
 
 
-# Every kind of estimate that a release may hold.
+# All kinds of estimates that a release may hold.
 
 AnyEstimate: TypeAlias = Scalar | Cells | VectorEstimate | Pair | Quantiles | CountEstimate | Groups

@@ -1,4 +1,4 @@
-"""A published statistic, with everything that may be published beside it."""
+"""The class `Release`: a published statistic, with everything that may be published with it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     Attributes:
         statistic: what was estimated.
-        estimate: the result, which knows its interval.
-        n: the number of people, public under replace; under add/remove noisy, or None.
+        estimate: the estimate, which computes its intervals.
+        n: the number of people; it is public under replace, and noisy or None under add/remove.
         n_is_noisy: whether `n` is a noisy count.
         method: the rule that chose who spends what.
         neighbours: what counts as a change of one person.
@@ -51,33 +51,34 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             sample of.
         related: whether budgets may be related to values: True, False, or by how much.
         loss: which error was minimized.
-        confidence: of the interval that is printed.
-        risk: worst-case mean squared error of `raw` in squared data units, or for loss "pac" the
-            error not exceeded with probability `confidence`, in data units (for frequencies, of the
-            worst category). For frequencies it is the sum of squares over all categories, or for
-            loss "largest" the largest of them. It also bounds the error of a mean's `value`, and
-            the sum of squares bounds that of projected shares. For private groups it is that of the
-            shares of their cells, whose ratios are the means.
-        exact: whether `risk` is the exact worst case, or a proven bound on it.
-        spent: a rule from ε to what was spent of it, with a row for each level, strictest first:
-            ε, people (None where that is private), what each of them spent and kept.
-        expected: how many people are expected at which budgets, where that is private.
+        confidence: the confidence of the printed interval.
+        risk: the worst-case mean squared error of `raw`, in squared data units; for loss "pac" the
+            error not exceeded with probability `confidence`, in data units. For frequencies it is
+            the sum of the mean squared errors of all categories, for loss "largest" the mean square
+            of the largest error, and for loss "pac" the error of the worst category. It also bounds
+            the error of a mean's `value`, and the sum bounds that of projected shares. For private
+            groups it refers to the shares of their cells, whose ratios are the means.
+        exact: whether `risk` is the exact worst case; otherwise it is a proven bound.
+        spent: a rule from ε to what was spent, with a row for each level, strictest first: ε,
+            people (None where that is private), and what each of them spent and kept.
+        expected: where budgets are private, how many people are expected at each; otherwise None.
         protects: what is protected, in words.
         assumes: what was assumed, in words.
-        treats: how values that do not fit are treated, in words: from the call, never the data.
-        missing: what happens to a missing value: "error" if it is refused, "midpoint", or "exclude"
-            if people without any other value are left out.
+        treats: how missing and out-of-range values are treated, in words. It depends on the call,
+            never on the data.
+        missing: how missing values are treated: "error" if they are refused, "midpoint", or
+            "exclude" if people without any other value are left out.
         private: False if it was drawn from a seed.
-        mechanism: the frozen object it was drawn from, without data; `epsilons.verify.exact`
+        mechanism: the frozen object that it was drawn from, without data; `epsilons.verify.exact`
             reads it.
-        title: what was measured, in a line, if the caller said so.
-        unit: of the numbers of the data, if the caller said so.
-        name: of the column that was measured; None if an array was given.
+        title: what was measured, in a line; None if the caller did not say.
+        unit: the unit of the values; None if the caller did not say.
+        name: the name of the column that was measured; None if an array was given.
         date: the day of the release in UTC, as YYYY-MM-DD.
-        version: of epsilons that made it.
-        ledger: its name in a ledger, if it was charged to one.
-        person: what one person is: "row", if each row counted as one; the column of their ids;
-            or "", if that was not written down.
+        version: the version of epsilons that made it.
+        ledger: its entry in a ledger; None if it was not charged to one.
+        person: the unit of privacy: "row", the name of the column of ids, or "" if a version
+            before 0.3.0 made it.
     """
 
     LATER: ClassVar = ("ledger", "person")
@@ -111,7 +112,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def value(self) -> Any:
-        """The estimate, within the bounds or on the simplex; an array for several numbers."""
+        """The estimate, clipped to the bounds or projected to the simplex; an array if several."""
         return self.estimate.value
 
     @property
@@ -122,24 +123,26 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
         """A range that contains the truth with at least this probability.
 
-        If there are several numbers, each has its own: `band` covers all categories at once,
-        `radius` all coordinates. It comes from budgets, public facts and what was drawn. For a
-        mean, the spread that was drawn is used where public facts predict a narrower interval.
+        If there are several numbers, each has its own interval; `band` covers all categories at
+        once, `radius` all coordinates. It is computed from budgets, public facts and what was
+        drawn. For a mean, the released spread is used where public facts predict that this gives a
+        narrower interval.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high): two numbers, or two arrays. Clipped to possible values where the range is
-            known; infinite where a range was found and too little is known about the spread.
+            (low, high): two numbers, or two arrays. They are clipped to possible values where the
+            range is known, and infinite where a range was found and too little is known about the
+            spread.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
-            most 1 − confidence. It is exact for the mean of these very people if budgets may be
-            related to values and everyone is used, and otherwise a proven bound:
+            most 1 − confidence. For the mean of exactly these people, that is exact if budgets may
+            be related to values and everyone has a weight above 0. Otherwise it is a proven bound:
             docs/proofs/risk.md.
         """
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
@@ -167,7 +170,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
-        """The most that the true mean vector is from `raw`, in ℓ2, with at least this probability.
+        """A bound on the ℓ2 distance of the true mean vector from `raw`, with this probability.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -176,7 +179,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             ArgumentError: the confidence is not strictly between 0 and 1, or this is no vector.
 
         Guarantee:
-            Over all populations in the ball. The square grows as d + ln(1/β), not as d·ln(1/β).
+            It holds for all populations in the ball. Its square grows as d + ln(1/β), not as
+            d·ln(1/β), where β = 1 − confidence.
         """
         return self._vector("radius").radius(self.assumption, parameters.confidence(confidence))
 
@@ -188,12 +192,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         Returns:
             A proven bound on the distance between `raw` and the estimate from the other reports
-            alone: in data units, of the worst category, or in ℓ2; ∞ if that many may have all the
-            weight. It is attained if all of them claim the budget that weighs most, and say the
-            same.
+            alone: in data units, for the worst category, or in ℓ2; ∞ if so many reports may carry
+            all the weight. It is attained if all of them claim the budget with the largest weight
+            and give the same answer.
 
         Raises:
-            ArgumentError: `lies` is not an integer from 0 to n, or nobody sent reports.
+            ArgumentError: `lies` is not an integer from 0 to n, or this is not the local model.
         """
         return self.estimate.influence(lies)
 
@@ -207,9 +211,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             What each of them spent on this release, in the same order.
 
         Raises:
-            BudgetError: a budget is no number, or, where all budgets are public, NaN or below all
-                of them.
-            ArgumentError: they are not one column.
+            BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
+                all of them.
+            ArgumentError: the budgets are not a single column.
         """
         return self.spent.for_each(epsilon)
 
@@ -220,11 +224,11 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
-        """What is known if budgets are related to values in any way, by 0.05 of the range, or not.
+        """The result under other assumptions: `related` True, 0.05 and False, and its own.
 
-        For each answer, the interval and the error of this release, and what assuming it from the
-        start would have given: the cap, and the typical error with it, in data units. There is
-        none where a range was found and the population is assumed to be Gaussian.
+        For each assumption, the interval and the error of this release, and what the assumption
+        would have given from the start: the best cap, and the typical error with it, in data units.
+        It is empty where a range was found and the population is assumed to be Gaussian.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
         return side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
@@ -272,7 +276,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def error_at_once(self) -> float:
-        """The error of the worst category that is not exceeded with `confidence`."""
+        """The error of the worst category that is not exceeded with probability `confidence`."""
         return self._cells("error_at_once").at_once(self.assumption, self.confidence)
 
     @property
@@ -284,7 +288,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation that a range was made from, about right for Gaussian data."""
+        """The standard deviation from which a range was made, about right for Gaussian data."""
         return self._scalar("sigma").sigma
 
     @property
@@ -303,7 +307,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def other(self) -> Any:
-        """The category that caught what is missing or not declared; None if there was none."""
+        """The category for missing and undeclared values; None if there was none."""
         return self._cells("other").other
 
     @property
@@ -313,18 +317,18 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def risk_kind(self) -> str:
-        """What `risk` is: the exact worst case, a proven bound on it, or what else."""
+        """What `risk` is, in words: the exact worst case, a proven bound, or an approximation."""
         if self.estimate.margin.kind is not None:
             return self.estimate.margin.kind
         return "worst case over all data" if self.exact else "proven bound over all data"
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader must not overlook, from public facts alone.
+        """Warnings that a reader must not overlook, from public facts alone.
 
-        Budgets that are very large, an assumption that is rarely true of budgets like these, claims
-        on a ledger that held back what others offered, an interval that is everything, estimates
-        at an end of the bounds, and personal budgets that gain nothing.
+        They are about very large budgets, an assumption that rarely holds for budgets like these,
+        earlier claims on a ledger that were still open and reduced what people could offer, an
+        interval that covers everything, and estimates at an end of the bounds.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)
@@ -342,7 +346,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return f"{self.statistic}{of} {shown}{unit}{people}, method {self.method}{seeded}"
 
     def sheet(self) -> report.Sheet:
-        """What it says, in no form."""
+        """The contents of the release as a sheet, which every output format shows."""
         return self.estimate.says(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -352,7 +356,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The same without `sides`, which take longer than all else: they are empty."""
+        """`to_dict` with empty `sides`, which take longer to compute than everything else."""
         return {
             "kind": self.estimate.kind,
             **self.estimate.to_dict(self.assumption, self.confidence),
@@ -390,7 +394,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, in which ∞ is "inf", and the release itself: `from_json` reads it."""
+        """`to_dict` as JSON, with ∞ as "inf", and the release itself, for `from_json`."""
         return stored.written(self, "release")
 
     @classmethod
@@ -402,28 +406,29 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         Returns:
             The release: it prints the same, has the same intervals, and `epsilons.verify.exact`
-            reads its mechanism. It is as trustworthy as the text.
+            can check its mechanism. It is only as trustworthy as the text.
 
         Raises:
-            ArgumentError: the text is not the JSON of a release, or of another version; or it
-                shows a number or a sentence that the release in it does not say. Words that
-                belong to a version, such as warnings, are left to `epsilons.verify.published`.
+            ArgumentError: the text is not the JSON of a release, or its format is of another
+                version; or it shows a number or a sentence that disagrees with the release in it.
+                Wording that belongs to a version, such as warnings, is not compared:
+                `epsilons.verify.published` does that.
         """
         return stored.read(text, "release", cls)
 
     @property
     def slope(self) -> Estimated:
-        """By how much the second column rises for one unit of the first, with its interval."""
+        """The slope of the second column on the first, with its interval."""
         return self._pair("slope").slope(self.assumption, self.confidence)
 
     @property
     def correlation(self) -> Estimated:
-        """The correlation of two columns, with its interval."""
+        """The correlation of the two columns, with its interval."""
         return self._pair("correlation").correlation(self.assumption, self.confidence)
 
     @property
     def means(self) -> tuple[Estimated, Estimated]:
-        """The means of two columns, each with its interval."""
+        """The means of the two columns, each with its interval."""
         return self._pair("means").means(self.assumption, self.confidence)
 
     def _scalar(self, name: str) -> Scalar:

@@ -1,4 +1,4 @@
-"""Several releases about the same people, who share their budgets."""
+"""Several releases about the same people, which share everyone's budget."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ else:
 __all__ = ["JointRange", "JointRanges", "joint_ranges"]
 
 
-# Ranges that hold all numbers of several releases at once.
+# Ranges that hold for all numbers of several releases at once.
 
 
 class JointRange(NamedTuple):
-    """The range of one release among others.
+    """The range of one of several releases.
 
     Attributes:
-        name: of the release.
-        low: a number, or an array in the order of its numbers.
-        high: the same.
+        name: the name of the release.
+        low: the lower end, or an array in the order of its numbers.
+        high: the upper end, or an array likewise.
     """
 
     name: str
@@ -53,12 +53,12 @@ class JointRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JointRanges(Sequence[JointRange]):
-    """Ranges of all releases, by their place or their name.
+    """Ranges of all releases, by index or name.
 
     Attributes:
-        confidence: with at least this probability all of them hold at once.
+        confidence: the probability with which, at least, all of them hold at once.
         each: the ranges, in the order of the releases.
-        of: for each release what its numbers are of, to be printed; one "" if it has one number.
+        of: for each release, the printed names of its numbers; a single "" for one number.
     """
 
     confidence: float
@@ -82,7 +82,7 @@ class JointRanges(Sequence[JointRange]):
         raise ArgumentError(f"There is no release called {index!r} here. There are {known}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """The ranges as plain data."""
         ranges = {
             name: [np.asarray(low).tolist(), np.asarray(high).tolist()]
             for name, low, high in self.each
@@ -103,17 +103,17 @@ class JointRanges(Sequence[JointRange]):
 def joint_ranges(
     releases: Sequence[Release], names: Sequence[str], confidence: float
 ) -> JointRanges:
-    """Ranges that hold all numbers of all releases at once.
+    """Ranges that hold for all numbers of all releases at once.
 
     Args:
-        releases: of the same people, or of others.
-        names: of the releases.
+        releases: the releases, about the same people or about different ones.
+        names: the names of the releases.
         confidence: strictly between 0 and 1.
 
     Guarantee:
-        The probability that any of them misses is at most 1 − confidence: what may be missed is
-        divided among the releases by how many numbers they have, and by the union bound the parts
-        add up, however noises and data go together.
+        The probability that any of them misses is at most 1 − confidence. The error probability is
+        divided among the releases in proportion to how many numbers they have. By the union bound
+        the parts add up, however noise and data depend on each other.
     """
     sizes = [int(np.size(release.value)) for release in releases]
     miss = [(1.0 - confidence) * size / sum(sizes) for size in sizes]
@@ -124,7 +124,7 @@ def joint_ranges(
 
 
 def _range(release: Release, confidence: float) -> tuple[Any, Any]:
-    """What holds all numbers of one release: its band, or each interval with its part."""
+    """A range for all numbers of one release: its band, or intervals by the union bound."""
     size = np.size(release.value)
     estimate: Any = release.estimate
     if size > 1 and hasattr(estimate, "band"):
@@ -139,10 +139,10 @@ _COLUMNS: Final = (
 )
 
 _PRINTED: Final = 24
-"""Rows that are printed of all tables together; each has at least three."""
+"""The most rows that are printed of all tables together; each table has at least three."""
 
 _ON_PAGE: Final = 500
-"""Rows of all releases that the table of a page holds."""
+"""The most rows of all releases in the table of a page, about."""
 
 _DRAWN: Final = (
     "Dots show the published values, dark lines the interval of each by itself, and light bars "
@@ -153,13 +153,13 @@ _DRAWN: Final = (
 @storable("release.Releases")
 @dataclass(frozen=True, eq=False, repr=False)
 class Releases(Shown, Sequence[Release], stored.Stated):
-    """What was published together, in the order of the questions.
+    """Releases that were published together, in the order of the questions.
 
     Attributes:
         each: the releases.
-        spent: a rule from ε to what was spent of it on all of them together.
-        mechanism: all that was drawn from, for `epsilons.verify.exact`.
-        title: of all of them together, for printouts and pages, if the caller gave one.
+        spent: a rule from ε to what was spent on all of them together.
+        mechanism: everything that was drawn from, for `epsilons.verify.exact`.
+        title: a title for all of them together; None if the caller gave none.
     """
 
     LATER: ClassVar = ("title",)
@@ -174,7 +174,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Distinct names for the releases: titles, or the statistic and its column."""
+        """Distinct names of the releases: the title, or the statistic and its column."""
         return tuple(report.names_of([(one.title, one.statistic, one.name) for one in self.each]))
 
     def band(self, confidence: float = 0.95) -> JointRanges:
@@ -197,19 +197,20 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
     @property
     def confidence(self) -> float:
-        """Of the joint ranges that are printed: the smallest confidence of the releases."""
+        """The confidence of the printed joint ranges: the smallest of the releases' confidences."""
         return min(one.confidence for one in self.each)
 
     def to_frame(self, confidence: float | None = None) -> Any:
-        """A Polars frame: a row for each published number of each release.
+        """All published numbers of all releases as a Polars frame, with a row for each.
 
         Args:
-            confidence: of the intervals and of the joint ranges in it; `confidence`, if not given.
+            confidence: the confidence of the intervals and of the joint ranges; by default the
+                property `confidence`.
 
         Returns:
-            The name of the release, its statistic, what the number is of ("" if it is the only
-            one), its unit or "", the value, the ends of its interval by itself, and those of the
-            range that holds all numbers of all releases at once.
+            Columns for the name of the release, its statistic, the label of the number ("" if it is
+            the only one), its unit or "", the value, the ends of its own interval, and the ends of
+            the range that holds for all numbers of all releases at once.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
@@ -229,7 +230,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         return f"{len(self.each)} releases, {'; '.join(self.names)}"
 
     def sheet(self) -> report.Sheet:
-        """What all of them say, in no form."""
+        """The contents of all releases as a sheet, which every output format shows."""
         blocks = [
             _Block(name, one, tuple(zip(np.atleast_1d(low), np.atleast_1d(high), strict=True)))
             for one, (name, low, high) in zip(self.each, self.band(self.confidence), strict=True)
@@ -284,7 +285,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         )
 
     def _how(self, blocks: Iterable[_Block]) -> Iterable[Fact]:
-        """How each of them was made."""
+        """Facts about how each release was made."""
         for block in blocks:
             one = block.release
             column = "" if one.name is None else f", column {legible(one.name)}"
@@ -299,7 +300,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The same without the `sides` of each."""
+        """`to_dict` with empty `sides` in each release."""
         return {
             "kind": "releases",
             "title": self.title,
@@ -314,7 +315,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, in which ∞ is "inf", and all that `from_json` reads."""
+        """`to_dict` as JSON, with ∞ as "inf", and the releases themselves, for `from_json`."""
         return stored.written(self, "releases")
 
     @classmethod
@@ -322,8 +323,8 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         """Read releases that `to_json` wrote: see `Release.from_json`.
 
         Raises:
-            ArgumentError: the text is not the JSON of releases, or of another version; or it shows
-                something that the releases in it do not say.
+            ArgumentError: the text is not the JSON of releases, or its format is of another
+                version; or it shows something that disagrees with the releases in it.
         """
         return stored.read(text, "releases", cls)
 
@@ -340,12 +341,13 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
 @dataclass(frozen=True)
 class _Block:
-    """One release among others.
+    """One of several releases, to be shown with the others.
 
     Attributes:
-        name: of the release.
+        name: the name of the release.
         release: the release.
-        joint: for each of its numbers, the range that holds all numbers of all releases at once.
+        joint: for each of its numbers, the range that holds for all numbers of all releases at
+            once.
     """
 
     name: str
@@ -354,27 +356,27 @@ class _Block:
 
     @cached_property
     def rows(self) -> tuple[sheet.Row, ...]:
-        """Its numbers with their intervals."""
+        """The numbers with their intervals."""
         return self.release.rows
 
     @property
     def single(self) -> bool:
-        """Whether there is but one number."""
+        """Whether there is only one number."""
         return [row.name for row in self.rows] == [""]
 
     @property
     def confidence(self) -> str:
-        """Of the intervals of each by itself, in words."""
+        """The confidence of the intervals, in words."""
         return percent(self.release.confidence)
 
     @property
     def unit(self) -> str:
-        """The unit of its numbers; "" for shares and where none was said."""
+        """The unit of the numbers; "" for shares, and if none was given."""
         return "" if self.release.estimate.in_percent else self.release.unit or ""
 
     @cached_property
     def cells(self) -> tuple[tuple[str, ...], ...]:
-        """Each number in words: its name, its value, its interval, its range among all."""
+        """Each number in words: its name, its value, its interval, and its joint range."""
         wide = max((row.high - row.low for row in self.rows), default=0.0)
         told = aligned_share if self.release.estimate.in_percent else aligned
 
@@ -391,7 +393,7 @@ class _Block:
         )
 
     def brief(self, most: int) -> tuple[sheet.Part, ...]:
-        """It in a few lines."""
+        """The release in a few lines, for brief formats."""
         if self.single:
             _, value, low, high, first, last = self.cells[0]
             within = f"{self.confidence} interval {low} to {high}; all at once {first} to {last}"
@@ -408,7 +410,7 @@ class _Block:
 
     @property
     def figure(self) -> sheet.Figure:
-        """It as one of small figures, with a line above; without what has no end."""
+        """A small figure with a line of text above it, without numbers that are infinite."""
         cells, statistic = self.cells, self.release.statistic
         words_ = f"{len(cells):,} numbers, each with its {self.confidence} interval."
         if self.single:
@@ -432,7 +434,7 @@ class _Block:
         return sheet.Figure(drawing, label, lead=True, name=self.name, words=words_)
 
     def of(self, name: str) -> str:
-        """What a number is of, with its unit: for a table in which units differ by row."""
+        """The label of a number with its unit, for a table in which units differ by row."""
         return f"{name} ({self.unit})" if name and self.unit else name or self.unit
 
 
@@ -475,9 +477,9 @@ def _assumes(release: Release) -> list[str]:
 
 
 def _once(releases: Iterable[Release], say: Callable[[Release], list[str]]) -> list[str]:
-    """What releases say, each sentence once, in their order."""
+    """The sentences of all releases, without repetitions."""
     found = dict.fromkeys(each for release in releases for each in say(release))
-    # Some go on where others end: what they add is of one release alone.
+    # If one sentence continues another, the addition concerns a single release: drop it.
     return [
         each
         for each in found

@@ -1,4 +1,4 @@
-"""What releases of all kinds say: the sheet that each kind of estimate fills."""
+"""The sheet of a release: what every release says, and helpers for each kind of estimate."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ NOTHING: Final = (
 )
 
 _SHARES: Final = ("frequencies", "quantile")
-"""Statistics that are about shares of people, and not about means."""
+"""Statistics about shares of people rather than means."""
 
 _CLEARLY: Final = 0.8
-"""An answer that makes an error this much smaller is worth a word."""
+"""An assumption is mentioned if its error is below this fraction of the current one."""
 
 _STAR: Final = "The row with * is what was assumed."
 _BOUGHT: Final = (
@@ -94,19 +94,19 @@ _BOUNDS: Final = " These are proven bounds, and not equally close in every row."
 
 @dataclass(frozen=True)
 class Own:
-    """What a kind of estimate says of its own.
+    """The parts of a sheet that depend on the kind of estimate.
 
     Attributes:
-        name: what it is, in a few words.
-        told: words for an error.
-        first: the blocks that come first: what was found.
-        headline: the number that it is about, if it is one.
-        claim: where the truth is, in a sentence, if it is one number.
-        people: how many people, of what.
-        more: what else was found.
-        errors: how large errors are; the risk of the release, if empty.
-        nothing: that it tells nothing, and what would help.
-        figures: what is drawn.
+        name: what the result is, in a few words.
+        told: a function that writes an error in words.
+        first: the blocks that come first, with the results.
+        headline: the number itself; "" if there are several.
+        claim: a sentence with the interval; "" if there are several numbers.
+        people: facts about the people and the values.
+        more: further results.
+        errors: facts about the errors; if empty, the risk of the release.
+        nothing: sentences for a result that says nothing, and on what would help.
+        figures: the figures.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Own:
 
 
 def sheet_of(release: Release, own: Own) -> Sheet:
-    """The sheet of a release: what its kind says, and what every release says."""
+    """The sheet of a release: the parts of its kind, and those of every release."""
     method = Fact("", release.method, f"method {release.method}")
     errors = own.errors or [Fact("Error", risk_words(release, own.told))]
     people = [Facts("people", (*own.people, method), joined=True)] if own.people else []
@@ -255,11 +255,11 @@ def number_sheet(
 
     Args:
         release: the release.
-        row: the number.
-        bounds: all that it could be.
+        row: the number with its interval.
+        bounds: the possible range of the number.
         values: the range of the values, in words.
-        more: what else was found.
-        helps: what would help where it tells nothing.
+        more: further results.
+        helps: what would help if the interval covers everything possible.
     """
     wide = row.high - row.low
     statistic = release.statistic
@@ -283,14 +283,14 @@ def number_sheet(
 def one_number(
     row: Row, bounds: tuple[float, float], title: str, shown: tuple[str, str, str], what: str
 ) -> list[Figure]:
-    """One number on its axis, to be drawn; nothing where its interval has no end.
+    """A figure of one number with its interval; none if the interval is infinite.
 
     Args:
-        row: the number.
-        bounds: all that it could be.
-        title: of the axis.
-        shown: words for the value and for both ends.
-        what: it is, in a word.
+        row: the number with its interval.
+        bounds: the possible range of the number.
+        title: the title of the axis.
+        shown: the value and both ends of the interval, in words.
+        what: what the number is, in a word.
     """
     if math.isinf(row.high - row.low):
         return []
@@ -305,12 +305,13 @@ def cells_of(
     told: Callable[[float, float], str] = aligned,
     wide: float | None = None,
 ) -> list[tuple[str, ...]]:
-    """Each number in words: its name, its value, and the ends of its interval.
+    """The cells of a table: for each number its name, its value, and the ends of its interval.
 
     Args:
-        rows: the numbers.
-        told: words for a number, of which as many digits are worth reading as a width allows.
-        wide: that width; that of the widest interval, if not given.
+        rows: the numbers with their intervals.
+        told: a function that writes a number, with as many digits as the width of an interval
+            justifies.
+        wide: that width; by default the width of the widest interval.
     """
     wide = max(row.high - row.low for row in rows) if wide is None else wide
     return [
@@ -324,12 +325,12 @@ def cells_of(
 
 
 def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
-    """The numbers of a table, to be drawn.
+    """A figure of the numbers in a table.
 
     Args:
-        table: of the numbers, which names them.
-        drawing: how they are drawn.
-        what: they are, in a word.
+        table: the table, for the names and the numbers in words.
+        drawing: the drawing.
+        what: what the numbers are, in a word.
     """
     label = "; ".join(f"{row[0]} {row[1]}" for row in table.rows[:12])
     marks = "Bars" if drawing.bars else "Dots"
@@ -338,7 +339,7 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
 
 
 def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
-    """Who spent what, what is protected and assumed, what if that is not so, the day."""
+    """The last blocks: spending, what is protected and assumed, other assumptions, the date."""
     yield (SpendingTable(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
         *(Note("warning", each) for each in release.warnings),
@@ -359,28 +360,28 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
 
 
 def adds_up(releases: Iterable[Release]) -> list[Note]:
-    """That what is spent adds up with what is spent elsewhere, unless a ledger does it."""
+    """Notes that spending adds up over releases, for those that no ledger charges."""
     said = dict.fromkeys(each.spent.ADDS_UP for each in releases if each.ledger is None)
     return [Note("note", each, section="How it was made") for each in said]
 
 
 def told_in_units(release: Release) -> Told:
-    """Words for an error in the unit of the data."""
+    """A function that writes an error in the unit of the data."""
     return lambda error: with_unit(release, number(error))
 
 
 def with_unit(release: Release, said: str) -> str:
-    """Numbers of the data, in words, with their unit once behind them, if it was said."""
+    """Text followed by the unit of the data, if one was given."""
     return said if release.unit is None else f"{said} {release.unit}"
 
 
 def unit_words(release: Release) -> str:
-    """The unit in brackets, to stand behind the name of an axis or a column, if it was said."""
+    """The unit in parentheses, to follow the name of an axis or a column; "" without a unit."""
     return "" if release.unit is None else f" ({release.unit})"
 
 
 def people_words(release: Release) -> str:
-    """How many people there are, if that may be said."""
+    """The number of people in words: exact, noisy or undisclosed."""
     if release.n is None:
         return "An undisclosed number of people"
     if release.n_is_noisy:
@@ -389,18 +390,18 @@ def people_words(release: Release) -> str:
 
 
 def people_fact(release: Release, within: str = "") -> Fact:
-    """How many people there are, and in what."""
+    """The number of people as a fact; `within` is appended to its sentence."""
     said = people_words(release)
     return Fact("People", said, said + within)
 
 
 def values_fact(values: str) -> Fact:
-    """The range of the values, in words that go on after "from"."""
+    """The range of the values as a fact; `values` are words that follow "from"."""
     return Fact("Values", f"from {values}", f"values from {values}")
 
 
 def risk_words(release: Release, told: Told) -> str:
-    """The risk of a release, and what it is."""
+    """A sentence with the risk of a release, and what kind of risk it is."""
     kind, numbers = release.risk_kind, release.estimate.margin.numbers
     if release.loss == "mse":
         one, _ = release.estimate.each
@@ -416,7 +417,7 @@ def risk_words(release: Release, told: Told) -> str:
 
 
 def narrower(release: Release) -> list[str]:
-    """Answers with which an interval would be clearly narrower, if they are true, in words."""
+    """Assumptions under which the interval would be clearly narrower, in words."""
     own = [side.error for side in release.sides if side.related == release.related]
     return [
         f"related={side.related}, if budgets go with values {how(side.related)}"
@@ -426,12 +427,12 @@ def narrower(release: Release) -> list[str]:
 
 
 def would_help(ways: Sequence[str]) -> str:
-    """What would make an interval narrower that tells nothing, in a sentence."""
+    """A sentence on what would help if an interval says nothing."""
     return f"What would help: {'; '.join(ways)}."
 
 
 def made_words(release: Release, *, column: bool = True) -> str:
-    """The day of a release, the version that made it, and the column; "" if they are not known."""
+    """A sentence with the date, the version and the column of a release; "" without a date."""
     if not release.date:
         return ""
     said = f"Released {release.date} (UTC) with epsilons {release.version}"
@@ -448,19 +449,19 @@ def made_words(release: Release, *, column: bool = True) -> str:
 
 
 def published_words(release: Release) -> str:
-    """The day and the version of a release, to go on in a line."""
+    """The date and the version of a release, to continue a line."""
     return f"published {release.date} (UTC) with epsilons {release.version}"
 
 
 def in_a_ledger(releases: Iterable[Release]) -> list[Fact]:
-    """Under which names releases stand in a ledger."""
+    """The names and heads of releases in a ledger, as facts."""
     entries = [release.ledger for release in releases if release.ledger is not None]
     named = dict.fromkeys(f"{each.name}, head {each.head}" for each in entries)
     return [Fact("In a ledger", each) for each in named]
 
 
 def _byline(release: Release) -> str:
-    """The column, its unit, the day and the version, in a line; "" if none of it is known."""
+    """A line with the column, its unit, the date and the version; "" if none is known."""
     said = [] if release.name is None else [f"column {short(release.name)}"]
     said += [] if release.unit is None else [f"in {release.unit}"]
     said += [published_words(release)] if release.date else []
@@ -469,7 +470,7 @@ def _byline(release: Release) -> str:
 
 
 def _made(release: Release) -> Iterator[Fact]:
-    """How a release was made."""
+    """Facts about how a release was made."""
     numbers, (_, things) = release.estimate.margin.numbers, release.estimate.each
     loss = {
         "mse": "the mean squared error" + (f" of all {things}" if numbers > 1 else ""),
@@ -489,7 +490,7 @@ def _made(release: Release) -> Iterator[Fact]:
 
 
 def _sides(release: Release, told: Told) -> list[Part]:
-    """What a release says with each answer to how budgets go with values; if there are several."""
+    """The table of a release under other assumptions; empty if there is only one assumption."""
     sides = release.sides
     if len(sides) < 2:
         return []
@@ -516,7 +517,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
 
 
 def _known(side: Side) -> str:
-    """The interval of a side, if it is of one number."""
+    """The interval of a side in words; "" if there are several numbers."""
     if side.low is None or side.high is None:
         return ""
     told = functools.partial(aligned, width=side.high - side.low)
@@ -524,5 +525,5 @@ def _known(side: Side) -> str:
 
 
 def _width(side: Side) -> float:
-    """How much is left open: the width of an interval, or an error."""
+    """The width of a side's interval; its error if there are several numbers."""
     return side.error if side.low is None or side.high is None else side.high - side.low

@@ -1,4 +1,4 @@
-"""Who spent what: a rule from a budget to what was spent of it, with a row for each level."""
+"""Spending: rules from a person's budget to what they spent of it, with a row for each level."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
 
 _ROWS = 8
-"""Rungs of a fine ladder that are shown."""
+"""The number of rows that are shown for a ladder with many rungs."""
 
 _FINE = 256
-"""Rungs beyond which a ladder is fine."""
+"""A ladder with more rungs than this is shown in part."""
 
 _PUBLIC = 2.0**20
-"""The highest rung that can be. Public records stand on it, and budgets above it."""
+"""The highest possible rung. Public records are on it, and so are budgets above it."""
 
 _NEARLY = 1.0 - 2.0**-30
+"""Weights are rounded down: if this fraction of a budget is spent, nothing counts as kept."""
 
 
 class Spent(NamedTuple):
-    """What the people of one level gave, and what they kept; how many, if that is public."""
+    """What each person of one level spent and kept; `people` is None where that is private."""
 
     epsilon: float
     people: int | None
@@ -42,11 +43,11 @@ class Spent(NamedTuple):
 @storable("release.Expected")
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """How many people are expected at which budgets, where who is there is private.
+    """How many people are expected at each budget, where who takes part is private.
 
     Attributes:
-        levels: what people have to spend, ascending.
-        people: how many: a guess that was declared, or a noisy count.
+        levels: the budgets, ascending.
+        people: how many people have each: a declared guess, or a noisy count.
     """
 
     levels: Floats
@@ -54,20 +55,20 @@ class Expected:
 
 
 def left(level: float, spent: float) -> float:
-    """What is left of a budget; what rounding down to integers leaves is nothing to speak of."""
+    """What is left of a budget; 0 if only rounding to integers left something."""
     return level - spent if spent < level * _NEARLY else 0.0
 
 
 def shown_levels(rungs: Floats) -> Floats:
-    """The rungs as people know them: the highest one that can be is that of public records."""
+    """The rungs with ∞ in place of the highest possible one, which holds public records."""
     return np.where(rungs >= _PUBLIC, math.inf, rungs)
 
 
 class Spending(Sequence[Spent]):
-    """What a person with a budget ε spends: call it with an ε, or look at its rows.
+    """A rule from ε to what a person spends: call it with an ε, or read its rows.
 
     Attributes:
-        ADDS_UP: that it adds up with what people spend elsewhere, in words.
+        ADDS_UP: a sentence that says that spending adds up over releases.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
@@ -83,18 +84,18 @@ class Spending(Sequence[Spent]):
             What each of them spent, in the same order.
 
         Raises:
-            BudgetError: a budget is no number, or, where all budgets are public, NaN or below all
-                of them.
-            ArgumentError: they are not one column.
+            BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
+                all of them.
+            ArgumentError: the budgets are not a single column.
         """
 
     @property
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, strictest first; for some of them if there are very many."""
+        """A row for each level, strictest first; only some levels if there are very many."""
 
     def __call__(self, epsilon: float) -> float:
-        """What a person with this budget spent."""
+        """Return what a person with this budget spent."""
         return float(self.for_each([epsilon])[0])
 
     def __len__(self) -> int:
@@ -114,10 +115,10 @@ class Spending(Sequence[Spent]):
 @storable("release.ByLevel")
 @dataclass(frozen=True, eq=False, repr=False)
 class ByLevel(Spending):
-    """What a person spends is that of the highest level that is not above their ε.
+    """A table by level: a person is at the highest level that is not above their ε.
 
     Attributes:
-        levels: the budgets, ascending: of the people there, or the rungs of a public ladder.
+        levels: the levels, ascending: people's budgets, or the rungs of a public ladder.
         spent: what a person of each level spends.
         people: how many people are at each level; None where that is private.
     """
@@ -127,7 +128,7 @@ class ByLevel(Spending):
     people: Integers | None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """What each person spent; under add/remove nothing, if they stand below all rungs."""
+        """What each person spent; under add/remove 0 if their ε is below the lowest rung."""
         budgets = budgets_of_people(epsilon)
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")
@@ -141,7 +142,7 @@ class ByLevel(Spending):
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, or for some of a ladder that has very many."""
+        """A row for each level, or for some rungs of a ladder that has very many."""
         if self.people is not None:
             columns = zip(
                 self.levels.tolist(), self.people.tolist(), self.spent.tolist(), strict=True
@@ -163,10 +164,10 @@ class ByLevel(Spending):
 @storable("release.AllOfIt")
 @dataclass(frozen=True, eq=False, repr=False)
 class AllOfIt(Spending):
-    """Everyone spent all that they offered: so it is in the local model.
+    """Everyone spent all of their ε, as in the local model.
 
     Attributes:
-        levels: about which budgets there were, ascending.
+        levels: the budgets, ascending; if there were many, approximately.
         people: how many people had each.
     """
 

@@ -1,4 +1,4 @@
-"""Releases as JSON, and back. What a file shows must be what the release in it says."""
+"""Write releases as JSON, and read them back. What a file shows must agree with its release."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ __all__ = ["FORMAT", "Stated", "read", "written"]
 
 
 FORMAT: Final = 2
-"""The version of the JSON of releases."""
+"""The version of the JSON format of releases."""
 
 WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings", "names", "verdict")
-"""What each version puts in its own words."""
+"""Fields whose wording may differ from version to version."""
 
 CHOSEN: Final = ("cap", "typical")
-"""What each version finds by its own rules, for people who would choose again."""
+"""Fields that depend on the rules of a version: the cap that it would choose, and its error."""
 
 _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
     *("informative", "share", "share_interval", "spread", "slope", "correlation", "means"),
 )
-"""What is computed with logarithms and roots, whose last digits depend on the machine."""
+"""Fields computed with logarithms and roots, whose last digits depend on the machine."""
 
 _OWN: Final = ("format", "release", "releases")
-"""What a file holds besides what it shows."""
+"""Fields of a file that are not shown: the stored release itself."""
 
 _CLOSE: Final = 1e-9
-"""How far apart such numbers may be, as a part of the largest one of their field."""
+"""The tolerance for computed numbers, relative to the largest number in their field."""
 
 _SOME: Final = 6
-"""As many fields are named in a message."""
+"""The most fields that a message names."""
 
 
 class Stated:
-    """What can be compared with what a file shows of it."""
+    """A release, or several, that can be compared with what a file shows."""
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -53,11 +53,11 @@ class Stated:
         raise NotImplementedError
 
     def differing(self, shown: object) -> tuple[str, ...]:
-        """The fields that a file shows otherwise than this says them.
+        """The fields of a file that disagree with this release.
 
-        Numbers that are stored must be equal, and those that are computed must agree in nine
-        digits. If this was made by another version, its words are not compared, nor what a user
-        would choose now, and fields may have come and gone since.
+        Stored numbers must be equal, and computed numbers must agree in nine digits. If another
+        version made the release, wording and best caps are not compared, and fields that only one
+        of the two has are ignored.
 
         Args:
             shown: the JSON of the file, as plain data.
@@ -72,10 +72,10 @@ Kind = TypeVar("Kind", bound=Stated)
 
 
 def written(thing: Any, key: str) -> str:
-    """What is shown of a thing as JSON, and under a key the thing itself: `read` finds it there.
+    """JSON with what a release shows, and under a key the release itself, for `read`.
 
     Args:
-        thing: with a `to_dict`, of a storable class.
+        thing: an object of a storable class, with a `to_dict`.
         key: "release" or "releases".
     """
     stored = {"format": FORMAT, key: frozen.to_plain(thing)}
@@ -83,16 +83,16 @@ def written(thing: Any, key: str) -> str:
 
 
 def read(text: str, key: str, kind: type[Kind]) -> Kind:
-    """What `written` wrote.
+    """Read what `written` wrote.
 
     Args:
         text: the JSON.
-        key: under which it is.
-        kind: what it must be.
+        key: the key of the release in it.
+        kind: the class that it must have.
 
     Raises:
-        ArgumentError: the text is something else, or of another version; or it shows something
-            that the release in it does not say.
+        ArgumentError: the text is something else, or its format is of another version; or it shows
+            something that disagrees with the release in it.
     """
     what = "a release" if key == "release" else "several releases"
     not_one = f"text is not the JSON of {what}, as {key}.to_json() writes it."
@@ -121,7 +121,7 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
 
 
 def _plain(said: dict[str, Any]) -> Any:
-    """What a release says, as a file shows it."""
+    """Plain data as a JSON file would hold it."""
     return json.loads(report.to_json(said))
 
 
@@ -145,36 +145,36 @@ def _differing(
 
 
 def _alike(shown: Any, said: Any, close: float) -> bool:
-    """Whether two entries are the same; numbers may be so far apart."""
+    """Whether two entries are equal; numbers may differ by `close`."""
     if all(type(each) in (int, float) for each in (shown, said)):
         return bool(shown == said or abs(shown - said) <= close)
     return type(shown) is type(said) and bool(shown == said)
 
 
 def _largest(said: Any) -> float:
-    """The largest number in plain data, whatever its sign."""
+    """The largest absolute value in plain data."""
     if isinstance(said, (dict, list)):
         parts = said.values() if isinstance(said, dict) else said
         return max(map(_largest, parts), default=0.0)
     return abs(float(said)) if type(said) in (int, float) else 0.0
 
 
-# Where a release stands in a ledger.
+# The entry of a release in a ledger.
 
 
 @storable("release.Entry")
 @dataclass(frozen=True)
 class Entry:
-    """The place of a release in a ledger.
+    """The entry of a release in a ledger.
 
     Attributes:
-        name: under which it stands there.
-        head: the end of the ledger's chain as it was then: NUMBER:HASH, and under add/remove a
-            keyed hash. `ledger.check(head=…)` says whether the ledger still holds what it held.
-        drawn: the second in UTC at which it was drawn, from the data that were given then; "" if
+        name: the name of the release in the ledger.
+        head: the end of the ledger's chain at that time: NUMBER:HASH, and under add/remove a keyed
+            hash. `ledger.check(head=…)` says whether the ledger still holds what it held then.
+        drawn: the time in UTC, to the second, at which it was drawn from the data given then; "" if
             version 0.2.0 drew it.
-        held: earlier claims that were open then and held back what they may ask of everyone: each
-            as its name, and in brackets how much it claims.
+        held: earlier claims that were still open and reserved part of everyone's budget: the name
+            of each, followed by its claim in parentheses.
     """
 
     LATER: ClassVar = ("drawn", "held")
@@ -184,6 +184,6 @@ class Entry:
     held: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """The entry as plain data, without empty fields."""
         said = {name: each for name, each in asdict(self).items() if each}
         return {**said, **({"held": list(self.held)} if self.held else {})}

@@ -1,7 +1,8 @@
-"""Sheets in; text, HTML, pages and pictures out. Knows neither releases nor plans.
+"""Output formats: sheets in; text, HTML, pages and pictures out.
 
-What a result says is a `Sheet`: each kind of release and of plan makes its own. Each form shows
-any sheet, and is loaded when something is shown in it: `text`, `notebook`, `page`, `plot`.
+A `Sheet` is the contents of a result. Each kind of release and of plan makes its own sheet. Each
+format (`text`, `notebook`, `page`, `plot`) shows any sheet, knows neither releases nor plans, and
+is loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Drawings as charts, by Altair: they need the extra `report`, and no network.
+"""Draw charts with Altair, which comes with the extra `report` and needs no network.
 
-For a page they are narrow enough to be read on a phone, and drawn as SVG without a browser.
+On a page, charts are narrow enough for a phone, and are rendered as SVG without a browser.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ MARK = "#c0504d"
 PALE = "#c9d7e6"
 
 _WIDTH = 340
-"""Of a drawing, as on a phone: there it is shown in its own size, elsewhere larger."""
+"""The width of a chart in pixels: actual size on a phone, scaled up elsewhere."""
 
 MOST = 40
-"""Categories, groups or coordinates that a page or a picture shows."""
+"""The most categories, groups or coordinates that a page or a picture shows."""
 
 _ROOM = 0.75
-"""To either side of an interval, in parts of its width: it fills two fifths of the axis."""
+"""Space on either side of an interval, relative to its width: it fills two fifths of the axis."""
 
 _MOST_OF_IT = 0.6
-"""An axis with more than this part of the whole range needs no strip below it."""
+"""If the axis covers more than this fraction of the whole range, no strip is drawn below it."""
 
 _EDGE = 0.15
-"""Within this part of the axis from its end, a number stands next to its place, to be inside."""
+"""Within this fraction of the axis from either end, labels are shifted to stay inside."""
 
 _GROUP = re.compile(r"<g [^>]*>")
 _ROLE = re.compile(r' (role|aria-roledescription)="[^"]*"')
 
 
 def altair_module() -> Any:
-    """Altair, which only those who plot need.
+    """The module Altair, which is imported on first use.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -71,7 +71,7 @@ def altair_module() -> Any:
 
 
 def require() -> None:
-    """Refuse to begin what will end in a page that cannot be drawn.
+    """Check that charts can be drawn, before any work is done.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -81,11 +81,11 @@ def require() -> None:
 
 
 def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
-    """A single or layered chart as SVG, as wide as a phone, with text of at least 11 px.
+    """Render a single or layered chart as SVG, as wide as a phone, with text of at least 11 px.
 
     Args:
-        chart: an Altair chart; its own title is dropped, since a page has headings.
-        columns: of its legend, which stands below.
+        chart: an Altair chart; its own title is dropped, because pages have headings.
+        columns: the number of columns in the legend, which is below the chart.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -98,7 +98,7 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     drawn.title = alt.Undefined
     drawn = drawn.properties(width=_WIDTH).configure(
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        aria=False,  # the page says what a figure shows, in words
+        aria=False,  # the page has a description of each figure
         background="#ffffff",
         axis=alt.AxisConfig(
             **text,
@@ -113,12 +113,12 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     )
     out = io.StringIO()
     drawn.save(out, format="svg")
-    # Parts without a name would be read aloud one by one: a figure is one picture with one label.
+    # Screen readers would read unnamed parts one by one. A figure is one picture with one label.
     return _GROUP.sub(lambda found: _ROLE.sub("", found[0]), out.getvalue())
 
 
 def drawn(drawing: Drawing) -> list[Any]:
-    """A drawing as charts: one, or for one number on a wide range a second one below it."""
+    """A drawing as a list of charts: one, or two for a single number on a wide range."""
     if isinstance(drawing, Interval):
         far = _far(drawing)
         near = _near(drawing).properties(height=70)
@@ -127,12 +127,12 @@ def drawn(drawing: Drawing) -> list[Any]:
 
 
 def columns(drawing: Drawing) -> int:
-    """How many columns the legend of a drawing has on a page."""
+    """The number of columns in a drawing's legend on a page."""
     return len(drawing.parts) if isinstance(drawing, Stacked) else 1
 
 
 def window(drawing: Interval) -> tuple[float, float]:
-    """The part of the axis that is shown: around the interval, and within what can be."""
+    """The range of the axis: the interval with some space around it, within possible values."""
     value = drawing.row.value
     low, high = min(drawing.row.low, value), max(drawing.row.high, value)
     lo, hi = min(drawing.bounds[0], low), max(drawing.bounds[1], high)
@@ -145,7 +145,7 @@ def window(drawing: Interval) -> tuple[float, float]:
 
 
 def whole_range(drawing: Interval) -> tuple[float, float] | None:
-    """The range that a strip shows; None if it would say no more than the axis does."""
+    """The range of the strip below the axis; None if the axis already shows most of it."""
     lo, hi = min(drawing.bounds[0], drawing.row.low), max(drawing.bounds[1], drawing.row.high)
     first, last = window(drawing)
     if math.isinf(hi - lo) or last - first > _MOST_OF_IT * (hi - lo):
@@ -154,7 +154,7 @@ def whole_range(drawing: Interval) -> tuple[float, float] | None:
 
 
 def _near(one: Interval) -> Any:
-    """Close up: the interval with its ends, the dot, and the three numbers in words."""
+    """The close-up chart: the interval with its ends, the dot, and three labels."""
     alt = altair_module()
     value, low, high = one.row.value, one.row.low, one.row.high
     scale = alt.Scale(domain=list(window(one)), nice=False, zero=False)
@@ -180,7 +180,7 @@ def _near(one: Interval) -> Any:
 
 
 def _written(one: Interval, x: Any, at: float, words: str, height: float, weight: str) -> Any:
-    """A number in words above its place, and never outside of the drawing."""
+    """A label above a point of the axis, aligned to stay inside the chart."""
     alt = altair_module()
     first, last = window(one)
     part = (at - first) / (last - first)
@@ -192,7 +192,7 @@ def _written(one: Interval, x: Any, at: float, words: str, height: float, weight
 
 
 def _far(one: Interval) -> Any:
-    """The interval on the whole range, as a strip; None if the axis shows it already."""
+    """A strip with the interval on the whole range; None if the axis already shows most of it."""
     whole = whole_range(one)
     if whole is None:
         return None
@@ -205,13 +205,13 @@ def _far(one: Interval) -> Any:
     return alt.layer(
         all_.mark_rule(color=PALE, strokeWidth=9).encode(x=x, x2="to:Q", y=alt.value(8)),
         own.mark_rule(color=INK, strokeWidth=9).encode(x=x, x2="to:Q", y=alt.value(8)),
-        # However small an interval is, its place can be seen.
+        # A tick, so the place of even a tiny interval can be seen.
         middle.mark_tick(color=MARK, thickness=2, size=14).encode(x=x, y=alt.value(8)),
     )
 
 
 def _ranges(drawing: Ranges) -> Any:
-    """Dots or bars with their intervals; names stand next to them, so that they can be read."""
+    """Dots or bars with intervals, one below the other, with legible names to their left."""
     alt = altair_module()
     some = drawing.rows[:MOST]
     own = distinct([legible(row.name) for row in some])
@@ -263,7 +263,7 @@ def _points(drawing: Points) -> Any:
 
 
 def _stacked(drawing: Stacked) -> Any:
-    """What becomes of some of the budgets, each a bar of the same length."""
+    """Stacked bars of equal length that show how some of the budgets are divided."""
     alt = altair_module()
     chosen = [drawing.levels[k] for k in some_places(len(drawing.levels), BARS)]
     rows = [
@@ -284,7 +284,7 @@ def _stacked(drawing: Stacked) -> Any:
 
 
 def _curve(drawing: Curve) -> Any:
-    """A line, with all that lies in one place on it as one mark, and dashed lines at limits."""
+    """A line chart with marks, and dashed lines at lower bounds."""
     alt = altair_module()
     points = alt.Chart(alt.Data(values=[{"x": x, "y": y} for x, y in drawing.points]))
     if not drawing.ratios:
@@ -293,7 +293,7 @@ def _curve(drawing: Curve) -> Any:
         y = alt.Y("y:Q", title=drawing.y).scale(domainMin=0)
         line = points.mark_line(color=INK, point=marked).encode(x=x, y=y)
         return line.properties(height=200)
-    # To the next power of ten would be mostly empty.
+    # nice=False: extending the axes to powers of ten would leave the chart mostly empty.
     scale = alt.Scale(type="log", nice=False, padding=10)
     x, y = (
         alt.X("x:Q", scale=scale, title=drawing.x),
@@ -325,19 +325,19 @@ def _curve(drawing: Curve) -> Any:
 
 
 def _few(names: Sequence[str]) -> str:
-    """Names that fit below a narrow drawing."""
+    """Names in a form that fits the legend of a narrow chart."""
     first, *others = names
     return f"{first}, and {len(others)} like it" if others else first
 
 
 def _histogram(drawing: BudgetBars) -> Any:
-    """How many people have which budget: a bar for each, with its number."""
+    """A histogram of budgets: a bar for each bin, labelled with its number of people."""
     alt = altair_module()
     bins = budget_bins(drawing.levels)
     rows = [{"budget": name, "people": people, "shown": f"{people:,}"} for name, people in bins]
     base = alt.Chart(alt.Data(values=rows))
     y = alt.Y("budget:N", sort=[name for name, _ in bins], title=BUDGET)
-    # Room to the right of the longest bar, for its number.
+    # Space to the right of the longest bar, for its label.
     most = max([1, *(people for _, people in bins)])
     scale = alt.Scale(domain=[0, 1.2 * most], nice=False)
     x = alt.X("people:Q", title="people", scale=scale).axis(
@@ -351,7 +351,7 @@ def _histogram(drawing: BudgetBars) -> Any:
 
 
 def spending_bars(part: SpendingTable) -> Any:
-    """Bars of what people of each level spend and keep."""
+    """Bars of what a person of each level spends and keeps."""
     alt = altair_module()
     finite = [row for row in merged_rows(part.levels, BARS) if math.isfinite(row.spent)]
     names = distinct([row.epsilon for row in finite])
@@ -372,12 +372,12 @@ def spending_bars(part: SpendingTable) -> Any:
 
 
 def spending(part: SpendingTable) -> Any:
-    """What a person of each budget spends, and how much that leaves, on a scale of ratios.
+    """A chart of what a person of each level spends, and has, on a log scale.
 
-    Budgets lie between hundredths and hundreds: bars from zero would show the largest alone.
+    Budgets range from hundredths to hundreds: with bars from zero, only the largest would show.
 
     Returns:
-        A chart; None if nobody spends anything that can be drawn.
+        A chart; None if nobody spends a positive, finite amount.
     """
     if not any(0.0 < row.spent < math.inf for row in part.levels):
         return None
@@ -411,7 +411,7 @@ def spending(part: SpendingTable) -> Any:
             y=y,
             x=x,
             color=alt.Color("what:N", title=None, scale=colours),
-            # Whoever spends all has both marks in one place: the first lies on the second.
+            # If everything is spent, both marks are at the same place: "spends" is drawn on top.
             order=alt.Order("what:N", sort="ascending"),
         ),
     ).properties(height=alt.Step(20))
@@ -427,7 +427,7 @@ _DRAWN: Final[Mapping[type[Any], Callable[[Any], Any]]] = MappingProxyType(
         Curve: _curve,
     }
 )
-"""How each drawing but that of one number becomes a chart."""
+"""Functions that draw each class of drawing, except `Interval`."""
 
 
 def _extra(name: str, things: str) -> Any:

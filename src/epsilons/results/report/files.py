@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: pages, and pictures as SVG or PNG."""
+"""Write pages, and pictures as SVG or PNG: atomically, completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilons.results.report import charts
 __all__ = ["PICTURES", "picture_ready", "ready", "write_page", "write_picture"]
 
 _FINE: Final = 3
-"""Dots of a PNG for each of a screen: fine enough for paper."""
+"""The scale factor of PNG files: three dots per screen pixel, fine enough for paper."""
 
 
 def _as_svg(chart: Any) -> bytes:
@@ -34,17 +34,17 @@ def _as_png(chart: Any) -> bytes:
 PICTURES: Final[Mapping[str, Callable[[Any], bytes]]] = MappingProxyType(
     {".svg": _as_svg, ".png": _as_png}
 )
-"""How a chart is written, by the ending of the file."""
+"""Functions that write a chart, by the ending of the file."""
 
 
 def ready(path: str | os.PathLike[str]) -> None:
-    """Check that a page can be drawn and written, before anything is drawn that is spent.
+    """Check that a page can be made and written, before any budget is spent.
 
     Args:
-        path: of the file.
+        path: the path of the file.
 
     Raises:
-        FileError: there is no place for it.
+        FileError: the path is a directory, or its folder does not exist.
         MissingExtraError: the extra `report` is not installed.
     """
     _place(path, "report.html")
@@ -52,10 +52,11 @@ def ready(path: str | os.PathLike[str]) -> None:
 
 
 def picture_ready(path: str | os.PathLike[str]) -> None:
-    """The same of a picture.
+    """Check that a picture can be made and written, before any budget is spent.
 
     Raises:
-        FileError: there is no place for it, or its ending is neither .svg nor .png.
+        FileError: the path is a directory, its folder does not exist, or its ending is neither .svg
+            nor .png.
         MissingExtraError: the extra `report` is not installed.
     """
     target = _place(path, "figure.svg")
@@ -68,26 +69,26 @@ def picture_ready(path: str | os.PathLike[str]) -> None:
 
 
 def write_page(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a page, whole or not at all.
+    """Write a page, completely or not at all.
 
     Args:
-        path: of the file; one that is there is replaced.
-        text: of the page.
+        path: the path of the file; an existing file is replaced.
+        text: the text of the page.
 
     Returns:
         The path.
 
     Raises:
-        FileError: the path is a directory, its folder is not there, or it cannot be written.
+        FileError: the path is a directory, its folder does not exist, or it cannot be written.
     """
     return _write(_place(path, "report.html"), text.encode())
 
 
 def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
-    """Write a chart as SVG or PNG, whole or not at all.
+    """Write a chart as SVG or PNG, completely or not at all.
 
     Args:
-        path: of the file; one that is there is replaced. Its ending says which.
+        path: the path of the file, whose ending decides the format; an existing file is replaced.
         chart: an Altair chart.
 
     Returns:
@@ -103,10 +104,10 @@ def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
 
 
 def _place(path: str | os.PathLike[str], such_as: str) -> Path:
-    """Where a file is to be written, if there is a place for it.
+    """The path as a `Path`, if a file can be written there.
 
     Raises:
-        FileError: the path is a directory, or its folder is not there.
+        FileError: the path is a directory, or its folder does not exist.
     """
     target = Path(path)
     if target.is_dir():
@@ -123,8 +124,8 @@ def _place(path: str | os.PathLike[str], such_as: str) -> Path:
 
 def _write(target: Path, content: bytes) -> Path:
     try:
-        # A folder of its own beside the target: the file gets the rights that new files get, moves
-        # in one step, and leaves nothing behind if anything fails.
+        # A temporary folder next to the target: the file gets the permissions of a new file, is
+        # moved in one step, and leaves nothing behind if anything fails.
         with tempfile.TemporaryDirectory(prefix=".epsilons-", dir=target.parent) as folder:
             whole = Path(folder) / "whole"
             whole.write_bytes(content)

@@ -1,4 +1,4 @@
-"""A sheet as HTML for notebooks: what the text says, in paragraphs and tables."""
+"""Sheets as HTML for notebooks: the same contents as the text, in paragraphs and tables."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, 
 __all__ = ["as_html"]
 
 _ROWS: Final = 50
-"""Rows of a long table that a notebook shows."""
+"""The most rows of a long table that a notebook shows."""
 
 
 def as_html(sheet: Sheet) -> str:
-    """What a notebook shows, with every word escaped."""
+    """A sheet as HTML, with all text escaped."""
     first = [SEEDED] if sheet.simulated else []
     first += [each for each in (sheet.title, sheet.headline or sheet.name) if each]
     heads = "".join(f"<p><strong>{html.escape(each)}</strong></p>" for each in first)

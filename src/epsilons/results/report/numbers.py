@@ -1,4 +1,4 @@
-"""Numbers and names as a person would write them, and JSON that every reader understands."""
+"""Format numbers and names for readers, and write JSON that every parser accepts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-# Numbers and names as a person would write them.
+# Numbers and names.
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number as a person would write it, to a few significant digits."""
+    """A number with a few significant digits, without trailing zeros."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0:
@@ -35,17 +35,17 @@ def percent(confidence: float) -> str:
 
 
 def budget(epsilon: float, digits: int = 4) -> str:
-    """A budget as a person would write it."""
+    """A budget in words: "public" for ∞, otherwise a number."""
     return "public" if math.isinf(epsilon) else number(epsilon, digits)
 
 
 def kept_words(kept: float) -> str:
-    """What is left of a budget."""
+    """What is left of a budget, in words: "all" for ∞."""
     return "all" if math.isinf(kept) else number(kept)
 
 
 def aligned(value: float, width: float) -> str:
-    """A number with as many decimals as an interval of this width makes worth reading."""
+    """A number with as many decimals as an interval of this width justifies."""
     if width <= 0 or math.isinf(width):
         return number(value)
     digits = min(max(0, 2 - math.floor(math.log10(width))), 12)
@@ -53,17 +53,17 @@ def aligned(value: float, width: float) -> str:
 
 
 def aligned_share(share: float, width: float) -> str:
-    """The same for a share, in percent."""
+    """A share in percent, with as many decimals as an interval of this width justifies."""
     return f"{aligned(100 * share, 100 * width)} %"
 
 
 def widest(lows: Sequence[float], highs: Sequence[float]) -> float:
-    """The width of the widest of some intervals."""
+    """The width of the widest interval."""
     return max(high - low for low, high in zip(lows, highs, strict=True))
 
 
 def category_name(category: Any) -> str:
-    """A category as a person would write it: a bin by its ends."""
+    """The name of a category; a bin is named by its edges."""
     if isinstance(category, tuple):
         low, high = category
         return f"{number(low)} to {number(high)}"
@@ -71,20 +71,20 @@ def category_name(category: Any) -> str:
 
 
 def group_name(label: Any) -> str:
-    """A group as a person would write it: by the labels of both columns, if there are two."""
+    """The name of a group, with the labels of both columns if there are two."""
     return ", ".join(map(str, label)) if isinstance(label, (list, tuple)) else str(label)
 
 
 def legible(text: str) -> str:
-    """The text with control characters, and halves of characters, shown as �."""
+    """The text with control characters and lone surrogates replaced by �."""
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
 
 
 def names_of(facts: Sequence[tuple[str | None, str, str | None]]) -> list[str]:
-    """What results are called, no two alike: their titles, or what is said of which column.
+    """Distinct names of results: the title, or the statistic and its column.
 
     Args:
-        facts: the title, the statistic and the column of each.
+        facts: the title, the statistic and the column of each result.
     """
     return distinct(
         [
@@ -97,7 +97,7 @@ def names_of(facts: Sequence[tuple[str | None, str, str | None]]) -> list[str]:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names of which no two are alike: a plot would put what they name into one place."""
+    """Number repeated names to make all distinct, because plots merge rows of the same name."""
     own: list[str] = []
     seen: set[str] = set()
     for name in names:
@@ -110,7 +110,7 @@ def distinct(names: Sequence[str]) -> list[str]:
     return own
 
 
-# JSON that every reader understands: ∞ is written as "inf".
+# JSON. Standard JSON has no infinity: ∞ is written as "inf".
 
 
 def to_json(data: Any) -> str:

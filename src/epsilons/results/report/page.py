@@ -1,4 +1,4 @@
-"""A sheet as an HTML page that stands alone: words, tables and figures below their headings."""
+"""Sheets as self-contained HTML pages: text, tables and figures under headings."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _ENDING: Final[dict[Role, str]] = {
     "sides": "What is assumed",
     "made": "How it was made",
 }
-"""The headings that come last, by the roles of what stands below them."""
+"""The headings that come last, by the roles of the parts under them."""
 
 
 def as_page(sheet: Sheet, data: Any) -> str:
-    """The page of a sheet.
+    """A sheet as an HTML page.
 
     Args:
-        sheet: what it says.
-        data: the same as plain data, which the page holds for programs.
+        sheet: the contents.
+        data: the same contents as plain data, embedded in the page for programs.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -60,12 +60,12 @@ def as_page(sheet: Sheet, data: Any) -> str:
 
 
 def _heading(part: Part) -> str:
-    """The heading that a part stands below; "" for the first part of a page, above all others."""
+    """The heading of a part; "" for the top of the page."""
     return part.section or _ENDING.get(part.role, "")
 
 
 def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
-    """What must not be overlooked, what leads, what is so, and then pictures and tables."""
+    """The top of the page: warnings, the headline, notes and facts, then figures and tables."""
     warned = [part for part in shown if part.role == "warning"]
     if sheet.simulated:
         yield parts.Words(SEEDED, "warning")
@@ -81,7 +81,10 @@ def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
 
 
 def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
-    """Parts as a page has them: all facts are one list, small figures stand side by side."""
+    """Convert parts of a sheet to those of a page.
+
+    All facts become one list, and small figures are placed side by side.
+    """
     each = list(shown)
     facts = [fact for part in each if isinstance(part, Facts) for fact in part.facts if fact.name]
     for small, some in groupby(each, lambda part: isinstance(part, Figure) and bool(part.name)):
@@ -108,12 +111,12 @@ def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
 
 
 def _small(figure: Figure) -> parts.Part:
-    """One of small figures: a heading, a line, and the drawing."""
+    """A small figure: a heading, a line of text, and the drawing."""
     return parts.Section(figure.name, [parts.Words(_unbroken(figure.words)), *_figures(figure)])
 
 
 def _figures(figure: Figure) -> Iterator[parts.Part]:
-    """A figure, or two: one number on the axis around it, and on all that it could be."""
+    """One figure; or two for a single number: close up, and on its whole possible range."""
     drawing, caption = figure.drawing, figure.caption
     if drawing is None:
         return
@@ -132,7 +135,7 @@ def _figures(figure: Figure) -> Iterator[parts.Part]:
 
 
 def _spending(part: SpendingTable) -> Iterator[parts.Part]:
-    """Who spends what: a drawing, if there is anything to draw, and a table."""
+    """What people spend: a figure, if there is anything to draw, and a table."""
     if part.words:
         yield parts.Words(part.words)
     heads, cells = spending_table(part)
@@ -150,5 +153,5 @@ def _spending(part: SpendingTable) -> Iterator[parts.Part]:
 
 
 def _unbroken(words: str) -> str:
-    """Words in which no line breaks a number from its percent sign."""
+    """Text with no-break spaces between numbers and percent signs."""
     return words.replace(" %", "\u00a0%")

@@ -1,8 +1,8 @@
-"""A page that stands alone: it loads nothing, runs nothing, and reads well on a phone and on paper.
+"""Parts of self-contained HTML pages, which load nothing, run nothing, and fit phones and paper.
 
-    whole("Title", [Section("Heading", [Words("…"), PageTable(heads, rows), Figure(svg, "…")])])
+    whole("Title", [Section("Heading", [Words("…"), PageTable(heads, rows), PageFigure(svg, "")])])
 
-All words are escaped here, and only here. A figure is drawn by `epsilons.results.report.charts`.
+All text is escaped here, and only here. `epsilons.results.report.charts` draws the figures.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from epsilons.errors import ArgumentError
 from epsilons.results.report.numbers import legible, to_json
 
 _LARGEST = 150_000
-"""Characters of embedded data, beyond which long lists are cut."""
+"""If embedded data have more characters than this, long lists are cut."""
 
 _LONGEST = 100
-"""Entries of a list that is cut."""
+"""The number of entries that are left of a list that is cut."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Browsers are told to load nothing and to run nothing, whatever a page holds."""
+"""The content security policy: browsers load and run nothing, whatever a page contains."""
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -84,7 +84,7 @@ footer { margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid #d0d7de;
 
 
 class Part(Protocol):
-    """Anything that can stand on a page."""
+    """Anything that a page can contain."""
 
     def html(self) -> str:
         """The part as HTML, with everything in it escaped."""
@@ -95,8 +95,8 @@ class Words:
     """A paragraph.
 
     Attributes:
-        text: what it says.
-        kind: "", or how it is shown: "headline", "byline", "advice" or "warning".
+        text: the text.
+        kind: the style: "headline", "byline", "advice" or "warning"; "" for plain text.
     """
 
     text: str
@@ -119,21 +119,21 @@ class FactList:
     rows: Sequence[tuple[str, str]]
 
     def html(self) -> str:
-        """The facts as an HTML list of descriptions."""
+        """The facts as an HTML description list."""
         pairs = (f"<dt>{_escaped(name)}</dt><dd>{_escaped(fact)}</dd>" for name, fact in self.rows)
         return f"<dl>{''.join(pairs)}</dl>"
 
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table; it scrolls by itself where the screen is too narrow.
+    """A table, which scrolls on its own if the screen is too narrow.
 
     Attributes:
         heads: the names of the columns.
-        rows: the cells, the first of each row being its name.
-        caption: what it shows.
-        marked: the row that stands out.
-        words: whether the cells hold sentences, and not numbers.
+        rows: the cells; the first of each row is its name.
+        caption: what the table shows.
+        marked: the index of the highlighted row; None if there is none.
+        words: whether the cells hold sentences instead of numbers.
     """
 
     heads: Sequence[str]
@@ -152,7 +152,7 @@ class PageTable:
             rest = "".join(f"{cell}{_escaped(each)}</td>" for each in cells)
             body.append(f'{row}<th scope="row">{_escaped(name)}</th>{rest}</tr>')
         caption = f"<caption>{_escaped(self.caption)}</caption>" if self.caption else ""
-        # A region that scrolls must be reachable by keyboard, and then wants a name.
+        # A region that scrolls must be reachable by keyboard, and then needs a name.
         label = _escaped(self.caption or ", ".join(self.heads))
         return (
             f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
@@ -166,9 +166,9 @@ class PageFigure:
     """A plot.
 
     Attributes:
-        svg: as `epsilons.results.report.charts.svg` gives it: it is put onto the page as it is.
-        label: what the plot shows, for those who cannot see it.
-        caption: what is written below.
+        svg: what `epsilons.results.report.charts.svg` returns; it is put onto the page unescaped.
+        label: a description for people who cannot see it.
+        caption: the text below it.
     """
 
     svg: str
@@ -176,7 +176,7 @@ class PageFigure:
     caption: str = ""
 
     def html(self) -> str:
-        """The figure as HTML, its drawing inside the page."""
+        """The figure as HTML, with the drawing inline."""
         drawing = self.svg.replace(
             "<svg ", f'<svg role="img" aria-label="{_escaped(self.label)}" ', 1
         )
@@ -186,13 +186,13 @@ class PageFigure:
 
 @dataclass(frozen=True)
 class Links:
-    """Links to files beside the page: an index of several pages or artefacts.
+    """Links to files in the folder of the page, for an index of several pages or artefacts.
 
     Attributes:
-        rows: for each link its words, the relative path of the file, and a note or "".
+        rows: for each link its text, the relative path of the file, and a note or "".
 
     Raises:
-        ArgumentError: a path is absolute, or leads to the network.
+        ArgumentError: a path is absolute, or a URL.
     """
 
     rows: Sequence[tuple[str, str, str]]
@@ -217,12 +217,12 @@ class Links:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, and what stands below it.
+    """A section with a heading.
 
     Attributes:
-        heading: of the section.
-        parts: what it holds.
-        anchor: a name for links to it, or "".
+        heading: the heading.
+        parts: the contents.
+        anchor: an id for links to it, or "".
     """
 
     heading: str
@@ -238,10 +238,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Grid:
-    """Parts side by side, as many as the screen is wide enough for.
+    """Parts side by side, as many in a row as fit the screen.
 
     Attributes:
-        parts: what it holds.
+        parts: the contents.
     """
 
     parts: Sequence[Part]
@@ -252,14 +252,14 @@ class Grid:
 
 
 def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = None) -> str:
-    """A whole HTML page, with everything that it needs inside.
+    """A complete, self-contained HTML page.
 
     Args:
-        title: of the page.
-        parts: what it shows, from top to bottom.
-        byline: what stands small below the title: of what it is, when and by what it was made.
-        data: plain data to embed for machines, as JSON in the element with the id "data"; long
-            lists are cut where they would make the page heavy, and then "shortened" names them.
+        title: the title of the page.
+        parts: the contents, from top to bottom.
+        byline: a small line below the title, with the column, the date and the version; or "".
+        data: plain data to embed for programs, as JSON in the element with the id "data". If that
+            would make the page too large, long lists are cut, and "shortened" names them.
 
     Returns:
         The text of the page.
@@ -287,7 +287,7 @@ def _escaped(text: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON that no parser of HTML takes for markup."""
+    """JSON in which no HTML parser finds markup."""
     plain = json.loads(to_json(data))
     text = _compact(plain)
     if len(text) > _LARGEST:
@@ -298,12 +298,12 @@ def _json(data: Any) -> str:
 
 
 def _compact(plain: Any) -> str:
-    # Pure ASCII: half a character would not survive UTF-8.
+    # ASCII only: a lone surrogate cannot be encoded as UTF-8.
     return json.dumps(plain, separators=(",", ":"), ensure_ascii=True)
 
 
 def _cut(plain: Any, place: str, cut: dict[str, int]) -> Any:
-    """The data with long lists cut; `cut` takes the place of each, and its full length."""
+    """The data with long lists cut; adds the path of each, and its full length, to `cut`."""
     if isinstance(plain, dict):
         return {key: _cut(value, f"{place}/{key}", cut) for key, value in plain.items()}
     if isinstance(plain, list):

@@ -1,4 +1,4 @@
-"""What results of several kinds share: sentences, and who spends what in few rows."""
+"""Sentences, and tables of spending, that several kinds of results share."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from epsilons import made
 from epsilons.results.report.numbers import budget, distinct, kept_words, legible, number
 from epsilons.results.report.sheet import Role, SpendingLevel, SpendingTable
 
-# Sentences that results of several kinds share.
+# Sentences.
 
 _NAME = 60
-"""Characters of the name of a column that are shown."""
+"""The most characters of a column's name that are shown."""
 
 _WEAK = 20.0
-"""Beyond this a result may become 485 million times as likely for one person."""
+"""Above this ε, one person can make a result e^20 ≈ 485 million times as likely."""
 
 _VISIBLY = 1.005
-"""Errors with a larger ratio are printed as different numbers, and one asks why."""
+"""Two errors with a larger ratio look different when printed, and need an explanation."""
 
 _CHANCE = (
     ' "Not at all" still allows for differences by chance, so it can be worse than a row that sets '
@@ -30,7 +30,7 @@ _CHANCE = (
 FORECAST = "A forecast from budgets alone: no data was read"
 SEEDED = "NOT PRIVATE: drawn from a seed, for simulation only."
 SIDES = "if budgets go with values"
-"""What the rows of other assumptions are of."""
+"""The heading of the rows in the table of other assumptions."""
 
 LABELS: Final[Mapping[Role, str]] = MappingProxyType(
     {
@@ -40,22 +40,22 @@ LABELS: Final[Mapping[Role, str]] = MappingProxyType(
         "assumed": "Assumed: ",
     }
 )
-"""What stands before a note of some roles, where no heading says it."""
+"""Labels before notes of some roles, in formats without headings."""
 
 
 def written_words(what: str) -> str:
-    """What a page is that holds no release, and the day and the version that wrote it."""
+    """The byline of a page without a release: what it is, the date and the version."""
     return f"{what} · written {made.today()} (UTC) with epsilons {made.VERSION}"
 
 
 def short(name: str) -> str:
-    """A name in a line, cut if it is long."""
+    """A name, shortened if it is long."""
     plain = legible(name)
     return plain if len(plain) <= _NAME else plain[: _NAME - 1] + "…"
 
 
 def related_words(related: bool | float, *, cells: bool = False) -> str:
-    """How budgets go with values, in a few words; of cells a share of people stands for a mean."""
+    """How budgets are related to values, in words; with `cells`, δ is a share of people."""
     if related is True:
         return "in any way"
     whole = "all people" if cells else "the range"
@@ -63,7 +63,7 @@ def related_words(related: bool | float, *, cells: bool = False) -> str:
 
 
 def side_name(related: bool | float, assumed: bool | float, *, cells: bool) -> str:
-    """The name of a row of what other assumptions would give; a mark for what is assumed."""
+    """The name of a row in the table of other assumptions; * marks what was assumed."""
     mark = " *" if related == assumed else ""
     return related_words(related, cells=cells) + mark
 
@@ -71,12 +71,12 @@ def side_name(related: bool | float, assumed: bool | float, *, cells: bool) -> s
 def why_worse(
     answers: Sequence[bool | float], columns: Sequence[Sequence[float]], otherwise: str
 ) -> str:
-    """Why some row is visibly worse than one above it, which assumes less; "" if none is.
+    """Why a row is visibly worse than a row above it, which assumes less; "" if none is.
 
     Args:
-        answers: of the rows; they assume more and more.
-        columns: the errors that are shown.
-        otherwise: what is said where it is not for chance.
+        answers: the assumption `related` of each row, from the weakest to the strongest.
+        columns: the errors of all rows, for each column that is shown.
+        otherwise: the explanation where differences by chance are not the reason.
     """
     worse = {
         (answers[above], answers[below])
@@ -91,13 +91,15 @@ def why_worse(
 
 
 def weak_budgets(levels: Iterable[float]) -> list[str]:
-    """A warning, if a budget is so large that it protects next to nothing; ∞ is meant to.
+    """A warning if a finite budget is so large that it protects almost nothing.
+
+    ∞ causes no warning, because it makes a record public on purpose.
 
     Args:
-        levels: budgets that are public.
+        levels: public budgets.
 
     Returns:
-        One sentence or two, or nothing.
+        A list with one warning, or an empty list.
     """
     largest = max((level for level in levels if math.isfinite(level)), default=0.0)
     if largest <= _WEAK:
@@ -110,10 +112,10 @@ def weak_budgets(levels: Iterable[float]) -> list[str]:
 
 
 def held_back(claims: Iterable[str]) -> list[str]:
-    """A warning, if earlier claims on a ledger were open and held back what they may ask.
+    """A warning if earlier claims on a ledger were open and reserved part of everyone's budget.
 
     Args:
-        claims: in words; they are public.
+        claims: the claims, in words; they are public.
     """
     named = ", ".join(map(short, claims))
     if not named:
@@ -125,17 +127,17 @@ def held_back(claims: Iterable[str]) -> list[str]:
 
 
 def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str]:
-    """A warning, if means of people at different budgets must differ by more than is assumed.
+    """A warning if few people share a budget, so means differ by more than δ by chance alone.
 
-    The mean of m values of a unit range has a standard deviation of up to ½/√m by chance alone,
-    which is more than δ/2 for fewer than 1/δ² people.
+    The mean of m values on a unit range has a standard deviation of up to ½/√m, which is more than
+    δ/2 for m < 1/δ². There is a warning if most people have a budget that fewer people share.
 
     Args:
-        related: what is assumed of budgets and values.
+        related: the assumption on how budgets are related to values.
         people: how many people have each budget; None where that is private.
 
     Returns:
-        One sentence, or nothing.
+        A list with one warning, or an empty list.
     """
     if isinstance(related, bool):
         return []
@@ -151,23 +153,23 @@ def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str
     ]
 
 
-# Who spends what, in few rows, and how many people have which budget, in few bars.
+# Tables of spending with few rows, and histograms of budgets with few bars.
 
 BUDGET: Final = "budget ε"
-"""What the column of what people may spend is called."""
+"""The heading of the column of budgets."""
 
 OFFERED: Final = "offered ε"
-"""The same where a ledger offers a part of everyone's budget to a release."""
+"""The same heading where a ledger offers a part of everyone's budget to a release."""
 
 BARS: Final = 12
-"""Levels that are drawn, of budgets too; of more, neighbouring ones share a bar."""
+"""The most bars in a figure of levels; if there are more levels, adjacent ones are merged."""
 
 _ROWS: Final = 8
-"""Levels beyond which neighbouring ones are printed as one row."""
+"""The most rows in a table of levels; if there are more levels, adjacent ones are merged."""
 
 
 class Merged(NamedTuple):
-    """Neighbouring levels as one: ranges in words, averages in numbers."""
+    """Adjacent levels merged into one row: ranges in words, averages as numbers."""
 
     epsilon: str
     people: int | None
@@ -178,12 +180,12 @@ class Merged(NamedTuple):
 
 
 def budget_head(part: SpendingTable) -> str:
-    """What the column of what people may spend is called: in a ledger not their whole budget."""
+    """The heading of the column of budgets, which a ledger offers only in part."""
     return OFFERED if part.offered else BUDGET
 
 
 def spending_table(part: SpendingTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The heads and the rows of the table of who spends what; people are counted if public."""
+    """The headings and rows of the table of spending; without people where these are private."""
     rows, head = merged_rows(part.levels), budget_head(part)
     if any(row.people is None for row in rows):
         heads: tuple[str, ...] = (f"{head} (from)", "spends", "keeps")
@@ -194,17 +196,17 @@ def spending_table(part: SpendingTable) -> tuple[tuple[str, ...], list[tuple[str
 
 
 def some_places(count: int, most: int) -> list[int]:
-    """The places of the levels that are shown: all, or some from the strictest to the largest."""
+    """The indices of at most `most` levels to show, evenly spaced, with the first and the last."""
     if count <= most:
         return list(range(count))
     return [round(k * (count - 1) / (most - 1)) for k in range(most)]
 
 
 def merged_rows(rows: Sequence[SpendingLevel], most: int = _ROWS) -> list[Merged]:
-    """At most `most` rows: neighbouring levels become one.
+    """Merge adjacent levels into at most `most` rows.
 
-    Its words are ranges, of the budgets and of what is spent and kept: an average next to a budget
-    would look like overspending. `spent` and `kept` are averages, for bars.
+    Words are ranges, of the budgets and of what is spent and kept, because an average next to a
+    budget could look like overspending. `spent` and `kept` are averages, for bars.
     """
     size = max(math.ceil(len(rows) / most), 1)
     merged: list[Merged] = []
@@ -228,13 +230,13 @@ def merged_rows(rows: Sequence[SpendingLevel], most: int = _ROWS) -> list[Merged
 
 
 def budget_bins(levels: Sequence[tuple[float, int]]) -> list[tuple[str, int]]:
-    """Few bars for many budgets, strictest first: equal steps of log ε; 0 and ∞ stay apart.
+    """Bins for a histogram of budgets, strictest first: equal steps of log ε; 0 and ∞ stay apart.
 
     Args:
         levels: pairs of a budget and how many people have it, in any order.
 
     Returns:
-        Pairs of a name and a number of people; every person is in one of them.
+        Pairs of a name and a number of people; every person is in exactly one bin.
     """
     ordered = sorted(levels)
     groups = [[each] for each in ordered]

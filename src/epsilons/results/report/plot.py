@@ -1,4 +1,4 @@
-"""A sheet as a picture: its leading figures, and below them who spends what."""
+"""Sheets as pictures: the main figures, and below them what people spend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH = 480
 
 
 def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
-    """An Altair chart.
+    """A sheet as an Altair chart.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -25,7 +25,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
     lead = [each for each in sheet.all(Figure) if each.lead and each.drawing is not None]
     spent = [each for each in sheet.all(SpendingTable) if each.depth != "whole"]
     shown = [_drawn(each) for each in lead]
-    # Axes are of their own: one release is in minutes, another in shares.
+    # Each figure has its own axes: one release may be in minutes, another in shares.
     if len(shown) > 1:
         shown = [alt.vconcat(*shown).resolve_scale(x="independent", y="independent")]
     below = [charts.spending_bars(each).properties(width=_WIDTH) for each in spent]
@@ -35,7 +35,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
 
 
 def _drawn(figure: Figure) -> Any:
-    """A figure in the width of a picture; one of several has its name above it."""
+    """A figure as a chart as wide as a picture, with its name as the title if it has one."""
     if figure.drawing is None:
         return None
     alt = charts.altair_module()
@@ -47,7 +47,7 @@ def _drawn(figure: Figure) -> Any:
 
 
 def _title(sheet: Sheet, lead: list[Figure]) -> str | list[str]:
-    """What was measured in a line of its own, if it was said, and what is drawn."""
+    """The title of the picture: what was measured, if given, and what is drawn."""
     words = sheet.picture or sheet.name
     for figure in lead:
         drawn = figure.drawing

@@ -1,7 +1,7 @@
-"""Sheet: what a result says, of whatever kind it is and in no form.
+"""Sheet: the contents of a result, independent of its kind and of the output format.
 
-A kind of release or of plan makes a sheet. A form (`text`, `notebook`, `page`, `plot`) shows any
-sheet. So a new kind is no change here, and a new form knows no kind.
+Each kind of release and of plan makes a sheet, and each format (`text`, `notebook`, `page`, `plot`)
+shows any sheet. So a new kind needs no change in this package, and a new format none elsewhere.
 """
 
 from __future__ import annotations
@@ -35,18 +35,17 @@ Role: TypeAlias = Literal[
     "headline", "verdict", "rows", "people", "note", "error", "help", "spent", "warning", "advice",
     "protected", "assumed", "sides", "made", "figure",
 ]  # fmt: skip
-"""What a part is for: a form that shows some parts, or puts them elsewhere, picks them by it."""
+"""The purpose of a part, by which a format selects or moves parts."""
 
 Depth: TypeAlias = Literal["", "first", "brief", "whole"]
-"""Where a part stands: everywhere, at the first look alone, in the brief forms alone, or in the
-whole ones alone.
+"""The formats that show a part: all of them, only `print`, only brief ones, or only whole ones.
 
 The text and the notebook are brief. A page is whole: it has room for figures and for more tables.
 """
 
 
 class SpendingLevel(Protocol):
-    """What the people of one budget spend and keep; how many they are, if that is public."""
+    """What the people of one budget spend and keep."""
 
     @property
     def epsilon(self) -> float:
@@ -54,7 +53,7 @@ class SpendingLevel(Protocol):
 
     @property
     def people(self) -> int | None:
-        """How many they are."""
+        """How many there are; None where that is private."""
 
     @property
     def spent(self) -> float:
@@ -70,10 +69,10 @@ class Row:
     """A number with its interval.
 
     Attributes:
-        name: what it is of; "" if it is the only one.
-        value: as published.
-        low, high: the ends of its interval by itself.
-        informative: whether it says anything: a number that almost any value fits is not shown.
+        name: the name of the number; "" if it is the only one.
+        value: the published number.
+        low, high: the ends of its own interval.
+        informative: whether to show the value: False if almost any value fits.
     """
 
     name: str
@@ -85,14 +84,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence, or a few.
+    """One or a few sentences.
 
     Attributes:
-        role: what it is for.
-        words: what it says.
-        depth: where it stands.
-        section: the heading that it stands below on a page; "" for the first part of the page.
-        set_in: whether it belongs to what stands above it.
+        role: its purpose.
+        words: the sentences.
+        depth: the formats that show it.
+        section: its heading on a page; "" for the top of the page.
+        set_in: whether it belongs to the part above it, and is indented.
     """
 
     role: Role
@@ -107,10 +106,10 @@ class Fact:
     """A short fact.
 
     Attributes:
-        name: what it is about; "" if a list of facts does without it.
-        words: what is so.
-        said: the same in a sentence without the name, where it differs from `words`; of facts that
-            are joined, what the sentence says of it, if it does.
+        name: what it is about; "" if it is left out of lists of facts.
+        words: the fact itself.
+        said: the fact as a sentence without the name, where it differs from `words`. For joined
+            facts, its part of the sentence, or "" if it is left out.
     """
 
     name: str
@@ -120,13 +119,13 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts: in brief forms sentences, in others a list.
+    """Facts: sentences in brief formats, a list in others.
 
     Attributes:
-        role: what they are for.
+        role: their purpose.
         facts: the facts.
-        joined: whether they are one sentence.
-        depth, section: as of a note.
+        joined: whether they form one sentence.
+        depth, section: as in a note.
     """
 
     role: Role
@@ -136,7 +135,7 @@ class Facts:
     section: str = ""
 
     def sentences(self) -> list[str]:
-        """What they say."""
+        """The facts as sentences."""
         if self.joined:
             return [", ".join(fact.said for fact in self.facts if fact.said)]
         return [fact.said or fact.words for fact in self.facts]
@@ -144,18 +143,18 @@ class Facts:
 
 @dataclass(frozen=True)
 class SheetTable:
-    """A table of words.
+    """A table whose cells are text.
 
     Attributes:
-        role: what it is for.
+        role: its purpose.
         heads: the names of the columns.
-        rows: the cells, the first of each row being its name.
-        caption: what it shows.
-        marked: the row that stands out.
-        ranked: the places of the rows, those that matter most first; as they stand, if empty.
-        most: how many of them a text prints; None for all.
-        rest: what is said of the others, after their number.
-        depth, section: as of a note.
+        rows: the cells; the first of each row is its name.
+        caption: what the table shows.
+        marked: the index of the highlighted row; None if there is none.
+        ranked: the indices of the rows, the most important first; if empty, in the given order.
+        most: how many rows are printed; None for all.
+        rest: words that follow the number of rows that are not printed.
+        depth, section: as in a note.
     """
 
     role: Role
@@ -170,7 +169,7 @@ class SheetTable:
     section: str = ""
 
     def first(self, most: int | None) -> list[tuple[str, ...]]:
-        """The rows that matter most, in their order."""
+        """The `most` most important rows, in the order of the table; all if None."""
         if most is None or len(self.rows) <= most:
             return list(self.rows)
         ranked = self.ranked or range(len(self.rows))
@@ -179,13 +178,13 @@ class SheetTable:
 
 @dataclass(frozen=True)
 class SpendingTable:
-    """Who spends what.
+    """The table of what people spend.
 
     Attributes:
         levels: one for each budget.
-        offered: whether these are parts of budgets, which a ledger offers.
-        words: what stands above it on a page; "" if nothing does.
-        depth, section: as of a note.
+        offered: whether these are parts of budgets that a ledger offers.
+        words: an introduction above it on a page; "" if there is none.
+        depth, section: as in a note.
     """
 
     levels: Sequence[SpendingLevel]
@@ -198,13 +197,13 @@ class SpendingTable:
 
 @dataclass(frozen=True)
 class Interval:
-    """One number with its interval, on an axis.
+    """A drawing of one number with its interval, on an axis.
 
     Attributes:
         row: the number.
-        bounds: what it can be, from and to; an end that is not known is infinite.
-        title: of the axis.
-        words: for the value and for both ends.
+        bounds: the possible range of the number; an unknown end is infinite.
+        title: the title of the axis.
+        words: the value and both ends of the interval, in words.
     """
 
     row: Row
@@ -215,16 +214,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Ranges:
-    """Numbers with their intervals, one below the other.
+    """A drawing of several numbers with their intervals, one below the other.
 
     Attributes:
         rows: the numbers.
-        title: of the axis of numbers.
-        of: what the names are of, or None.
-        things: what the rows are of, in the plural.
-        shares: whether they are shares of people.
-        bars: whether bars from zero show them.
-        joint: for each row, the ends of a range that holds for all at once; empty if there is none.
+        title: the title of the axis of numbers.
+        of: the title of the axis of names, or None.
+        things: what the rows are, in the plural.
+        shares: whether the numbers are shares of people.
+        bars: whether to draw bars from zero instead of dots.
+        joint: for each row, the ends of a range that holds for all rows at once; or empty.
     """
 
     rows: tuple[Row, ...]
@@ -238,11 +237,11 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Bars:
-    """A bar for each name: parts of a whole.
+    """A drawing of shares, with a bar for each name.
 
     Attributes:
         rows: names with numbers from 0 to 1.
-        title: of the axis.
+        title: the title of the axis.
     """
 
     rows: tuple[tuple[str, float], ...]
@@ -251,7 +250,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class BudgetBars:
-    """How many people have which budget.
+    """A drawing of how many people have each budget.
 
     Attributes:
         levels: budgets, and how many people have each.
@@ -262,11 +261,11 @@ class BudgetBars:
 
 @dataclass(frozen=True)
 class Stacked:
-    """What becomes of each budget, in parts of it.
+    """A drawing of how each budget is divided, as stacked bars.
 
     Attributes:
         parts: the names of the parts.
-        levels: budgets, each with its parts.
+        levels: budgets, each with the amounts of its parts.
     """
 
     parts: tuple[str, ...]
@@ -275,11 +274,11 @@ class Stacked:
 
 @dataclass(frozen=True)
 class Points:
-    """A point for each name, on a scale of ratios.
+    """A drawing with a point for each name, on a log scale.
 
     Attributes:
         rows: names and numbers.
-        title: of the axis.
+        title: the title of the axis.
     """
 
     rows: tuple[tuple[str, float], ...]
@@ -288,14 +287,14 @@ class Points:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line, with marks on it.
+    """A drawing of a line with marks.
 
     Attributes:
-        points: of the line.
+        points: the points of the line.
         x, y: the titles of both axes.
-        marks: places on it, each with the names of all that is there.
-        limits: heights that nothing can be below.
-        ratios: whether both axes are scales of ratios.
+        marks: points to mark, each with the names of everything at that point.
+        limits: lower bounds, drawn as dashed horizontal lines.
+        ratios: whether both axes have a log scale.
     """
 
     points: tuple[tuple[float, float], ...]
@@ -311,16 +310,16 @@ Drawing: TypeAlias = Interval | Ranges | Bars | BudgetBars | Stacked | Points | 
 
 @dataclass(frozen=True)
 class Figure:
-    """Something to be drawn.
+    """A figure.
 
     Attributes:
-        drawing: as data.
-        label: what it shows, for those who cannot see it.
-        caption: what is written below; "" if nothing is.
-        lead: whether it is the picture of the result, which `plot` shows.
-        name: of one of several small figures; "" if it stands alone.
-        words: what stands above a small one.
-        depth, section: as of a note.
+        drawing: the drawing, as data; None if there is nothing to draw.
+        label: a description for people who cannot see it.
+        caption: the text below it, or "".
+        lead: whether it is the main picture of the result, which `plot` shows.
+        name: the name of one of several small figures; "" if it stands alone.
+        words: the text above a small figure.
+        depth, section: as in a note.
     """
 
     drawing: Drawing | None
@@ -341,16 +340,16 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a result says.
+    """The contents of a result.
 
     Attributes:
-        name: what it is, in a few words: what a page is called, if it has no title.
-        blocks: its parts in their order. Those of one block belong together.
-        title: what was measured, if the caller said so.
-        headline: the number that it is about, or what is planned; "" if its rows come first.
-        claim: the same in a sentence, for a page whose title has the number already; or "".
-        byline: of what it is, when and by what it was made.
-        picture: what its picture shows, in a line; "" if the name says that.
+        name: what the result is, in a few words; the title of a page without a title.
+        blocks: the parts, in order, grouped into blocks that belong together.
+        title: what was measured; None if the caller did not say.
+        headline: the number itself, or what is planned; "" if a table comes first.
+        claim: the interval in a sentence, for a page whose title has the number already; or "".
+        byline: the column, the date and the version, in a line.
+        picture: what the picture shows, in a line; "" if the name is enough.
         simulated: whether it was drawn from a seed, and protects nobody.
         summary: who, what was assumed and what was spent, a line each, for the first look; empty if
             the whole text is short.
@@ -367,19 +366,19 @@ class Sheet:
     summary: tuple[str, ...] = ()
 
     def parts(self, *, whole: bool) -> Iterator[Part]:
-        """All that a whole form shows, or a brief one."""
+        """The parts that whole formats show, or brief ones."""
         return (part for block in self.blocks for part in shown(block, whole=whole))
 
     def of(self, *roles: Role) -> list[Part]:
-        """The parts of some roles, wherever they stand."""
+        """All parts with one of these roles."""
         return [part for block in self.blocks for part in block if part.role in roles]
 
     def all(self, kind: type[Kind]) -> list[Kind]:
-        """The parts of a kind, wherever they stand."""
+        """All parts of a class."""
         return [part for block in self.blocks for part in block if isinstance(part, kind)]
 
 
 def shown(block: Iterable[Part], *, whole: bool) -> Iterator[Part]:
-    """What a whole form shows of a block, or a brief one."""
+    """The parts of a block that whole formats show, or brief ones."""
     hidden = ("first", "brief" if whole else "whole")
     return (part for part in block if part.depth not in hidden)

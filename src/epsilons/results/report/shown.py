@@ -1,4 +1,4 @@
-"""What releases and plans can do alike: be printed, written as JSON or as a page, and drawn."""
+"""`Shown`: the base class of releases and plans, with all of their output formats."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ __all__ = ["Shown"]
 
 
 _LINE: Final = 97
-"""Characters of what stands in the brackets of a `repr`."""
+"""The most characters between the angle brackets of a `repr`."""
 
 
 class Shown(ABC):
-    """Something that is reported: its kind makes a sheet, which every form shows."""
+    """A result: its class makes a sheet, which every output format shows."""
 
     @abstractmethod
     def sheet(self) -> Sheet:
-        """What it says, in no form: parts by what they are for."""
+        """The contents of the result as a sheet, which every output format shows."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data of a `kind`."""
+        """Everything as plain data, whose "kind" says what it is."""
 
     @abstractmethod
     def _in_a_line(self) -> str:
-        """What it is, in a few words, at little cost."""
+        """A short description for `repr`, which must be cheap to compute."""
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, in which ∞ is written as "inf"."""
+        """`to_dict` as JSON, with ∞ as "inf"."""
         return to_json(self.to_dict())
 
     def details(self) -> str:
@@ -56,7 +56,7 @@ class Shown(ABC):
         """Write a self-contained HTML page.
 
         Args:
-            path: of the file; one that is there is replaced.
+            path: the path of the file; an existing file is replaced.
 
         Returns:
             The path.
@@ -71,20 +71,22 @@ class Shown(ABC):
         """Write the picture of `plot` to a file, for a paper or a slide.
 
         Args:
-            path: of the file, which ends with .svg or .png; one that is there is replaced.
+            path: the path of the file, which ends with .svg or .png; an existing file is replaced.
 
         Returns:
             The path.
 
         Raises:
             MissingExtraError: the extra `report` is not installed.
-            FileError: it has another ending, or cannot be written.
+            FileError: the path has another ending, or the file cannot be written.
         """
         files.picture_ready(path)
         return files.write_picture(path, self.plot())
 
     def plot(self) -> altair.TopLevelMixin:
-        """A picture: of a plan for means and shares, risk over the cap τ, with the rules on it.
+        """The result as an Altair chart.
+
+        For a plan of means or shares, it shows the error over the cap τ, with the methods marked.
 
         Raises:
             MissingExtraError: the extra `report` is not installed.

@@ -1,4 +1,4 @@
-"""A sheet as text for the screen: it fits, and needs no knowledge of ε."""
+"""Sheets as text, wrapped for a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH: Final = 96
 
 
 def printed(sheet: Sheet) -> str:
-    """What is printed: blocks, and a blank line between them."""
+    """A sheet as text, with a blank line between blocks."""
     blocks = [list(_lines(block)) for block in sheet.blocks]
     title = [] if sheet.title is None else [wrapped(sheet.title)]
     first = [*title, *([sheet.headline] if sheet.headline else []), *blocks[0]]
@@ -52,7 +52,7 @@ def brief(sheet: Sheet) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
-    """Columns aligned: the first to the left, the others to the right unless they hold words."""
+    """A table with the first column aligned left, and the others right, or left with `words`."""
     cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
     widths = [
         max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)
@@ -68,16 +68,16 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = 
 
 
 def wrapped(text: str) -> str:
-    """A paragraph, broken for the screen."""
+    """A paragraph, wrapped for the screen."""
     return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
 
 
 def _lines(block: Sequence[Part]) -> Iterator[str]:
-    """What a block says, line by line."""
+    """The text of a block, part by part."""
     for part in shown(block, whole=False):
         match part:
             case Note(role="made"):
-                yield part.words  # a line of its own, however long
+                yield part.words  # one line, however long
             case Note(set_in=True):
                 yield _indented(part.words)
             case Note():
@@ -94,5 +94,5 @@ def _lines(block: Sequence[Part]) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    """A paragraph, broken for the screen and set in."""
+    """A paragraph, wrapped for the screen and indented."""
     return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
