@@ -1,4 +1,4 @@
-"""What grows: every work by name. Given a size, it makes its data and returns what is timed."""
+"""The jobs for `growth.py`, by name: each takes a size, makes its data, and returns a timed call."""
 
 from __future__ import annotations
 
