@@ -1,4 +1,4 @@
-"""The jobs for `growth.py`, by name: each takes a size, makes its data, and returns a timed call."""
+"""Jobs for `growth.py`, by name: each takes a size, makes its data, and returns a call to time."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def audit(
         second: the same, on a data set that differs in one person.
         epsilon: the budget of that person, from 0 to ∞.
         samples: the largest number of outputs to use, from both data sets together.
-        confidence: the probability with which the bound holds, at least.
+        confidence: the bound holds with at least this probability.
         seed: seed of the coins, which the mechanism must not know. Nothing private depends on it.
 
     Returns:

@@ -21,7 +21,7 @@ from epsilons.verify.totals import a_total, moved_too_far
 from epsilons.verify.verdict import Comparison, Draws
 
 ERROR: Final = 1e-6
-"""The probability of a false alarm over all checks of one mechanism, at most."""
+"""Upper bound on the probability of a false alarm over all checks of one mechanism."""
 
 _SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
 _COINS, _PICKS = 4000, 1000
