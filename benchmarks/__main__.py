@@ -1,8 +1,8 @@
-"""`make bench`: everything in one run, written to benchmarks/RESULTS.md.
+"""`make bench`: run all benchmarks, and write benchmarks/RESULTS.md.
 
 python -m benchmarks                      the quick form: under ten minutes
 python -m benchmarks --full               the long form
-python -m benchmarks --only speed,growth  some sections, printed; the page is left alone
+python -m benchmarks --only speed,growth  some sections, printed; the page stays unchanged
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ ROOMS = (
 
 
 def rooms(*, quick: bool) -> Section:
-    """What every room of the library promises of its own speed."""
+    """The speed of every part of the library, against the limit that it must keep."""
     found = []
     for name in ROOMS:
         room = importlib.import_module(f"benchmarks.{name}")
-        apart = name in ("allocation", "mean", "people")  # these have lines that take long
+        apart = name in ("allocation", "mean", "people")  # these skip slow lines in the quick form
         lines = room.results(quick=quick) if apart else room.results()
         found += [timing.tell(result) for result in lines]
     text = "Each room of the library compared with the bare arithmetic that it needs."
@@ -52,7 +52,7 @@ def rooms(*, quick: bool) -> Section:
 
 
 def module(name: str) -> Callable[[bool], Section]:
-    """The section of a module, which is imported when it is its turn."""
+    """The section of a module, which is imported only when it runs."""
     return lambda quick: importlib.import_module(f"benchmarks.{name}").section(quick=quick)
 
 
@@ -70,7 +70,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
 
 
 def run(name: str, place: str, *, quick: bool) -> Section:
-    """Run one section. One that is stopped by an error is on the page, too, and fails the run."""
+    """Run one section. If an error stops it, the page says so, and the run fails."""
     print(f"[{place}] {name} …", file=sys.stderr, flush=True)
     start = time.perf_counter()
     try:
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--only: {', '.join(unknown)}: there are {', '.join(SECTIONS)}")
     quick = not given.full
     timing.TOLD.clear()
-    # Others who load the machine make times long and ratios wide: the page tells how it was.
+    # Other load on the machine makes times longer and ratios noisier, so the page shows it.
     load = f"{os.getloadavg()[0]:.1f}"
     start = time.perf_counter()
     sections = [

@@ -1,8 +1,8 @@
-"""Frequencies on data like those of paper *correlated*: the measured error of every rule.
+"""The measured error of every rule for frequencies, on data like those of paper *correlated*.
 
 n = 10,000 people in k = 5 or 20 categories. Unrelated: log ε ~ U[−5, 5], and every trial
-shuffles the people. Related: log ε ~ −|i − centre| + U[−3, 3] for category i, and the people
-stay. The error is the largest over the categories, of shares cut to [0, 1] as in the paper; each
+shuffles the people. Related: log ε ~ −|i − centre| + U[−3, 3] for category i, without shuffling.
+The error is the largest over the categories, of shares clipped to [0, 1] as in the paper; each
 cell is the mean over draws of the budgets.
 
     python -m benchmarks.accuracy        writes benchmarks/ACCURACY.md
@@ -28,7 +28,7 @@ PEOPLE = 10_000
 
 @dataclass(frozen=True)
 class Cell:
-    """One setting: what was measured and what was promised, rule by rule."""
+    """One setting: the measured error and the guaranteed risk of each rule."""
 
     assumption: Assumption
     categories: int
@@ -50,7 +50,7 @@ class Cell:
 def people(
     rng: np.random.Generator, assumption: Assumption, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The category and the budget of everyone, strictest first."""
+    """Everyone's category and budget, by ascending budget."""
     category = rng.integers(0, k, PEOPLE)
     log = rng.uniform(-5.0, 5.0, PEOPLE)
     if assumption == RELATED:
@@ -62,11 +62,11 @@ def people(
 def errors(
     rng: np.random.Generator, assumption: Assumption, k: int, loss: str, trials: int
 ) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
-    """For every rule: errors of the cut shares, errors of the projected ones, the promised risk."""
+    """For every rule: errors of clipped shares, errors of projected shares, the guaranteed risk."""
     category, epsilon = people(rng, assumption, k)
     truth = np.bincount(category, minlength=k) / PEOPLE
     budgets = ep.Budgets(epsilon)
-    # Everyone has the same shuffles and, up to its scale, the same noise under every rule.
+    # Every rule sees the same shuffles and, up to scale, the same noise.
     orders = [
         category if assumption == RELATED else rng.permutation(category) for _ in range(trials)
     ]

@@ -1,6 +1,6 @@
-"""How well means under add/remove do: the published table beside ours, and what theory allows.
+"""Errors of means under add/remove: the published table next to ours, and the theoretical minimum.
 
-Run `python -m benchmarks.add_remove`; it writes ADD_REMOVE.md. Everything is seeded.
+`python -m benchmarks.add_remove` writes ADD_REMOVE.md. Everything is seeded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RARE = 16
 
 
 def simulated(epsilon: float, method: str, mean: float, seed: int) -> tuple[float, float]:
-    """n²·MSE and its standard error: draws of the mechanism around data with exactly this mean."""
+    """n²·MSE and its standard error, from draws on data with exactly this mean."""
     squares = squared_errors(epsilon, method, people=PEOPLE, mean=mean, runs=RUNS, seed=seed)
     return float(squares.mean()), float(squares.std() / math.sqrt(RUNS))
 
@@ -50,7 +50,7 @@ def table() -> list[str]:
 
 
 def normalised() -> list[str]:
-    """n²·MSE/σ²(ε) over ε and over the mean."""
+    """n²·MSE/σ²(ε) of three methods, by ε."""
     lines = [
         "| ε | hourglass | transformed | shifted | transformed / shifted |",
         "|---|---|---|---|---|",
@@ -68,7 +68,7 @@ def normalised() -> list[str]:
 
 
 def over_means() -> list[str]:
-    """n²·MSE/σ²(ε) of the hourglass over the mean."""
+    """n²·MSE/σ²(ε) of the hourglass, by ε and mean."""
     means = (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
     heads = " | ".join(f"μ = {m:g}" for m in means)
     lines = [f"| ε | {heads} |", "|---|" + "---|" * len(means)]
@@ -80,13 +80,13 @@ def over_means() -> list[str]:
 
 
 def two_levels() -> str:
-    """Half at 4 and half at 8, weights 1 : 2: the noise of the hourglass beside Laplace noise."""
+    """Noise variance of the hourglass over Laplace: half at ε = 4, half at 8, weights 1 : 2."""
     hourglass = ratio.noise_variance(Hourglass.best(4, 2**40), ratio.TWO_SUMS)
     return f"{hourglass / (2.0 / 4.0**2):.3f}"
 
 
 def page() -> str:
-    """The whole page."""
+    """The page in Markdown."""
     return "\n".join(
         [
             "# Add/remove, measured",

@@ -1,4 +1,4 @@
-"""A cluster on paper: the model of `costs.py`, fitted to Spark here and carried to 10¹¹ rows."""
+"""Predict a cluster: fit the model of `costs.py` to Spark here, and extrapolate to 10¹¹ rows."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["section"]
 ROWS, CORES = 1e11, 1000
 LEVELS = 50
 WIDTH = 56.0
-"""Bytes of one partial sum: a key, a budget, three integers, and the head of a row of Spark."""
+"""Bytes of one partial sum: a key, a budget, three integers, and the header of a Spark row."""
 
 HERE = 2
-"""Cores of the session."""
+"""Cores of the local Spark session."""
 
 DRAWS = 300
 OVER_CORES = (2, 10, 30, 100, 300, 1000, 3000, 10_000)
@@ -101,7 +101,7 @@ def _left(*, quick: bool) -> str:
 
 
 def measured(*, quick: bool) -> list[Point]:
-    """Run queries that tell the coefficients apart."""
+    """Run queries from which all coefficients can be identified."""
     session = speed.spark()
     runs = 1 if quick else 5
     found = []
@@ -120,7 +120,7 @@ def measured(*, quick: bool) -> list[Point]:
 
 
 def _pair(session: Any, rows: int, parts: int, column: str, runs: int) -> Iterator[Point]:
-    """The bare mean and ours over a table in so many partitions."""
+    """Time the bare mean and ours on a table in `parts` partitions."""
     path = data.table(rows)
     work = speed.Work("mean", column)
     groups = LEVELS if column == "epsilon" else _levels()
@@ -136,20 +136,20 @@ def _pair(session: Any, rows: int, parts: int, column: str, runs: int) -> Iterat
 
 
 def _levels() -> int:
-    """How many levels 10⁵ budgets are rounded to."""
+    """The number of levels after rounding 10⁵ budgets."""
     splitter = bare.SPLITTER
     product = data.OWN * splitter
     return len(np.unique(product - (product - data.OWN)))
 
 
 def _exact(session: Any, rows: int, parts: int, reducers: int, runs: int) -> Point:
-    """The bare mean by 10⁵ budgets that are not rounded: many groups in each partition."""
+    """Time the bare mean by 10⁵ unrounded budgets: many groups in each partition."""
     path, groups = data.table(rows), len(data.OWN)
     text = bare.sql_mean("own", f"parquet.`{path}`", **bare.SPARK).replace(
         "GROUP BY key", "GROUP BY own"
     )
     with _partitioned(session, parts), _reduced(session, reducers):
-        # Collected rows are no part of the model: the sums are added up where they are.
+        # The model has no term for collected rows, so Spark adds up the sums.
         whole = f"SELECT count(*), sum(s) FROM ({text.replace('sum(x)', 'sum(x) AS s')})"
         times = _times(lambda: session.sql(whole).collect(), runs)
     sent = min(groups, rows // parts)
@@ -158,7 +158,7 @@ def _exact(session: Any, rows: int, parts: int, reducers: int, runs: int) -> Poi
 
 
 def _shuffle(session: Any, records: int, width: int, reducers: int, runs: int) -> Point:
-    """Nothing but a shuffle: records of so many bytes, made on the spot."""
+    """Time a shuffle alone, of generated records of `width` bytes."""
     parts = 4
     made = session.range(0, records, 1, parts).selectExpr(
         "id",
@@ -176,7 +176,7 @@ def _shuffle(session: Any, records: int, width: int, reducers: int, runs: int) -
 
 
 def _largest(session: Any, *, quick: bool) -> Iterator[Point]:
-    """10⁸ rows: what `speed.py` has measured in this run, or a run of our own."""
+    """Times for 10⁸ rows: those that `speed.py` measured in this run, or new ones."""
     rows, parts = 10**8, -(-data.table(10**8).stat().st_size // 2**27)
     known = speed.MEASURED.get(("PySpark", speed.MEAN, rows))
     if known is None:
@@ -196,7 +196,7 @@ def _times(run: Callable[[], Any], runs: int) -> tuple[float, ...]:
 
 @contextmanager
 def _partitioned(session: Any, parts: int) -> Iterator[None]:
-    """Read files in so many partitions."""
+    """Make Spark read files in `parts` partitions."""
     names = {
         "spark.sql.files.minPartitionNum": str(parts),
         "spark.sql.files.maxPartitionBytes": str(2**33),
@@ -208,7 +208,7 @@ def _partitioned(session: Any, parts: int) -> Iterator[None]:
 
 @contextmanager
 def _reduced(session: Any, reducers: int) -> Iterator[None]:
-    """Shuffle to so many tasks."""
+    """Make Spark shuffle to `reducers` tasks."""
     names = {
         "spark.sql.shuffle.partitions": str(reducers),
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
@@ -229,11 +229,11 @@ def _set(session: Any, names: dict[str, str]) -> Iterator[None]:
 
 
 Row = tuple[int, float, float, float, float]
-"""Cores, seconds of the bare query, of ours, and the ends of the interval of ours."""
+"""Cores, seconds of the bare query and of ours, and the interval of ours."""
 
 
 def over_cores(model: Model, models: list[Model], cluster: Cluster) -> list[Row]:
-    """Predict the mean of 10¹¹ rows over cores."""
+    """Predict the time of a mean of 10¹¹ rows for several numbers of cores."""
 
     def total(each: Model, cores: int, *, ours: bool) -> float:
         there = replace(cluster, cores=cores)
@@ -366,7 +366,7 @@ def _careful(model: Model, cluster: Cluster) -> str:
 
 
 def plot(rows: list[Row]) -> Any:
-    """Time over cores, with the line of perfect scaling."""
+    """A chart of time against cores, with a line for perfect scaling."""
     import altair as alt
 
     first = rows[0]

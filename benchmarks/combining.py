@@ -1,10 +1,10 @@
-"""The best that a user of a one-ε library can do for people with budgets of their own.
+"""The best use of a library with a single ε per release, for people with personal budgets.
 
 Such a library releases the mean of a set of people with Laplace noise for one ε. Its user may
 choose the sets, let people take part in several of them as long as nobody's ε is exceeded, and
-weigh the releases: a `Combination`. Every function here finds the best one of its kind, for
-an error proportional to Σw² + noise·Σscale² (`risk.noise_per_square`): under replace budgets are
-public, so that all of it is chosen before any data is read.
+weight the releases: a `Combination`. Every function here finds the best one of its kind, for an
+error proportional to Σw² + noise·Σscale² (`risk.noise_per_square`). Under replace, budgets are
+public, so everything is chosen before any data are read.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from epsilons.risk.weighing import UNRELATED, Assumption
 from epsilons.types import Floats, Integers
 
 _EDGES = 160
-"""Edges that are tried where no programme finds the best ones."""
+"""The largest number of candidate edges where no exact dynamic program exists."""
 
 _CORNERS = 300
-"""Corners of a hull after which a search ends: rounding could make more of them without end."""
+"""The largest number of hull corners in a search: rounding could produce more without end."""
 
 _STEPS = 16
-"""The most releases that one person takes part in: from eight on hardly anything is gained."""
+"""The largest number of releases per person: beyond eight there is hardly any gain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """Laplace releases of means of sets of people, weighted and added up.
+    """A weighted sum of Laplace releases of the means of sets of people.
 
     Attributes:
-        budgets: who has which budget.
+        budgets: budget levels with counts.
         first: the lowest level of each set.
         last: the level after the highest of each set.
-        epsilon: what each release costs everyone in its set.
+        epsilon: the ε of each release, charged to everyone in its set.
         shares: the weight u of each release; they sum to one.
     """
 
@@ -52,13 +52,13 @@ class Combination:
 
     @cached_property
     def members(self) -> Floats:
-        """How many people each release is about."""
+        """The number of people m in each release."""
         below = np.concatenate([[0], np.cumsum(self.budgets.counts)])
         return (below[self.last] - below[self.first]).astype(np.float64)
 
     @cached_property
     def scales(self) -> Floats:
-        """The scale of each noise in the combined estimate, u/(m·ε)."""
+        """The scale of each noise term in the combined estimate, u/(m·ε)."""
         return np.asarray(self.shares / self.members / self.epsilon)
 
     def _added(self, amounts: Floats) -> Floats:
@@ -73,17 +73,17 @@ class Combination:
 
     @cached_property
     def weights(self) -> Floats:
-        """The weight of a person of each level, W = Σ u/m over the releases with them."""
+        """The weight of a person of each level: Σ u/m over their releases."""
         return self._added(self.shares / self.members)
 
     @cached_property
     def spent(self) -> Floats:
-        """What a person of each level spends in all."""
+        """The total ε that a person of each level spends."""
         return self._added(self.epsilon)
 
     @property
     def weighing(self) -> Weighing:
-        """As risk reads it: the noises together have the variance of one of this scale."""
+        """In the form that `risk` takes, with one noise of the same total variance."""
         scale = float(np.sqrt(np.square(self.scales).sum()))
         return Weighing(self.weights, self.budgets.counts, scale)
 
@@ -93,7 +93,7 @@ class Combination:
 
 
 def best_of_each(budgets: ep.Budgets, noise: float) -> dict[str, Combination]:
-    """The best combination of every kind, by the name of the kind."""
+    """The best combination of every kind, by name."""
     return {
         "uniform": uniform(budgets),
         "threshold": threshold(budgets, noise),
@@ -104,12 +104,12 @@ def best_of_each(budgets: ep.Budgets, noise: float) -> dict[str, Combination]:
 
 
 def uniform(budgets: ep.Budgets) -> Combination:
-    """One release of everyone who takes part, at the strictest budget."""
+    """One release of everyone with ε > 0, at the smallest of these budgets."""
     return _one(budgets, int(np.flatnonzero(budgets.levels > 0.0)[0]))
 
 
 def threshold(budgets: ep.Budgets, noise: float) -> Combination:
-    """One release at τ of everyone who has τ; the best τ, by a look at all."""
+    """One release at ε = τ of everyone with at least τ; the best τ, by trying all."""
     start = int(np.flatnonzero(budgets.levels > 0.0)[0])
     people = np.cumsum(budgets.counts[::-1])[::-1][start:]
     best = np.argmax(_gain(people, budgets.levels[start:], noise))
@@ -117,10 +117,10 @@ def threshold(budgets: ep.Budgets, noise: float) -> Combination:
 
 
 def groups(budgets: ep.Budgets, noise: float) -> Combination:
-    """One release for each group; the best edges, the best number of groups, the best weights.
+    """One release for each group of neighbouring levels, with the best edges and weights.
 
-    Σw² + noise·Σscale² of groups with the weights u is Σu²/g with g = m²/(m + noise/ε²): best at
-    u ∝ g, where it is 1/Σg. So edges are best where Σg is largest: a longest path over the levels.
+    For groups with weights u, Σw² + noise·Σscale² = Σu²/g with g = m²/(m + noise/ε²). The minimum
+    over u is 1/Σg, at u ∝ g. So the best edges maximize Σg: a longest path over the levels.
     """
     levels, counts = budgets.levels, budgets.counts
     start, top = int(np.flatnonzero(levels > 0.0)[0]), len(levels)
@@ -133,13 +133,15 @@ def groups(budgets: ep.Budgets, noise: float) -> Combination:
 
 
 def groups_by_noise(budgets: ep.Budgets, noise: float) -> Combination:
-    """One release for each group, weighed by the inverse variance of its noise alone.
+    """One release for each group, weighted by the inverse variance of its noise alone.
 
-    With S = Σ(mε)² and T = Σm³ε⁴ over the groups the error is T/S² + noise/S. Where it is at least
-    some c, T ≥ c·S² − noise·S, which is convex: so the least is at a corner of the hull of all
-    (S, T), where T − λ·S is least for some λ. All corners are found, from the outer ones inwards.
+    With S = Σ(mε)² and T = Σm³ε⁴ over the groups, the error is T/S² + noise/S. The region with
+    error at least c is T ≥ c·S² − noise·S, which is convex. So the minimum is at a corner of the
+    convex hull of all (S, T), where T − λ·S is minimal for some λ. All corners are found, from the
+    outer ones inwards.
     """
-    if np.isinf(budgets.levels[-1]):  # no noise has all the weight; or they join those below
+    # Public people need no noise, so they get all the weight, or join the group below.
+    if np.isinf(budgets.levels[-1]):
         alone = _one(budgets, len(budgets) - 1)
         if len(budgets) == 1 or budgets.levels[-2] == 0.0:
             return alone
@@ -178,15 +180,15 @@ def groups_by_noise(budgets: ep.Budgets, noise: float) -> Combination:
 
 
 def composition(budgets: ep.Budgets, noise: float) -> Combination:
-    """Everyone takes part at τ₁, those who have τ₂ again at τ₂ − τ₁, and so on; best weights.
+    """Everyone takes part at τ₁, those with at least τ₂ again at τ₂ − τ₁, and so on.
 
-    For given steps the weights are those of generalised least squares. Steps are added one by one
-    where they help most, and moved as long as that helps: the best that was found.
+    For given steps, the best weights are those of generalized least squares. Steps are added
+    greedily, and moved as long as that helps. The result is the best found, not a proven optimum.
     """
     nodes = _spread(budgets)
     people = np.cumsum(budgets.counts[::-1])[::-1].astype(np.float64)
 
-    def judged(choices: Integers) -> Floats:  # the inverse of the error, for each row of steps
+    def judged(choices: Integers) -> Floats:  # the inverse error of each row of steps
         choices = np.sort(choices, axis=1)
         m = people[choices]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -255,7 +257,7 @@ def _objective(one: Combination, noise: float) -> float:
 
 
 def _spread(budgets: ep.Budgets) -> Integers:
-    """Levels above 0 at which an edge may be: all, or evenly many by people and by log ε."""
+    """Levels above 0 that may be edges: all, or a sample spaced evenly by people and by log ε."""
     usable = np.flatnonzero(budgets.levels > 0.0)
     if len(usable) <= _EDGES:
         return usable
@@ -275,12 +277,12 @@ def _rows(worth: Floats) -> Callable[[int], Floats]:
 
 
 def _longest(row: Callable[[int], Floats], start: int, top: int) -> list[int]:
-    """The path of most worth to `top`, from any node of `start`, …, `top` − 1, in steps upwards.
+    """The longest path upwards to `top`, from any node of `start`, …, `top` − 1.
 
     Args:
-        row: the worth of the steps from a node to each node above it.
+        row: the lengths of the steps from a node to each node above it.
         start: the lowest node.
-        top: the end.
+        top: the last node.
     """
     best, following = np.zeros(top + 1), np.full(top + 1, top)
     for i in range(top - 1, start - 1, -1):

@@ -1,13 +1,13 @@
-"""A model of cost: what a query takes by row, group, byte and task, and on a cluster.
+"""A cost model of a query per row, group, byte and task, extrapolated to a cluster.
 
-The model is of one group-by in Spark, which is one job of two stages:
+The model describes one group-by in Spark, which is one job of two stages:
 
     t = start + task·(waves of tasks) + row·rows/cores + group·groups·partitions/cores
         + byte·shuffled/cores
 
-`rows/cores` counts the rows of the busiest core. Coefficients are fitted by least squares of
-relative errors, none of them negative, and carried to a cluster with the assumptions that `Cluster`
-writes out. `cluster.py` measures and shows.
+`rows/cores` counts the rows of the busiest core. Coefficients are fitted by nonnegative least
+squares on relative errors, and extrapolated to a cluster under the assumptions in `Cluster`.
+`cluster.py` measures, and writes the section.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ __all__ = [
 ]
 
 COLUMNS = ("start", "task", "row, bare", "row, ours", "group", "byte", "call")
-"""Coefficients, all in seconds: of a job, a wave of tasks, a row (by the bare query and by ours), a
-group in a partition, a shuffled byte, and what our call takes besides the job."""
+"""Coefficients, all in seconds: per job, wave of tasks, row (in the bare query and in ours), group
+in a partition, and shuffled byte; and the time of our call outside the job."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """One query, as the model sees it.
+    """The properties of a query that the model uses.
 
     Attributes:
-        rows: read.
-        partitions: of the input.
-        groups: that each partition sends on.
-        width: bytes of a group that is sent.
+        rows: rows read.
+        partitions: partitions of the input.
+        groups: groups that each partition sends.
+        width: bytes per group.
         reducers: tasks after the shuffle.
-        cores: that work at once.
-        ours: whether it is our query, or the bare one.
+        cores: cores that work in parallel.
+        ours: whether this is our query, not the bare one.
     """
 
     rows: float
@@ -60,13 +60,13 @@ class Query:
 
     @property
     def shuffled(self) -> float:
-        """Bytes that are sent from the first stage to the second."""
+        """Bytes sent from the first stage to the second."""
         return self.groups * self.partitions * self.width
 
     def terms(self) -> list[float]:
-        """What each coefficient is multiplied by."""
+        """The factor of each coefficient."""
         busiest = waves(self.partitions, self.cores) * self.rows / self.partitions
-        # Partial sums are written by all cores, and merged by no more than there are reducers.
+        # All cores write partial sums; at most as many as there are reducers merge them.
         merging = min(self.cores, self.reducers)
         return [
             1.0,
@@ -87,7 +87,7 @@ class Model:
     residuals: tuple[float, ...]
 
     def seconds(self, query: Query) -> float:
-        """The time of a query on machines like this one, with nothing else in its way."""
+        """The time of a query on an otherwise idle machine like this one."""
         return float(np.dot(self.coefficients, query.terms()))
 
     @property
@@ -98,21 +98,21 @@ class Model:
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is assumed of a cluster. None of it was measured here.
+    """Assumptions about a cluster. None of them was measured here.
 
     Attributes:
         cores: executor cores.
         bytes_per_row: compressed bytes of the columns that are read.
-        partition_bytes: bytes of input that one task reads (Spark's own default).
-        speed: how fast a core is, one here being 1.
-        per_core_bandwidth: bytes a second that storage gives to one core.
-        aggregate_bandwidth: bytes a second that storage gives to all cores together.
-        network: bytes a second into each machine.
-        machine_cores: cores of one machine, which share its network.
-        dispatch: seconds that the driver takes to send out one task, one after another.
-        straggler: how much longer than the others the last task of a stage takes.
-        reducers: tasks after the shuffle (Spark's own default).
-        merge: seconds in which the driver takes in one group.
+        partition_bytes: bytes of input per task (Spark's default).
+        speed: speed of a core, relative to one of this machine.
+        per_core_bandwidth: bytes per second from storage to one core.
+        aggregate_bandwidth: bytes per second from storage to all cores together.
+        network: bytes per second into each machine.
+        machine_cores: cores per machine, which share its network.
+        dispatch: seconds that the driver takes to dispatch one task; tasks go out one by one.
+        straggler: duration of the last task of a stage, relative to the others.
+        reducers: tasks after the shuffle (Spark's default).
+        merge: seconds that the driver takes to receive one group.
     """
 
     cores: int
@@ -146,17 +146,17 @@ class Parts:
 
     @property
     def serial(self) -> float:
-        """What more cores do not shorten."""
+        """The part that more cores do not shorten."""
         return self.start + self.straggler + self.dispatch + self.driver
 
 
 def waves(tasks: int, cores: int) -> int:
-    """How many tasks the busiest core runs."""
+    """The number of tasks that the busiest core runs."""
     return -(-tasks // cores)
 
 
 def fit_model(queries: Sequence[Query], times: Sequence[float]) -> Model:
-    """Fit the coefficients by least squares of relative errors, none of them negative.
+    """Fit the coefficients by nonnegative least squares on relative errors.
 
     Raises:
         ValueError: there are fewer queries than coefficients.
@@ -167,7 +167,7 @@ def fit_model(queries: Sequence[Query], times: Sequence[float]) -> Model:
         raise ValueError(f"queries: {len(COLUMNS)} are needed at the least, not {len(queries)}.")
     measured = np.asarray(times, dtype=float)
     terms = np.array([query.terms() for query in queries]) / measured[:, None]
-    # Columns differ by ten orders of magnitude: the solver is given each of them at length one.
+    # Columns differ by ten orders of magnitude, so each is normalized to length one.
     scale = np.linalg.norm(terms, axis=0)
     scale[scale == 0.0] = 1.0
     found, _ = nnls(terms / scale, np.ones(len(measured)))
@@ -179,7 +179,7 @@ def fit_model(queries: Sequence[Query], times: Sequence[float]) -> Model:
 def resample(
     queries: Sequence[Query], times: Sequence[float], draws: int, seed: int = 0
 ) -> list[Model]:
-    """Fit again to queries drawn with repetition: how far other runs would have led."""
+    """Fit to bootstrap samples of the queries, to show how much the fit varies."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(draws):
@@ -191,15 +191,15 @@ def resample(
 def predict(
     model: Model, rows: float, groups: float, width: float, cluster: Cluster, *, ours: bool
 ) -> Parts:
-    """Carry a query to a cluster.
+    """Predict the time of a query on a cluster, by parts.
 
     Args:
-        model: fitted here.
-        rows: of the table.
-        groups: that each partition sends on: levels, or levels × categories.
-        width: bytes of a group.
-        cluster: what is assumed.
-        ours: whether it is our query, or the bare one.
+        model: the model fitted on this machine.
+        rows: rows of the table.
+        groups: groups that each partition sends: levels, or levels × categories.
+        width: bytes per group.
+        cluster: assumptions about the cluster.
+        ours: whether this is our query, not the bare one.
     """
     stored = rows * cluster.bytes_per_row
     partitions = max(math.ceil(stored / cluster.partition_bytes), 1)
@@ -207,13 +207,13 @@ def predict(
     start, task, bare_row, our_row, group, byte, call = scaled
     cores = cluster.cores
     each = rows / partitions
-    # A core computes while storage is read ahead, so that the slower of the two counts.
+    # A core computes while storage is read ahead, so the slower of the two counts.
     busy = min(cores, partitions)
     computed = each * (our_row if ours else bare_row)
     alone = max(computed, each * cluster.bytes_per_row / cluster.per_core_bandwidth) + task
     shared = each * cluster.bytes_per_row * busy / cluster.aggregate_bandwidth + task
-    # Tasks of a long stage do not march in step: no whole waves, but at least one task. The last
-    # of them has storage to itself.
+    # Tasks of a long stage do not run in lockstep, so waves are not rounded up, except to at least
+    # one task. The last task does not share storage.
     scan = max(alone, shared) * partitions / busy
     last = alone * (cluster.straggler - 1.0)
     merging = min(cores, cluster.reducers)
@@ -224,13 +224,13 @@ def predict(
         + max(sent * width * byte / merging, sent * width / (machines * cluster.network))
         + task * waves(cluster.reducers, cores)
     )
-    # Tasks are sent out while others run: of the first stage, what exceeds the work itself shows.
+    # Dispatch overlaps with running tasks: in the first stage only the excess over the scan counts.
     dispatch = max(cluster.dispatch * partitions - scan, 0.0) + cluster.dispatch * cluster.reducers
     return Parts(start + call * ours, scan, last, dispatch, shuffle, groups * cluster.merge)
 
 
 def stops(model: Model, rows: float, groups: float, width: float, cluster: Cluster) -> int:
-    """Return the cores at which twice as many shorten the query by less than a fifth."""
+    """Return the number of cores from which doubling them saves less than a fifth of the time."""
     cores = 1
     while cores < 2**24:
         now = predict(model, rows, groups, width, replace(cluster, cores=cores), ours=True)

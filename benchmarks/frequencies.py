@@ -1,4 +1,4 @@
-"""Frequencies of a million categories, after the tally."""
+"""Time of frequencies of a million categories, after the tally."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def results() -> Iterator[Result]:
 
 
 def a_million_categories() -> Iterator[Result]:
-    """Everything after the tally: allocation, weighted sums, noise, projection, risk, bands."""
+    """All work after the tally: allocation, weighted sums, noise, projection."""
     rng = np.random.default_rng(1)
     cells = 1_000_000
     levels = np.geomspace(0.01, 10.0, 50)

@@ -1,7 +1,7 @@
-"""The mean when nobody knows the range: measured errors beside the oracle, and the time it takes.
+"""The mean with an unknown range: measured errors compared with an oracle, and time.
 
-The oracle knows the range μ ± 4σ and has all of ε: the capped mean with the constant 2·8². Errors
-are in units of σ. Every cell is seeded; both methods see the same data.
+The oracle knows the range μ ± 4σ and spends all of ε on the mean: it is the capped mean with the
+constant 2·8². Errors are in units of σ. Every cell is seeded; all methods see the same data.
 
     python -m benchmarks.gaussian        writes benchmarks/GAUSSIAN.md
     python -m benchmarks.gaussian 20     the same with a twentieth of the runs
@@ -29,13 +29,13 @@ GAUSSIAN: dict[str, Any] = {"shape": "gaussian", "about": "population", "related
 PLACES = ((1000.0, 2.0), (-3.0, 1.0))
 RUNS = {1_000: 1000, 3_000: 1000, 10_000: 200, 100_000: 200}
 LIMIT = 3.0
-"""Of a release over one bare group-by: one to find the range, one for the mean, one to spare."""
+"""Allowed time relative to one bare group-by: one for the range, one for the mean, one spare."""
 
 OTHERS = 200
 
 
 def budgets(profile: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Log-uniform on [0.1, 1], or half of the people at 0.05 and half at 1."""
+    """Budgets: log-uniform on [0.1, 1], or half of the people at 0.05 and half at 1."""
     if profile == "log-uniform":
         return np.asarray(10.0 ** rng.uniform(-1.0, 0.0, n))
     return np.where(np.arange(n) % 2 == 0, 0.05, 1.0)
@@ -43,7 +43,7 @@ def budgets(profile: str, n: int, rng: np.random.Generator) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Errors:
-    """What was measured in one setting, in units of σ."""
+    """The errors and intervals of one method in one setting, in units of σ."""
 
     errors: np.ndarray
     covered: int = 0
@@ -71,12 +71,12 @@ def oracle(values: np.ndarray, epsilon: np.ndarray, mu: float, sigma: float, rng
 
 
 def neighbours_of(name: str) -> str:
-    """The neighbours that a column names; nothing for replace."""
+    """The neighbours in the name of a method; empty for replace."""
     return name.partition(", ")[2]
 
 
 def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[str, Errors | None]:
-    """The errors of the oracle and of each method; None where it refuses beforehand."""
+    """The errors of the oracle and of each method; None if a method refuses the budgets."""
     found: dict[str, list[float] | None] = {
         "oracle": [],
         "weighted": [],
@@ -127,7 +127,7 @@ def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[st
 
 
 def table(scale: int) -> Iterator[str]:
-    """The rows of the page."""
+    """The rows of the table of errors."""
     yield (
         "| n | budgets | μ, σ | runs | oracle RMSE | method | RMSE | over oracle | median | "
         "over oracle | above 3σ | largest | covered (95 %) | half-width |"
@@ -155,7 +155,7 @@ def table(scale: int) -> Iterator[str]:
 
 
 def bounds(scale: int) -> Iterator[str]:
-    """Errors beside the lower bound, n = 10³ … 10⁶."""
+    """The rows of the table of median errors and lower bounds, n = 10³ … 10⁶."""
     yield "| n | budgets | lower bound | median error | ratio |"
     yield "| --- | --- | --- | --- | --- |"
     for n in (1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000):
@@ -180,7 +180,7 @@ def _release(read: Callable[[], Any], terms: dict[str, Any]) -> object:
 
 
 def results() -> Iterator[timing.Result]:
-    """The time of the whole release over that of one bare group-by of the same file."""
+    """The time of an entire release relative to one bare group-by of the same file."""
     import duckdb
 
     path = data.table(data.ROWS)

@@ -1,6 +1,6 @@
-"""How time and memory grow with rows, levels, categories and reports: exponents with their errors.
+"""Growth of time and memory with rows, levels, categories and reports: exponents with errors.
 
-Every point is measured in a process of its own, so that its memory is its own:
+Every point is measured in a separate process, to measure its memory separately:
 
     python -m benchmarks.growth mean 10000000 3     one point, as JSON
 """
@@ -28,15 +28,15 @@ from benchmarks.works import WORKS
 __all__ = ["Curve", "Fit", "Point", "fit", "section"]
 
 DECADES = 2.0
-"""Decades at the upper end over which an exponent is fitted."""
+"""An exponent is fitted over this many decades at the upper end."""
 
 LINEAR, SORTED, ALONE = 1.1, 1.35, 1.2
-"""What is allowed: a pass over rows; m log m among other work, and alone. Over two decades m log m
-looks like an exponent of 1.09, and a little more where larger arrays no longer fit the caches. Two
-loops would have 2."""
+"""The largest allowed exponents: for a pass over rows, and for m log m among other work and alone.
+Over two decades m log m looks like an exponent of 1.09, and slightly more where large arrays no
+longer fit in caches. Two nested loops would have exponent 2."""
 
 ENOUGH = 4.0
-"""Seconds after which a point is not measured again."""
+"""After this many seconds a point is not measured again."""
 
 TEXT = """
 Exponents are fitted by least squares on a log scale to all processor times (of all threads: other
@@ -52,9 +52,9 @@ class Fit:
     """A power law: time = constant · size^exponent.
 
     Attributes:
-        exponent: the slope of logarithms.
-        error: its standard error, infinite if there are too few points to tell.
-        points: how many times were fitted.
+        exponent: the slope on a log-log scale.
+        error: its standard error; infinite if there are too few points.
+        points: number of times that were fitted.
     """
 
     exponent: float
@@ -64,14 +64,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class Point:
-    """What one process measured.
+    """The measurements of one process.
 
     Attributes:
-        size: of the work.
-        seconds: by the clock on the wall, in order.
-        busy: the time of the processor, of the same runs.
-        peak: bytes that it held at the most, files among them.
-        own: bytes that were of no file.
+        size: size of the job.
+        seconds: wall times, in order.
+        busy: CPU times of the same runs.
+        peak: peak memory in bytes, including mapped files.
+        own: peak memory in bytes, without files.
     """
 
     size: int
@@ -83,14 +83,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity that grows.
+    """One job at growing sizes.
 
     Attributes:
-        work: which of `WORKS`.
-        words: what it is.
+        work: name of the job in `WORKS`.
+        words: description.
         axis: what grows.
-        sizes: from small to large.
-        limit: what the exponent of time may be.
+        sizes: sizes, ascending.
+        limit: the largest allowed exponent of time.
     """
 
     work: str
@@ -118,7 +118,7 @@ def section(*, quick: bool) -> Section:
 
 
 def curves(*, quick: bool) -> list[Curve]:
-    """What is measured."""
+    """The jobs and sizes to measure."""
     rows = tuple(10**k for k in (5, 6, 7, 8))
     half = tuple(round(10 ** (k / 2)) for k in range(2, 13))
     few = tuple(10**k for k in (1, 3, 4, 5, 6))
@@ -155,8 +155,8 @@ def fit(sizes: Sequence[float], times: Sequence[float], decades: float = DECADES
 
     Args:
         sizes: one for each time; sizes may repeat.
-        times: positive.
-        decades: how far below the largest size points count.
+        times: positive times.
+        decades: sizes within this many decades of the largest are used.
 
     Raises:
         ValueError: fewer than two different sizes are left.
@@ -175,7 +175,7 @@ def fit(sizes: Sequence[float], times: Sequence[float], decades: float = DECADES
 
 
 def apart(work: str, size: int, runs: int) -> Point:
-    """Measure one point in a process of its own.
+    """Measure one point in a separate process.
 
     Raises:
         RuntimeError: the process failed.
@@ -190,14 +190,14 @@ def apart(work: str, size: int, runs: int) -> Point:
 
 
 def measure(work: str, size: int, runs: int) -> dict[str, Any]:
-    """Time a work and watch the memory of this process."""
+    """Time a job and record the memory of this process."""
     ready = WORKS[work](size)
     before = _status()
     with Watch() as watch:
         first = once(ready)
     peak = _status()["VmHWM"] - before["VmRSS"]
-    # The first run is where memory is watched, and warms up. A short work is run more often: the
-    # clock is coarse beside it.
+    # The first run measures memory, and warms up. A short job is run more often, because the clock
+    # is coarse.
     times: list[tuple[float, float]] = []
     wanted = runs if first > 0.05 else 5 * runs
     while not times or (len(times) < wanted and sum(wall for _, wall in times) < ENOUGH):
@@ -214,7 +214,7 @@ def measure(work: str, size: int, runs: int) -> dict[str, Any]:
 
 
 class Watch:
-    """The most memory that is not of files, looked at often."""
+    """Peak anonymous memory of this process, sampled every 2 ms."""
 
     def __init__(self) -> None:
         self.most = 0
@@ -236,7 +236,7 @@ class Watch:
 
 
 def _status() -> dict[str, int]:
-    """The memory of this process in bytes, as Linux tells it."""
+    """The memory of this process in bytes, as Linux reports it."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     wanted = ("VmHWM", "VmRSS", "RssAnon")
     pairs = (line.split(":", 1) for line in lines)
@@ -244,7 +244,7 @@ def _status() -> dict[str, int]:
 
 
 def _line(name: str, law: Fit, limit: float) -> Result:
-    """The exponent with two standard errors on each side: 95 % if the errors were normal."""
+    """The exponent ± two standard errors: a 95 % interval if errors are normal."""
     half = 2.0 * law.error
     note = f"± {law.error:.2g}, {law.points} times"
     return Result(
@@ -271,7 +271,7 @@ def _table(curve: Curve, points: Sequence[Point], law: Fit) -> str:
 
 
 def plot(marks: Sequence[tuple[Curve, Point]]) -> Any:
-    """Time and memory over size on logarithmic axes."""
+    """Charts of time and memory against size, on log scales."""
     import altair as alt
 
     rows = [

@@ -1,4 +1,4 @@
-"""A release that is charged to a ledger, beside the same release and the bare join and update.
+"""Time of a release charged to a ledger, against the same release and a bare join and update.
 
 python -m benchmarks --only ledger
 """
@@ -23,13 +23,13 @@ from benchmarks.timing import Result
 
 PEOPLE = 10**6
 ROWS = 1.6
-"""Rows of a person."""
+"""Rows per person, on average."""
 
 TIMES = 3.0
-"""How often the release without a ledger may be paid for."""
+"""The allowed multiple of the release without a ledger, on top of the bare statements."""
 
 MEMORY = 4.0
-"""GiB in which ten million people must fit."""
+"""The largest allowed memory for ten million people, in GiB."""
 
 
 def table(people: int) -> pl.DataFrame:
@@ -56,7 +56,7 @@ def kept(data: pl.DataFrame, ledger: ep.Ledger, name: str) -> object:
 
 
 def bare(path: Path, data: pl.DataFrame) -> Callable[[int], None]:
-    """What cannot be done without: people in, balances out, charges in, balances updated."""
+    """The necessary statements: look people up, read balances, insert charges, update balances."""
     link = sqlite3.connect(path, isolation_level=None)
     link.execute("PRAGMA synchronous = FULL")
     link.execute("PRAGMA cache_size = -200000")
@@ -96,7 +96,7 @@ def bare(path: Path, data: pl.DataFrame) -> Callable[[int], None]:
 
 
 def measured(people: int, turns: int) -> tuple[list[float], list[float], list[float], float]:
-    """Seconds of releases without a ledger, of the bare work, and with one; and of enrolling."""
+    """Seconds of releases without a ledger, of the bare statements, with a ledger; of enrolling."""
     data = table(people)
     with tempfile.TemporaryDirectory() as folder:
         work = bare(Path(folder) / "bare.db", data)
@@ -115,7 +115,7 @@ def _turn(
 
 
 def memory(people: int) -> float:
-    """GiB that a process needs in which so many people are enrolled, and pay for a release."""
+    """Peak memory, in GiB, of a process that enrols people and charges them for a release."""
     code = f"from benchmarks.ledger import alone; alone({people})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -133,7 +133,7 @@ def alone(people: int) -> None:
 
 
 def section(*, quick: bool) -> Section:
-    """A release with a ledger and without."""
+    """The section on releases with and without a ledger."""
     without, least, whole, enrolled = measured(PEOPLE, 2 if quick else 5)
     limits = [TIMES * one + other for one, other in zip(without, least, strict=True)]
     ratio = float(np.median([took / limit for took, limit in zip(whole, limits, strict=True)]))

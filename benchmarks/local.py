@@ -1,4 +1,4 @@
-"""The local model: people randomized a second, and estimates against their bare arithmetic."""
+"""The local model: people randomized per second, and estimates against bare arithmetic."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def speed(name: str, people: int, work: Callable[[], Any], limit: float) -> Resu
 
 
 def merging(mechanism: Any, reports: Any, budgets: Any, name: str) -> Iterator[Result]:
-    # Of a few milliseconds the time of the processor is told, the least of many alternating runs:
-    # the clock on the wall tells of neighbours.
+    # At a few milliseconds, wall time depends on other load, so this is CPU time: the minimum of
+    # many alternating runs.
     pairs = [
         (busy(lambda: mechanism.estimate(reports)), busy(lambda: np.tanh(budgets)))
         for _ in range(60)
@@ -69,7 +69,7 @@ def frequencies(rng: np.random.Generator, budgets: Any) -> Iterator[Result]:
     turns = alternate(lambda: shares.estimate(reports), bare, runs=9)
     words = "Hadamard estimate, n = 10⁶, d = 10⁵, against one transform and one bincount"
     yield turns.result(words, 5)
-    # The projection takes time n·d: some people stand for all.
+    # The projection takes time n·d, so it is measured on some people and scaled up.
     some = 200
     slow = local.Frequencies(cells, "projection")
     sent = slow.randomize_many(values[:some], budgets[:some])

@@ -1,4 +1,4 @@
-"""Means of people with many rows, of arrays, and of few people."""
+"""Time of means: of people with many rows, of arrays, and of few people."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def from_arrays() -> Iterator[Result]:
         lambda: np.clip(values, LO, HI).mean(),
     )
     yield turns.result("mean, 10⁷ NumPy rows, against np.clip.mean", 5)
-    # np.clip writes 80 MB into pages that the system clears for it at each call, and that varies.
-    # Milliseconds of the processor of 25 calls, least, median and most: 15, 17 and 84 with huge
-    # pages (as many faults at each call, 100-600 by the process: the system takes 0-72 ms for
-    # them); 47, 51 and 150 without (NUMPY_MADVISE_HUGEPAGE=0; 19,532 faults); 8, 9 and 10 without
-    # any fault, where malloc keeps its memory (MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ of
-    # a gigabyte). So it is into an array that is there.
+    # At each call, np.clip writes 80 MB into pages that the system must clear, and the cost varies.
+    # CPU milliseconds of 25 calls (minimum, median, maximum): 15, 17 and 84 with huge pages (the
+    # same number of faults at each call, 100-600 depending on the process; the system takes 0-72 ms
+    # for them); 47, 51 and 150 without (NUMPY_MADVISE_HUGEPAGE=0; 19,532 faults); 8, 9 and 10
+    # without any fault, where malloc keeps its memory (MALLOC_MMAP_THRESHOLD_ and
+    # MALLOC_TRIM_THRESHOLD_ of a gigabyte). So the output goes to an existing array.
     room = np.empty_like(values)
     turns = alternate(
         lambda: ep.mean(values, epsilon=epsilon, bounds=(LO, HI)),
@@ -88,15 +88,15 @@ import epsilons as ep
 ep.mean({asked}, bounds=(0, 100))
 """
 ARRAYS = MEAN.format(frame="", asked="values, epsilon=epsilon")
-"""A first mean, in all: Python, NumPy, this package, the call."""
+"""A process that computes one mean: it starts Python, imports NumPy and this package, and calls."""
 
 
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
-"""What tells Python to compile modules anew in each process."""
+"""The variable that makes Python compile modules again in each process."""
 
 
 def fresh() -> Iterator[Result]:
-    """What a process takes that does nothing else, beside one that only starts Python."""
+    """The time of a process that imports or computes one mean, next to that of bare Python."""
     start = _process("pass")
     for name, code, limit in (
         ("import epsilons, in a process of its own", "import epsilons", 0.2),
@@ -108,18 +108,18 @@ def fresh() -> Iterator[Result]:
         table = f"import {frame}\nframe = {frame}.DataFrame(dict(v=values, e=epsilon))"
         whole = MEAN.format(frame=table, asked="'v', epsilon='e', data=frame")
         before = whole.partition("import epsilons")[0]
-        # Least times: what is loaded besides takes no time that varies, others on the machine do.
+        # Minimum times: loading modules takes constant time, other load on the machine varies.
         figure = _process(whole) - _process(before)
         name = f"a first mean of 1,000 rows, after the frame of {library} was made"
         yield Result(name, figure, "s", 0.35, True)
 
 
 def _process(code: str) -> float:
-    """The least time of a processor that one of five processes took.
+    """The minimum CPU time of five processes that run this code.
 
-    Nearly all of it is Python that loads modules, one after another: others on the machine make a
-    process wait, which says nothing of the package. Modules are compiled before, as an installer
-    does; where Python may not write what it compiled, that would be half of the time.
+    Nearly all of it is Python loading modules one after another. Wall time would include waiting
+    for other load on the machine. Modules are compiled first, as an installer does; where Python
+    cannot write bytecode, compiling would be half of the time.
     """
     times = []
     own = {name: value for name, value in os.environ.items() if name != NOT_COMPILED}

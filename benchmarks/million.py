@@ -1,7 +1,7 @@
-"""A million rows beside the bare query: what a call costs besides its one pass over the rows.
+"""Time of a call on a million rows, against the bare query: the overhead besides the scan.
 
-Ten milliseconds are allowed for the call itself, and a seventh of the bare query for what the bare
-mean does not ask: sums of squares, which make intervals narrower.
+Ten milliseconds are allowed for the call itself, and a seventh of the bare query for sums of
+squares, which the bare mean does not compute and which make intervals narrower.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchmarks.timing import Ratio, Result, alternate
 
 ROWS = 10**6
 CALL = 0.010
-"""Seconds that a call may take besides."""
+"""The allowed overhead of a call, in seconds."""
 
 LIMIT = 1.15
 
@@ -33,7 +33,7 @@ def results() -> Iterator[Result]:
 
 
 def besides(turns: Ratio) -> Ratio:
-    """The same times, without what a call may take."""
+    """The same times, with the allowed overhead subtracted from ours."""
     return Ratio(tuple(max(mine - CALL, 0.0) for mine in turns.ours), turns.other)
 
 
@@ -44,7 +44,7 @@ def _turns(
 
 
 def engines(path: Path) -> Iterator[Engine]:
-    """Those whose start does not outweigh a million rows; PyArrow holds its rows in memory."""
+    """Engines with a small start-up time, for a million rows; PyArrow holds its rows in memory."""
     import duckdb
     import polars as pl
     import pyarrow.parquet as pq
@@ -62,8 +62,8 @@ def engines(path: Path) -> Iterator[Engine]:
     held = pq.read_table(path)
 
     def asked(*columns: str) -> pl.LazyFrame:
-        # PyArrow's own group-by takes several times as long: by hand, too, Polars would be asked.
-        # Numbers it takes as they are, text it has to write anew.
+        # PyArrow's own group-by is several times slower, so the bare query uses Polars as well.
+        # Polars reads numbers without a copy, but must convert text.
         frame = pl.from_arrow(held.select(columns))
         assert isinstance(frame, pl.DataFrame)
         return frame.lazy()

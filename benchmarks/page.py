@@ -1,4 +1,4 @@
-"""One page of what was measured: sections of text, figures with their limits, and plots."""
+"""The page of results: sections of text, figures with their limits, and plots."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class Section:
-    """A heading of the page and what is below it.
+    """A section of the page.
 
     Attributes:
         title: the heading.
-        text: Markdown: what was measured and how, with tables.
-        results: figures that must keep a limit.
-        plots: Altair charts by the name of their file.
-        summary: sentences for the head of the page, such as where a peer wins.
-        broken: what stopped the section, if anything did.
+        text: Markdown on what was measured and how, with tables.
+        results: figures with limits.
+        plots: Altair charts, by file name.
+        summary: sentences for the top of the page, such as where a peer wins.
+        broken: the error that stopped the section; empty if none did.
     """
 
     title: str
@@ -65,7 +65,7 @@ class Section:
 
 
 def failing(sections: Iterable[Section]) -> list[str]:
-    """Return a line for every limit that does not hold and every section that was stopped."""
+    """Return a line for every limit that fails and every section that was stopped."""
     lines = []
     for section in sections:
         if section.broken:
@@ -80,7 +80,7 @@ def failing(sections: Iterable[Section]) -> list[str]:
 
 
 def save_plots(sections: Iterable[Section], folder: Path) -> None:
-    """Write every chart as one SVG file, and remove those of earlier runs."""
+    """Write every chart to an SVG file, and remove charts of earlier runs."""
     folder.mkdir(parents=True, exist_ok=True)
     named = {name: chart for section in sections for name, chart in section.plots.items()}
     for old in folder.glob("*.svg"):
@@ -94,9 +94,9 @@ def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: s
     """Return the page in Markdown.
 
     Args:
-        sections: in the order in which they are shown.
-        quick: which form this is.
-        seconds: how long all of it took.
+        sections: the sections, in order.
+        quick: whether this is the quick form.
+        seconds: duration of the run.
         about: machine and versions.
     """
     took = f"It took {seconds / 60:.1f} minutes."
@@ -121,7 +121,7 @@ def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: s
 
 
 def _summary(sections: Sequence[Section]) -> list[str]:
-    """What holds, what does not, and what sections want said first."""
+    """The summary lines: which limits hold, which fail, and the summaries of the sections."""
     results = [result for section in sections for result in section.results]
     held = sum(result.holds for result in results)
     narrow = [result.name for result in results if not result.sure]
@@ -133,7 +133,7 @@ def _summary(sections: Sequence[Section]) -> list[str]:
 
 
 def machine() -> str:
-    """The processor, its cores, and the memory, as the system tells them."""
+    """The processor, its cores, and the memory, as the system reports them."""
     model, memory = platform.processor() or platform.machine(), ""
     cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
     if cpuinfo.exists():
@@ -149,11 +149,11 @@ def machine() -> str:
 
 
 def versions(names: Iterable[str] = PACKAGES) -> str:
-    """The versions of what takes part."""
+    """The versions of Python and of the packages."""
     found = [f"Python {platform.python_version()}"]
     for name in names:
         try:
-            # Of an installation in a folder that is worked on the metadata may be of yesterday.
+            # The metadata of an editable installation may be outdated.
             own = epsilons.__version__ if name == "epsilons" else importlib.metadata.version(name)
             found.append(f"{name} {own}")
         except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Who has which budget: the profiles on which ours and theirs are compared, and exact errors."""
+"""Budget profiles on which our method is compared with others, and exact worst-case errors."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ PEOPLE = 10_000
 SEED = 8
 
 NAMED = ("uniform", "threshold", "groups", "groups by noise")
-"""What is usually done: all alike, drop the strict, one release for each group."""
+"""The usual methods: one budget for everyone, drop strict people, one release for each group."""
 
 CLEVER = ("composition", "sampling")
-"""What comes nearer: people in several releases, and a coin for each person."""
+"""Methods that come closer to ours: people in several releases, and random sampling of people."""
 
 GUESS = 0.15
-"""A guess of the standard deviation, as somebody makes it who knows such data."""
+"""A guess of the standard deviation, by somebody who knows such data."""
 
 OURS = ("ours", f"ours, spread={GUESS}")
-"""Ours, and ours with that guess."""
+"""Our method, without and with that guess."""
 
 Draw = Callable[[np.random.Generator, int], Floats]
 
 
 def _levels(people: Mapping[float, float]) -> Draw:
-    """Budgets with the shares of people who have them; at least one person has each."""
+    """Budgets from a map of levels to shares of people; each level has at least one person."""
 
     def draw(rng: np.random.Generator, n: int) -> Floats:  # noqa: ARG001
         counts = np.maximum(np.floor(np.array(list(people.values())) * n), 1).astype(np.int64)
@@ -68,16 +68,16 @@ PROFILES: dict[str, Draw] = {
     ),
     EQUAL: _levels({0.5: 1.0}),
 }
-"""Who has which budget."""
+"""The distribution of budgets, by name of the profile."""
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One profile: ours as it is really released, and the best of every kind of theirs.
+    """One profile: our method as it is released, and the best of every other kind.
 
     Attributes:
-        name: of the profile.
-        epsilon: everyone's budget, the strictest first.
+        name: name of the profile.
+        epsilon: everyone's budget, ascending.
     """
 
     name: str
@@ -85,29 +85,29 @@ class Compared:
 
     @cached_property
     def budgets(self) -> ep.Budgets:
-        """As levels."""
+        """The budgets as levels with counts."""
         return ep.Budgets(self.epsilon)
 
     @cached_property
     def ours(self) -> Any:
-        """What `ep.mean` really draws from: budgets to nine bits, whole weights."""
+        """The mechanism of `ep.mean`: budgets rounded to nine bits, integer weights."""
         return mean_of(np.zeros(len(self.epsilon)), self.epsilon, 0).mechanism
 
     @cached_property
     def own(self) -> dict[str, Any]:
-        """Ours without a guess of the spread, and with one."""
+        """Our mechanism without a guess of the spread, and with one."""
         guessed = mean_of(np.zeros(len(self.epsilon)), self.epsilon, 0, GUESS).mechanism
         return dict(zip(OURS, (self.ours, guessed), strict=True))
 
     @cached_property
     def theirs(self) -> dict[str, Combination]:
-        """The best of every kind, for the exact budgets."""
+        """The best combination of every other kind, for the exact budgets."""
         noise = risk.noise_per_square(UNRELATED, self.budgets.n)
         return combining.best_of_each(self.budgets, noise)
 
     @cached_property
     def worst(self) -> dict[str, float]:
-        """The exact worst-case mean squared errors."""
+        """The exact worst-case mean squared error of every method."""
         sampled = best_coins(self.budgets, MeanGoal(UNRELATED, "mse", 0.95)).weighing
         return {
             "ours": float(risk.mse(self.ours.weighing, UNRELATED)),
@@ -116,16 +116,16 @@ class Compared:
         }
 
     def gain(self, names: tuple[str, ...]) -> float:
-        """The least of their worst-case errors over ours."""
+        """The smallest worst-case error of these methods, divided by ours."""
         return min(self.worst[name] for name in names) / self.worst["ours"]
 
     def estimators(self) -> dict[str, Weighing]:
-        """All that are measured, as risk reads them."""
+        """All measured estimators, in the form that `risk` takes."""
         return {name: each.weighing for name, each in (self.own | self.theirs).items()}
 
 
 def mean_of(values: Floats, epsilon: Floats, seed: int, spread: float | None = None) -> Any:
-    """Ours, as users call it; Laplace noise, as theirs has."""
+    """Our release, called as users call it, with Laplace noise like the other methods."""
     return ep.mean(
         values,
         epsilon=epsilon,
@@ -139,6 +139,6 @@ def mean_of(values: Floats, epsilon: Floats, seed: int, spread: float | None = N
 
 
 def compared(n: int, names: tuple[str, ...] = tuple(PROFILES)) -> list[Compared]:
-    """The profiles with n people."""
+    """The named profiles with n people."""
     rng = np.random.default_rng(SEED)
     return [Compared(name, np.sort(PROFILES[name](rng, n))) for name in names]

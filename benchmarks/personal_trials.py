@@ -1,4 +1,4 @@
-"""Errors of ours and theirs, measured: shuffle, release, compare with the truth."""
+"""Measured errors of our method and of others: shuffle people, release, compare with the truth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CATEGORIES = 20
 
 @dataclass(frozen=True)
 class Measured:
-    """A mean of squared errors over trials, with its standard error, and what was expected."""
+    """Squared errors of trials, and their expectation by formula."""
 
     squares: Floats
     expected: float
@@ -37,31 +37,31 @@ class Measured:
         return abs(self.mean - self.expected) / self.error if self.error else 0.0
 
     def over(self, other: Measured) -> tuple[float, float]:
-        """The ratio to another that had the same trials, and its standard error."""
+        """The ratio to another method on the same trials, and its standard error."""
         return ratio_of(self.squares, other.squares)
 
 
 def ratio_of(first: Floats, second: Floats) -> tuple[float, float]:
-    """The ratio of the means of paired figures, and its standard error."""
+    """The ratio of the means of paired numbers, and its standard error."""
     ratio = float(first.mean() / second.mean())
     relative = first / first.mean() - second / second.mean()
     return ratio, ratio * float(relative.std(ddof=1)) / math.sqrt(len(relative))
 
 
 def skewed(n: int) -> Floats:
-    """Values as people have them: many small, few large, in [0, 1] (mean 0.15)."""
+    """Realistic skewed values: many small, few large, in [0, 1] (mean 0.15)."""
     return np.random.default_rng(SEED).lognormal(-2.3, 0.9, n).clip(0.0, 1.0)
 
 
 def extreme(n: int) -> Floats:
-    """The worst case where budgets say nothing of values: half at either end."""
+    """The worst case if budgets are unrelated to values: half of the people at each end."""
     return (np.arange(n) % 2).astype(np.float64)
 
 
 def measure(
     cases: list[Compared], population: Floats, trials: int, seed: int
 ) -> dict[tuple[str, str], Measured]:
-    """Shuffle, release and compare with the truth, for all profiles and estimators at once."""
+    """Squared errors of all profiles and estimators, on the same shuffles of the population."""
     n, rng = len(population), np.random.default_rng(seed)
     keys, columns, noises, expected = [], [], [], []
     factor = population.var() * n / (n - 1)
@@ -85,7 +85,7 @@ def measure(
 
 
 def called(case: Compared, population: Floats, trials: int) -> Measured:
-    """Ours again, by calling `ep.mean` on the people themselves."""
+    """Squared errors of our method, by calling `ep.mean` on the shuffled people."""
     rng = np.random.default_rng(SEED + 2)
     truth, errors = population.mean(), np.empty(trials)
     for trial in range(trials):
@@ -96,7 +96,7 @@ def called(case: Compared, population: Floats, trials: int) -> Measured:
 
 
 def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
-    """Their best groups, by OpenDP's own mean of each group with its Laplace noise."""
+    """Squared errors of the best groups, with OpenDP's mean and Laplace noise for each group."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -108,13 +108,13 @@ def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
     ):
         size = int(below[last] - below[first])
         domain = dp.vector_domain(dp.atom_domain(bounds=(0.0, 1.0), nan=False), size=size)
-        # A hair more than 1/(m·ε): OpenDP counts what its floats may add to a sum.
+        # Slightly more than 1/(m·ε): OpenDP charges for the rounding of floats in sums.
         release = (
             (domain, dp.symmetric_distance())
             >> dp.t.then_mean()
             >> dp.m.then_laplace(scale=(1.0 + 1e-9) / (size * float(epsilon)))
         )
-        if not release.map(2) <= epsilon:  # one replaced person is a distance of two
+        if not release.map(2) <= epsilon:  # replacing one person is a symmetric distance of 2
             raise RuntimeError("OpenDP charges more than the budget of the group.")
         parts.append((int(below[first]), int(below[last]), release, float(share)))
     rng, truth = np.random.default_rng(SEED + 3), population.mean()
@@ -127,16 +127,17 @@ def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
 
 
 def frequency_errors(case: Compared, trials: int) -> dict[str, tuple[Measured, Floats]]:
-    """The summed and the largest squared error of 20 shares; theirs: a table for each release.
+    """The summed and the largest squared error of 20 shares, for every method.
 
-    The sum has a formula, and both are chosen for it.
+    Other methods release one table for each set of people. The sum has a formula, and all methods
+    minimize it.
     """
     n, k = len(case.epsilon), CATEGORIES
     rng = np.random.default_rng(SEED + 4)
     shares = 1.0 / np.arange(1, k + 1)
     people = rng.choice(k, n, p=shares / shares.sum())
     truth = np.bincount(people, minlength=k) / n
-    # Replacing a person moves two cells: noise of twice the scale in each of k cells.
+    # Replacing a person moves two cells, so each of k cells gets noise of twice the scale.
     noise = 8.0 * k / ((1.0 - 1.0 / k) * n / (n - 1))
     theirs = combining.best_of_each(case.budgets, noise)
     mechanism: Any = ep.frequencies(

@@ -1,4 +1,4 @@
-"""Private budgets on declared levels, beside the same question of public ones."""
+"""Time of tallies with private budgets on declared levels, against public budgets."""
 
 from __future__ import annotations
 

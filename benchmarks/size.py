@@ -1,4 +1,4 @@
-"""How long an import takes, and how much an installation holds: ours, and peers that are here."""
+"""Import time and installed size: ours, and those of the peers that are installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["closure", "import_times", "installed_bytes", "section"]
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 0.5
-"""Seconds in which `import epsilons` must be done."""
+"""The largest allowed time of `import epsilons`, in seconds."""
 
 MODULES = {
     "opendp": "opendp.prelude",
@@ -31,7 +31,7 @@ MODULES = {
     "smartnoise": "snsql",
     "tumult": "tmlt.analytics",
 }
-"""What a user of each peer imports."""
+"""The module that a user of each peer imports."""
 
 IMPORT = """
 import time
@@ -54,7 +54,7 @@ print(json.dumps(total))
 
 @dataclass(frozen=True)
 class Weighed:
-    """One library: seconds of its import in fresh processes, and bytes of its installation."""
+    """Import times of a library in fresh processes, and the size of its installation in bytes."""
 
     name: str
     seconds: tuple[float, ...]
@@ -111,7 +111,7 @@ def _text(weighed: list[Weighed], *, quick: bool) -> str:
 
 
 def import_times(python: str, module: str, runs: int) -> tuple[float, ...]:
-    """Time an import in fresh processes, after one that warms the system's cache.
+    """Time an import in fresh processes, after one that warms the file cache.
 
     Raises:
         RuntimeError: the module cannot be imported.
@@ -129,7 +129,7 @@ def import_times(python: str, module: str, runs: int) -> tuple[float, ...]:
 def closure(
     name: str, requires: Callable[[str], Iterable[str] | None] = importlib.metadata.requires
 ) -> set[str]:
-    """Return a distribution and all that it needs on this machine, extras aside."""
+    """Return a distribution and all its dependencies on this machine, without extras."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
@@ -150,7 +150,7 @@ def closure(
 
 
 def installed_bytes(name: str) -> int:
-    """Add up the files that a distribution lists, compiled bytecode aside."""
+    """Return the total size of the files that a distribution lists, without bytecode."""
     import epsilons
 
     files = importlib.metadata.files(name) or []
@@ -169,7 +169,7 @@ def installed_bytes(name: str) -> int:
 
 
 def fresh_install() -> int:
-    """Install the core into an environment of its own, and weigh it."""
+    """Install the core into a fresh environment, and return its size in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         python = os.path.join(folder, "bin", "python")
@@ -179,7 +179,7 @@ def fresh_install() -> int:
 
 
 def peers() -> list[tuple[str, str, str]]:
-    """The name, the interpreter and the module of every peer that is installed."""
+    """The name, interpreter and module of every installed peer."""
     from benchmarks.peers.tools import PEERS
 
     return [
@@ -190,7 +190,7 @@ def peers() -> list[tuple[str, str, str]]:
 
 
 def held(python: str) -> int:
-    """Weigh the packages of an environment."""
+    """The size of the packages of an environment in bytes."""
     done = subprocess.run([python, "-c", HELD], capture_output=True, text=True, check=True)
     size: Any = json.loads(done.stdout)
     return int(size)

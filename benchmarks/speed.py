@@ -1,4 +1,4 @@
-"""A mean and a frequency table over 10⁶ to 10⁸ rows of Parquet, beside the engine's bare query."""
+"""Time of a mean and a frequency table of 10⁶ to 10⁸ Parquet rows, against bare queries."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SIZES = (1_000_000, 10_000_000, 100_000_000)
 TARGET = SIZES[-1]
 WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
 PATIENCE = 15.0
-"""Seconds of one bare query above which the quick form leaves 10⁸ rows to the long one."""
+"""If one bare query takes more seconds than this, only the long form measures 10⁸ rows."""
 
 MANY = 2.0
-"""What is allowed where everyone has one of 10⁵ budgets."""
+"""The largest allowed ratio if everyone has one of 10⁵ budgets."""
 
 TEXT = """
 The same rows, queried by hand and by `epsilons`. *Bare* is a query written in the engine's own
@@ -41,14 +41,14 @@ Polars and DuckDB read one file; PySpark is one session of `local[2]`, its start
 
 @dataclass(frozen=True)
 class Engine:
-    """One engine: how a file is opened for us, and its bare queries.
+    """One engine: how it opens a file, and its bare queries.
 
     Attributes:
-        name: as shown.
-        limit: what is allowed at 10⁸ rows and 50 levels.
-        read: makes of a path what `data=` is given.
-        mean: the bare mean of a path, by a column of budgets.
-        frequencies: the bare table.
+        name: name on the page.
+        limit: the largest allowed ratio at 10⁸ rows and 50 levels.
+        read: function from a path to the argument `data=`.
+        mean: the bare mean of a file, by a budget column.
+        frequencies: the bare frequency table of a file, by a budget column.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Work:
-    """One question: a statistic, by one of two columns of budgets."""
+    """One question: a statistic, with one of two budget columns."""
 
     statistic: str
     budget: str
@@ -74,7 +74,7 @@ MEAN, OWN_MEAN = Work("mean", "epsilon"), Work("mean", "own")
 TABLE, OWN_TABLE = Work("frequencies", "epsilon"), Work("frequencies", "own")
 
 MEASURED: dict[tuple[str, Work, int], Ratio] = {}
-"""What this run has measured, so that the model of a cluster need not ask again."""
+"""The times measured in this run, which the cluster model uses again."""
 
 
 def section(*, quick: bool) -> Section:
@@ -102,7 +102,7 @@ def section(*, quick: bool) -> Section:
 
 
 def plan(engine: str, *, quick: bool) -> Iterator[tuple[int, Work, int]]:
-    """What is measured on an engine, smallest first, and how often."""
+    """The sizes, questions and repetitions to measure on an engine, smallest first."""
     slow = engine == "PySpark"
     for size in SIZES:
         if not quick:
@@ -134,15 +134,15 @@ def _left(late: list[str], *, quick: bool) -> str:
 
 
 def compare(engine: Engine, work: Work, size: int, runs: int, *, quick: bool) -> Ratio | None:
-    """Time ours and the bare query in turns, after both have yielded the same integers.
+    """Time ours and the bare query alternately, after checking that their integers agree.
 
     Returns:
-        Their times; None if the quick form has no time for a query that is this slow.
+        Their times; None if the query is too slow for the quick form.
     """
     path = data.table(size)
     query = engine.mean if work.statistic == "mean" else engine.frequencies
     if quick and size == TARGET:
-        # The integers were compared on fewer rows. One run brings the file into memory.
+        # The integers were compared on fewer rows. One run warms the file cache.
         if once(lambda: query(path, work.budget)) > PATIENCE:
             return None
     else:
@@ -156,17 +156,17 @@ def compare(engine: Engine, work: Work, size: int, runs: int, *, quick: bool) ->
 
 
 def release(work: Work, table: Any) -> Any:
-    """The whole call."""
+    """Run the entire call, from the table to the release."""
     if work.statistic == "mean":
         return ep.mean("value", epsilon=work.budget, bounds=(bare.LO, bare.HI), data=table)
     return ep.frequencies("word", epsilon=work.budget, categories=data.WORDS, data=table)
 
 
 def same(engine: Engine, work: Work, path: Path) -> None:
-    """Refuse to compare times of queries that do not yield the same integers.
+    """Check that our tally and the bare query have the same integers.
 
     Raises:
-        AssertionError: they do not.
+        AssertionError: they differ.
     """
     if work.statistic == "mean":
         rows = door.open("value", epsilon=work.budget, data=engine.read(path))
@@ -189,7 +189,7 @@ def same(engine: Engine, work: Work, path: Path) -> None:
 
 
 def engines() -> Iterator[Engine]:
-    """Every engine that is here."""
+    """The engines to measure."""
     yield Engine("Polars", 1.25, lambda path: path, bare.polars_mean, bare.polars_frequencies)
     import duckdb
 
@@ -214,10 +214,10 @@ def engines() -> Iterator[Engine]:
 
 @lru_cache(maxsize=1)
 def spark() -> Any:
-    """One session for the whole run.
+    """The Spark session of this run.
 
     Raises:
-        RuntimeError: there is no Java.
+        RuntimeError: Java is not installed.
     """
     if shutil.which("java") is None:
         raise RuntimeError("PySpark needs Java 17, which is not on the path")
@@ -237,7 +237,7 @@ def spark() -> Any:
 
 
 def table(rows: list[tuple[Engine, Work, int, Ratio]]) -> str:
-    """All that was measured, limits or not."""
+    """A Markdown table of all measurements, with or without limits."""
     import statistics
 
     lines = [
@@ -255,7 +255,7 @@ def table(rows: list[tuple[Engine, Work, int, Ratio]]) -> str:
 
 
 def plot(rows: list[tuple[Engine, Work, int, Ratio]]) -> Any:
-    """Seconds over rows, bare and ours, engine by engine."""
+    """A chart of seconds against rows, bare and ours, for each engine."""
     import altair as alt
 
     points = [

@@ -1,10 +1,11 @@
 """Accuracy of tables: frequencies with personal budgets against the best with one ε per release.
 
-The expected sum of the squared errors of all shares, `about="people", related=False`, is closed for
-everyone: with the shares p of these people it is (1 − Σp²)·n/(n − 1)·Σ(w − 1/n)² and the variances
-of the noises. Nothing is drawn here. Theirs is as in `combining.py`, with weights for a table of so
-many categories, and Laplace noise of twice the scale in every cell. The shares of a table sum to
-one, so a careful user projects theirs to that plane, which takes off a part of noise and coins.
+The expected sum of the squared errors of all shares, `about="people", related=False`, has a closed
+form for every method: with shares p it is (1 − Σp²)·n/(n − 1)·Σ(w − 1/n)² plus the variances of the
+noise. Nothing is drawn here. The other methods are those of `combining.py`, with weights for a
+table of this size, and Laplace noise of twice the scale in every cell. The shares of a table sum to
+one, so a careful user projects them to that plane, which removes a part of the error from noise and
+sampling.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from epsilons.types import Floats
 CATEGORIES = (2, 5, 20, 100)
 
 SHARES = ("all alike", "∝ 1/rank", "two halves", "four alike")
-"""Where people are; of two categories four are two."""
+"""Distributions of people over categories; "four alike" uses all categories if there are fewer."""
 
 DOMINANT = "one has 90 %"
-"""Shares on which nothing promises that ours is least."""
+"""Shares for which our error is not guaranteed to be smallest."""
 
 
 def shares_of(name: str, k: int) -> Floats:
-    """The shares of k categories."""
+    """The shares of k categories, by the name of the distribution."""
     ranks = 1.0 / np.arange(1, k + 1)
     some = {"two halves": 2, "four alike": min(4, k)}.get(name, k)
     if name == "∝ 1/rank":
@@ -46,25 +47,25 @@ def shares_of(name: str, k: int) -> Floats:
 
 
 def squares(one: Weighing, noise: float, shares: Floats) -> float:
-    """The expected sum of squared errors of shuffled people, on the plane of tables of sum one.
+    """The expected sum of squared errors of shuffled people, projected to tables that sum to one.
 
     Args:
-        one: the weights, the scale of the noise, and perhaps coins.
-        noise: E Σ(noise of a cell)² on the plane, at scale 1.
-        shares: of these people, by category.
+        one: the weights, the noise scale, and possibly sampling probabilities.
+        noise: E Σ(noise of a cell)² after projection, at scale 1.
+        shares: the true share of each category.
     """
     mixed = (1.0 - float(shares @ shares)) * one.n / (one.n - 1)
-    coins = one.jitter * (1.0 - 1.0 / len(shares))  # the rest is off the plane
+    coins = one.jitter * (1.0 - 1.0 / len(shares))  # the projection removes the rest
     return mixed * one.spread + coins + noise * one.scale**2
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """One profile and one number of categories: ours, and the best of every kind of theirs.
+    """One profile and one number of categories: our method, and the best of every other kind.
 
     Attributes:
-        case: who has which budget.
-        k: how many categories there are.
+        case: the budget profile.
+        k: number of categories.
     """
 
     case: Compared
@@ -72,7 +73,7 @@ class Table:
 
     @cached_property
     def ours(self) -> Weighing:
-        """What `ep.frequencies` spends and draws."""
+        """The weights and noise of `ep.frequencies`."""
         return ep.allocate(
             self.case.budgets,
             statistic="frequencies",
@@ -84,7 +85,11 @@ class Table:
 
     @cached_property
     def theirs(self) -> dict[str, tuple[Weighing, float]]:
-        """Every kind with its noise: combinations are in units of a mean's, one cell's half."""
+        """Every other kind with its noise at scale 1.
+
+        Combinations have the noise scale of a mean, half of the scale of a cell, so their noise
+        variance has a factor of 4.
+        """
         budgets, k = self.case.budgets, self.k
         plane = 2.0 * (k - 1)
         noise = 4.0 * plane / cells.mixed(budgets.n, k, sampled=False)
@@ -94,13 +99,13 @@ class Table:
         return combined | {"sampling": (best_coins(budgets, goal).weighing, plane)}
 
     def errors(self, shares: Floats) -> dict[str, float]:
-        """The expected sum of squares of everyone, theirs first."""
+        """The expected sum of squared errors of every method, with ours last."""
         found = {name: squares(one, noise, shares) for name, (one, noise) in self.theirs.items()}
         own = cells.noise_square(self.k, self.ours.closed)
         return found | {"ours": squares(self.ours, own, shares)}
 
     def nearest(self, name: str) -> tuple[float, str]:
-        """The least of their errors over ours, and whose it is."""
+        """The smallest error of the other methods divided by ours, and the method."""
         found = self.errors(shares_of(name, self.k))
         ours = found.pop("ours")
         best = min(found, key=found.__getitem__)
@@ -108,7 +113,7 @@ class Table:
 
 
 def section(*, quick: bool) -> Section:
-    """The comparison, as one part of the page; it is the same in both forms."""
+    """The section of the page on tables; it is the same in both forms."""
     del quick
     tables = [Table(case, k) for case in compared(PEOPLE) for k in CATEGORIES]
     found = {
@@ -156,7 +161,7 @@ def section(*, quick: bool) -> Section:
 
 
 def _said(lost: dict[tuple[str, int, str], tuple[float, str]]) -> str:
-    """Where theirs wins."""
+    """The sentence on where another method wins."""
     if not lost:
         return "Theirs wins on none of these tables, not even with one dominant category."
     worst = min(lost, key=lambda key: lost[key][0])

@@ -1,4 +1,4 @@
-"""Times side by side: ratios in alternation, with an interval that assumes nothing of the clock."""
+"""Ratios of times that were measured alternately, with distribution-free intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 CONFIDENCE = 0.9
-"""What an interval aims at. Fewer than five pairs cannot reach it, and say what they reach."""
+"""The nominal confidence of an interval. Fewer than five pairs cannot reach it, and say so."""
 
 
 @dataclass(frozen=True)
@@ -19,14 +19,14 @@ class Result:
 
     Attributes:
         name: what was measured.
-        figure: the figure.
+        figure: the measured value.
         unit: its unit.
-        limit: what the figure is held to.
-        at_most: whether the limit is from above.
+        limit: the limit.
+        at_most: whether the limit is an upper limit.
         note: the times behind a ratio.
-        low: the lower end of the interval, None where there is none.
-        high: its upper end.
-        confidence: how often such an interval holds the median.
+        low: lower end of the interval; None if there is no interval.
+        high: upper end of the interval.
+        confidence: the probability that such an interval contains the median.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Result:
 
     @property
     def sure(self) -> bool:
-        """Whether the whole interval is on the same side of the limit as the figure."""
+        """Whether the entire interval is on one side of the limit."""
         if self.low is None or self.high is None:
             return True
         return (self.low <= self.limit) == (self.high <= self.limit)
 
     @property
     def interval(self) -> str:
-        """The interval in words, empty where there is none."""
+        """The interval as text; empty if there is none."""
         if self.low is None or self.high is None:
             return ""
         share = "" if self.confidence is None else f" ({100 * self.confidence:.0f} %)"
@@ -76,11 +76,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Times of two works that were run in turns.
+    """Times of two jobs that were run alternately.
 
     Attributes:
-        ours: seconds of the one, in order.
-        other: seconds of the other, in order.
+        ours: seconds of our job, in order.
+        other: seconds of the other job, in order.
     """
 
     ours: tuple[float, ...]
@@ -93,27 +93,27 @@ class Ratio:
 
     @property
     def figure(self) -> float:
-        """The median ratio of the pairs."""
+        """The median of the ratios."""
         return statistics.median(self.pairs)
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """Two order statistics of the pairs and how often they hold the true median."""
+        """Two order statistics of the ratios, and their confidence of containing the median."""
         return order_interval(self.pairs)
 
     @property
     def note(self) -> str:
-        """The median times."""
+        """The median times, as text."""
         mine, theirs = statistics.median(self.ours), statistics.median(self.other)
         return f"{seconds(mine)} against {seconds(theirs)}"
 
     def result(self, name: str, limit: float) -> Result:
-        """The line that holds the ratio to an upper limit."""
+        """The line that compares the ratio with an upper limit."""
         low, high, confidence = self.interval
         return Result(name, self.figure, "×", limit, True, self.note, low, high, confidence)
 
     def faster(self, name: str, limit: float, note: str = "") -> Result:
-        """The line that holds how much faster ours is to a lower limit."""
+        """The line that compares our speed-up with a lower limit."""
         low, high, confidence = order_interval([1.0 / pair for pair in self.pairs])
         figure = statistics.median(1.0 / pair for pair in self.pairs)
         words = note or self.note
@@ -123,14 +123,14 @@ class Ratio:
 def order_interval(
     values: Sequence[float], confidence: float = CONFIDENCE
 ) -> tuple[float, float, float]:
-    """Return the interval of order statistics for the median, whatever the distribution.
+    """Return the distribution-free interval of order statistics for the median.
 
-    The j-th smallest and the j-th largest of k independent values hold the median except with
-    probability 2·P(Binomial(k, ½) < j). The largest j that keeps `confidence` is taken; where none
-    does, it is the whole range, with its own confidence 1 − 2^(1−k).
+    The j-th smallest and the j-th largest of k independent values enclose the median except with
+    probability 2·P(Binomial(k, ½) < j). The largest j that keeps `confidence` is used. If none
+    does, the interval is the full range, with confidence 1 − 2^(1−k).
 
     Returns:
-        The lower end, the upper end, and the confidence of this very interval.
+        The lower end, the upper end, and the confidence of this interval.
     """
     k, ordered = len(values), sorted(values)
     below = [math.comb(k, j) / 2.0**k for j in range(k)]
@@ -144,16 +144,16 @@ def order_interval(
 
 
 def seconds(time_taken: float) -> str:
-    """A time in words: four digits, in the unit that suits it."""
+    """A time as text: four digits, in ms or s."""
     return f"{1e3 * time_taken:.4g} ms" if time_taken < 10 else f"{time_taken:.4g} s"
 
 
 TOLD: list[Result] = []
-"""What has been printed."""
+"""Results that have been printed."""
 
 
 def tell(result: Result) -> Result:
-    """Print a result at once: a long section need not be silent to its end."""
+    """Print a result at once, so a long section shows progress."""
     print(result.row(), flush=True)
     TOLD.append(result)
     return result
@@ -166,7 +166,7 @@ def once(work: Callable[[], Any]) -> float:
 
 
 def busy(work: Callable[[], Any]) -> float:
-    """Seconds of the processor, of all threads: other work on the machine changes them little."""
+    """CPU seconds of all threads, which other work on the machine hardly affects."""
     start = time.process_time()
     work()
     return time.process_time() - start
@@ -175,7 +175,7 @@ def busy(work: Callable[[], Any]) -> float:
 def alternate(
     ours: Callable[[], Any], other: Callable[[], Any], runs: int = 7, *, warm: bool = True
 ) -> Ratio:
-    """Time `ours` and `other` in turns, each first in every second pair, after a warm-up."""
+    """Time `ours` and `other` alternately after a warm-up, each first in every second pair."""
     if warm:
         ours()
         other()

@@ -1,4 +1,4 @@
-"""What grows: every work by name. Given a size, it makes its data and returns what is timed."""
+"""Jobs for `growth.py`, by name: each takes a size, makes its data, and returns a call to time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Checks that every proof page was read after the code that it covers last changed.
+"""Check that every proof page was read after the last change of the code that it covers.
 
 A page of docs/proofs/ ends with one line for each source file that it covers, signed with a hash of
-the file's syntax tree. Comments, docstrings and formatting do not count. When a signature no longer
-fits, the names that changed are printed, and the exit code is 1. After reading the page again, and
-correcting it where it must be, sign it:
+the file's syntax tree. Comments, docstrings and formatting do not count. If a signature does not
+match, the script prints the names that changed and exits with code 1. After reading the page again,
+and correcting it where needed, sign it:
 
     python scripts/check_proofs.py --update
 """
@@ -25,7 +25,7 @@ PROVEN = (
     "src/epsilons/draws/corridor.py",
     "src/epsilons/draws/mechanisms/*.py",
     "src/epsilons/papers/[!_]*.py",
-    "src/epsilons/questions/[!_]*.py",  # the table of them proves nothing, and grows
+    "src/epsilons/questions/[!_]*.py",  # not __init__.py, which only lists names and grows
     "src/epsilons/draws/noise/*.py",
     "src/epsilons/risk/**/[!_]*.py",
     "src/epsilons/budgets/allocation/*.py",
@@ -43,7 +43,7 @@ PROVEN = (
     "src/epsilons/verify/losses/laws.py",
     "src/epsilons/verify/losses/selection.py",
 )
-"""The files that some page must cover."""
+"""Patterns of the files that must be covered by a page."""
 
 LINE = re.compile(
     r"^- Covers: (?P<path>\S+) sha256:(?P<hash>\S+)\n(?:  <!-- (?P<names>[^\n]*) -->\n)?", re.M
@@ -80,7 +80,7 @@ def uncovered(root: Path, pages: list[Path]) -> list[str]:
 
 
 def page_problems(root: Path, page: Path) -> Iterator[str]:
-    """What does not fit on one page: a sentence for each file."""
+    """Problems of one page: unsigned, missing or changed files, one sentence for each."""
     name = page.relative_to(root).as_posix()
     lines = list(LINE.finditer(page.read_text("utf-8")))
     if not lines:
@@ -105,7 +105,7 @@ def page_problems(root: Path, page: Path) -> Iterator[str]:
 
 
 def signed(root: Path, text: str) -> str:
-    """The text of a page, with the signatures of today."""
+    """The text of a page, with current signatures."""
 
     def sign(line: re.Match[str]) -> str:
         source = root / line["path"]
@@ -119,18 +119,18 @@ def signed(root: Path, text: str) -> str:
 
 
 def whole(now: dict[str, str]) -> str:
-    """One hash of all the names of a file."""
+    """One hash for a file, from the hashes of its names."""
     return _hash(sorted(now.items()))
 
 
 def names(source: Path) -> dict[str, str]:
-    """A short hash of everything that a file defines, by name."""
+    """A short hash of each definition of a file, by name."""
     return _names(source.read_text("utf-8"))
 
 
 @functools.cache
 def _names(text: str) -> dict[str, str]:
-    """The same of the text: several pages cover one file, and signing reads it once more."""
+    """`names` of a text, cached: several pages may cover one file, and signing reads it again."""
     found: dict[str, list[Any]] = {}
     for name, node in _definitions(ast.parse(text).body, ""):
         found.setdefault(name, []).append(plain(node))
@@ -138,7 +138,7 @@ def _names(text: str) -> dict[str, str]:
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Any]]:
-    """The statements of a body with the names that they define; what has no name is `(body)`."""
+    """The statements of a body with the names that they define, or `(body)` if they define none."""
     for node in body:
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
@@ -155,7 +155,7 @@ def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Any]]
 
 
 def plain(node: Any) -> Any:
-    """A syntax tree as plain data, without docstrings, and the same for every Python version."""
+    """A syntax tree as plain data, without docstrings, identical on every Python version."""
     if isinstance(node, list):
         return [plain(item) for item in node if not _is_text(item)]
     if not isinstance(node, ast.AST):
@@ -165,7 +165,7 @@ def plain(node: Any) -> Any:
 
 
 def _is_text(node: Any) -> bool:
-    """Whether a statement is nothing but a string: a docstring."""
+    """Whether a statement is a bare string, such as a docstring."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

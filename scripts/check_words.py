@@ -1,9 +1,9 @@
-"""Find words that CONTRIBUTING.md lists as not ours, in code, messages and pages.
+"""Find words that CONTRIBUTING.md lists as banned, in code, messages and pages.
 
     python scripts/check_words.py [PATH …]
 
-Comments, docstrings and texts of Python files are read, and Markdown outside of code. Names in
-code are not: `told` may be a variable.
+It reads comments, docstrings and strings of Python files, and Markdown outside of code. It ignores
+names in code: `told` may be a variable.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ BANNED: Final = {
     r"\bthe likelier\b": "with probability rising",
     r"\bbe(en)? said to be\b": "is assumed to be",
 }
-"""What we do not say, as a regular expression, and what we say."""
+"""Banned expressions, as regular expressions, with their replacements."""
 
 ALLOWED: Final = (
     ("CONTRIBUTING.md", r"^\| "),  # the table of words itself
     ("scripts/check_words.py", r".*"),
     ("tests/test_words_check.py", r".*"),
 )
-"""Where a line may say it: the file, and what the line looks like."""
+"""Exceptions: a file, and a pattern for the lines of it that are exempt."""
 
 
 class Found(NamedTuple):
-    """A word that is not ours.
+    """A banned word that was found.
 
     Attributes:
         place: file and line.
-        word: as it is written.
-        better: what we say.
+        word: the word as written.
+        better: its replacement.
     """
 
     place: str
@@ -83,12 +83,12 @@ class Found(NamedTuple):
     better: str
 
     def __str__(self) -> str:
-        """One line, as compilers print it."""
+        """One line in the format of compiler messages."""
         return f"{self.place}: {self.word!r}: {self.better}"
 
 
 def texts_of_python(text: str) -> Iterator[tuple[int, str]]:
-    """The comments and texts of a module, each with its first line."""
+    """The comments and strings of a module, each with the number of its first line."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
@@ -98,7 +98,7 @@ def texts_of_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def texts_of_page(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a page that are not code."""
+    """The lines of a page outside of code, with their numbers."""
     code = False
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith("```"):
@@ -108,7 +108,7 @@ def texts_of_page(text: str) -> Iterator[tuple[int, str]]:
 
 
 def found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
-    """What one file says that we do not say."""
+    """The banned words in one file."""
     name = path.relative_to(root).as_posix()
     text = path.read_text("utf-8")
     read = texts_of_python if path.suffix == ".py" else texts_of_page
@@ -123,7 +123,7 @@ def found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
 
 
 def files(paths: list[Path], root: Path = ROOT) -> Iterator[Path]:
-    """The files to read: those given, or all of ours."""
+    """The files to read: those given, or all files of the project."""
     for path in paths or [root / each for each in (*FOLDERS, *PAGES)]:
         every = sorted(path.rglob("*")) if path.is_dir() else [path]
         for each in every:
@@ -133,7 +133,7 @@ def files(paths: list[Path], root: Path = ROOT) -> Iterator[Path]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what was found; 1 if there is anything."""
+    """Print the banned words; return 1 if there are any, else 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("paths", nargs="*", type=Path, help="files or folders; all by default")
     found = [each for path in files(parser.parse_args(arguments).paths) for each in found_in(path)]

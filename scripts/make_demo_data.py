@@ -1,8 +1,8 @@
-"""Makes the bundled data set: commuting time of 4,000 invented people, each with a budget.
+"""Make the bundled data set: commuting times of 4,000 made-up people, each with a budget.
 
-Nobody in it is real. Times follow a log-normal law whose shape resembles published commuting
-surveys (median about 25 minutes, a long tail); budgets are choices from a menu of six. The
-stricter people commute a little longer, as in life: budgets and values are slightly related.
+Times are log-normal, with a shape that resembles published commuting surveys (median about 25
+minutes, a long tail). Budgets are choices from a menu of six. Stricter people commute slightly
+longer, so budgets are weakly related to values.
 
     python scripts/make_demo_data.py > src/epsilons/data/commute.csv
 """

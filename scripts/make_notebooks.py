@@ -1,8 +1,7 @@
-"""Makes the notebooks of the tutorials from their pages, which are the one source.
+"""Make the notebooks of the tutorials from their Markdown pages.
 
-Blocks of Python become cells of code, everything else cells of Markdown. What a block prints is
-left out: a notebook shows what it printed itself. Links stay as they are, since a notebook lies
-next to its page.
+Python blocks become code cells, everything else Markdown cells. The output of blocks is left out:
+a notebook shows its own. Links stay unchanged, since a notebook lies next to its page.
 
     python scripts/make_notebooks.py
 """
@@ -22,18 +21,18 @@ TUTORIALS = Path(__file__).resolve().parent.parent / "docs/tutorials"
 PYTHON = re.compile(
     r"^```python\n(?P<code>.*?)^```$(?:\s+^```text\n(?P<text>.*?)^```$)?", re.M | re.S
 )
-"""A block of Python, with what it prints, if the page shows that."""
+"""A Python block, followed by its output if the page shows it."""
 
 
 def notebook(name: str, page: str) -> str:
     """The notebook of a page.
 
     Args:
-        name: of the page, without its ending.
-        page: its text, which links to the notebook in a line of its own.
+        name: name of the page, without extension.
+        page: its text, which links to the notebook on a separate line.
 
     Returns:
-        JSON of nbformat 4.5, with no output, and the same for the same page.
+        JSON of nbformat 4.5 without outputs, deterministic for a page.
 
     Raises:
         ValueError: the page does not link to its notebook.
@@ -63,14 +62,14 @@ def notebook(name: str, page: str) -> str:
 
 
 def _told(text: str) -> list[dict[str, Any]]:
-    """A cell of Markdown; none for blank lines."""
+    """A Markdown cell; none for blank lines."""
     if not text.strip():
         return []
     return [{"cell_type": "markdown", "metadata": {}, "source": _lines(text)}]
 
 
 def _run(code: str) -> dict[str, Any]:
-    """A cell of code that was not run."""
+    """A code cell that was not run."""
     return {
         "cell_type": "code",
         "execution_count": None,
@@ -81,7 +80,7 @@ def _run(code: str) -> dict[str, Any]:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines as a notebook stores them: each but the last ends with its line break."""
+    """Lines in the form that notebooks store: all but the last end with a line break."""
     return text.strip("\n").splitlines(keepends=True)
 
 

@@ -1,6 +1,6 @@
-"""Draws the picture of the README: who spends what under the best cap, and what that is worth.
+"""Draw the picture of the README: what people spend under the best cap, and the resulting error.
 
-Both halves are computed by the package, for 4,525 people of whom a few are very strict.
+Both halves are computed by the package, for 4,525 people, a few of them very strict.
 
     python scripts/make_picture.py docs/pictures/idea.svg
 """
@@ -22,7 +22,7 @@ INK, MARK, PALE = "#1f4e79", "#c0504d", "#c9d7e6"
 
 
 class Level(TypedDict):
-    """People who chose the same ε."""
+    """The people with one budget ε, and what each of them spends."""
 
     level: str
     epsilon: float
@@ -30,14 +30,14 @@ class Level(TypedDict):
 
 
 class Way(TypedDict):
-    """A way to publish the mean, and how far off it typically is."""
+    """A way to publish the mean, and its typical error."""
 
     way: str
     error: float
 
 
 def levels(plan: ep.Plan) -> list[Level]:
-    """What people of each budget spend under the best cap."""
+    """The ε spent at each budget level under the best cap."""
     return [
         {
             "level": f"{each.people:,} at {each.epsilon:g}",

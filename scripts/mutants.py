@@ -1,12 +1,12 @@
-"""Plants known faults in the source, one at a time, and names those that no test notices.
+"""Plant known faults in the source, one at a time, and list those that no test notices.
 
-The lists are in tests/mutants/, one for each room. A fault is a text that occurs exactly once in a
-file, another text to put there, and the tests that must fail then: never the pages of the
-documentation or the signatures of proofs, which notice every change and understand none.
+The faults are listed in tests/mutants/, one file per package. A fault is a text that occurs exactly
+once in a file, its replacement, and the tests that must then fail. Tests of documentation pages and
+of proof signatures do not count, because they fail on every change.
 
-    python scripts/mutants.py                   all of them
-    python scripts/mutants.py --only clipped    those whose name has that word
-    python scripts/mutants.py --list            what there is
+    python scripts/mutants.py                   all faults
+    python scripts/mutants.py --only clipped    faults with that word in their name
+    python scripts/mutants.py --list            list the faults
 
 It works on a copy of the tree. The exit code is 1 if a fault survives.
 """
@@ -31,13 +31,13 @@ from queue import Queue
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = "tests/mutants"
 SECONDS = 600
-"""What one fault may take: a fault that makes a test hang is noticed as well."""
+"""The time limit for one fault. A test that hangs counts as noticing it."""
 
 LATE = 124
-"""The exit code of tests that took too long."""
+"""The exit code for tests that exceed the time limit."""
 
 PAGES = ("tests/test_docs.py",)
-"""Tests that do not count."""
+"""Tests that must not be named by a fault."""
 
 LEFT_BEHIND = (".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".hypothesis")
 
@@ -47,12 +47,12 @@ class Fault:
     """One fault.
 
     Attributes:
-        room: the list that it is in.
+        room: name of the list, which is that of a package.
         name: what goes wrong.
-        file: where it is planted.
-        old: what stands there, exactly once.
-        new: what is put there.
-        tests: what must fail.
+        file: the file where it is planted.
+        old: a text that occurs there exactly once.
+        new: the text that replaces it.
+        tests: tests, at least one of which must fail.
     """
 
     room: str
@@ -63,7 +63,7 @@ class Fault:
     tests: tuple[str, ...]
 
     def problem(self, root: Path) -> str | None:
-        """What is wrong with the fault itself."""
+        """What is wrong with the entry itself; None if it is valid."""
         path = root / self.file
         if not path.is_file():
             return f"{self.file} does not exist"
@@ -84,7 +84,7 @@ class Fault:
 
 
 def read(root: Path = ROOT) -> list[Fault]:
-    """All faults, in the order of rooms."""
+    """All faults, in the order of their lists."""
     faults = []
     for listing in sorted((root / LISTS).glob("*.toml")):
         for entry in tomllib.loads(listing.read_text("utf-8"))["fault"]:
@@ -94,13 +94,13 @@ def read(root: Path = ROOT) -> list[Fault]:
 
 
 class Copy:
-    """A copy of the tree in which faults are planted, and a process that runs tests there.
+    """A copy of the tree where faults are planted, and a process that runs tests there.
 
-    Every fault has a process of its own, forked from one that has imported what takes long and
-    what no fault can change.
+    Each fault is tested in its own fork of a process that has already imported slow packages, which
+    no fault can change.
 
     Args:
-        root: where the copy is.
+        root: directory of the copy.
     """
 
     def __init__(self, root: Path) -> None:
@@ -120,7 +120,7 @@ class Copy:
         self._server.communicate()
 
     def noticed(self, fault: Fault) -> bool:
-        """Plant a fault, run its tests, and put the copy right again."""
+        """Plant a fault, run its tests, and restore the file; return whether a test failed."""
         file = self.root / fault.file
         text = file.read_text("utf-8")
         file.write_text(text.replace(fault.old, fault.new), "utf-8")
@@ -129,12 +129,12 @@ class Copy:
             code, said = self._run([*options, *fault.tests])
         finally:
             file.write_text(text, "utf-8")
-        if code not in (0, 1, LATE):  # a name that is wrong must not count as noticed
+        if code not in (0, 1, LATE):  # a misspelled test name must not count as a failed test
             sys.exit(f"{fault.name}: pytest cannot run {fault.tests}:\n{said[-2000:]}")
         return code != 0
 
     def _run(self, words: list[str]) -> tuple[int, str]:
-        """The exit code of pytest, and what it printed."""
+        """The exit code of pytest, and its output."""
         if self._server.stdin is None or self._server.stdout is None:
             raise TypeError("the process was started without pipes")
         print(json.dumps(words), file=self._server.stdin, flush=True)
@@ -143,7 +143,7 @@ class Copy:
 
 
 def plant(faults: list[Fault], workers: int) -> list[Fault]:
-    """Plant all faults, each worker in a copy of its own; return those that survive."""
+    """Plant all faults, with a copy of the tree per worker; return those that survive."""
     survivors: list[Fault] = []
     with tempfile.TemporaryDirectory() as directory:
         copies: Queue[Copy] = Queue()
@@ -173,7 +173,7 @@ def plant(faults: list[Fault], workers: int) -> list[Fault]:
 
 
 def run(words: list[str], seconds: float) -> tuple[int, str]:
-    """Run pytest in a fork, which with all that it started ends after so many seconds."""
+    """Run pytest in a fork; kill it and its children after `seconds`."""
     import pytest
 
     with tempfile.TemporaryFile() as output:
@@ -194,7 +194,7 @@ def run(words: list[str], seconds: float) -> tuple[int, str]:
 
 
 def _waited(child: int, seconds: float) -> int:
-    """The exit code of a fork, once it and its own children have ended."""
+    """Wait for a fork, kill its process group, and return its exit code, or `LATE`."""
     end = time.monotonic() + seconds
     code = LATE
     while time.monotonic() < end:
@@ -213,9 +213,9 @@ def _waited(child: int, seconds: float) -> int:
 
 
 def serve() -> None:
-    """Run the tests that each line of standard input names, and answer how that went.
+    """Run pytest for each line of standard input, and print the result.
 
-    Lines are JSON: pytest's arguments, and its exit code with what it printed.
+    Lines are JSON: the arguments of pytest in, its exit code and output out.
     """
     import hypothesis
     import narwhals

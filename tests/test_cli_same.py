@@ -294,7 +294,7 @@ def test_where_a_budget_is_not_kept_verify_does_not_exit_with_0(
         made: Any = real(*args, **given)
         return replace(made, weights=2 * made.weights)
 
-    monkeypatch.setattr("epsilons.questions.known_range.build_moments", broken)
+    monkeypatch.setattr("epsilons.questions.mean.build_moments", broken)
     done = CliRunner().invoke(cli, words)
     assert done.exit_code != 0
     if more:

@@ -1,1 +1,1 @@
-"""Peers, each in its own pinned environment, beside ours in one run: `section.py`."""
+"""Compare other libraries, each in its own pinned environment, with ours: `section.py`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers`: make every environment, and say what came of it."""
+"""`python -m benchmarks.peers`: make every environment, and print the results."""
 
 from __future__ import annotations
 

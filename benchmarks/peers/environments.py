@@ -1,8 +1,8 @@
-"""An environment for every peer, made once from its pinned packages, beside the data.
+"""An environment for every peer, made once from its pinned packages, in benchmarks/data.
 
     python -m benchmarks.peers
 
-A peer that does not install is told with the kind of its reason, and nothing else stops.
+A peer that does not install is reported with the kind of failure, and the others continue.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Environment:
-    """What came of making one.
+    """The result of making an environment.
 
     Attributes:
-        tool: the name of the tool.
-        reason: why it is not installed; empty where it is.
-        seconds: how long making it took; 0 where it was there.
-        size: bytes of its packages.
+        tool: name of the tool.
+        reason: why it is not installed; empty if it is.
+        seconds: time to make it; 0 if it already existed.
+        size: size of its packages in bytes.
     """
 
     tool: str
@@ -67,30 +67,30 @@ class Environment:
 
 
 def fingerprint(tool: Tool) -> str:
-    """Return what an environment must have been made from: its packages, and this Python."""
+    """Return a hash of an environment's inputs: its pinned packages, and the Python version."""
     assert tool.requirements is not None
     text = f"{sys.version_info.major}.{sys.version_info.minor}\n".encode()
     return hashlib.sha256(text + tool.requirements.read_bytes()).hexdigest()
 
 
 def kind_of(text: str) -> str:
-    """Return why pip failed, in a word or three: its text may hold addresses and paths."""
+    """Return why pip failed, in a few words: its output may contain addresses and paths."""
     return next((kind for kind, pattern in KINDS if re.search(pattern, text)), "pip failed")
 
 
 def packages_of(tool: Tool) -> int:
-    """Return how many packages an environment has."""
+    """Return the number of packages of an environment."""
     return len(tool.requirements.read_text().splitlines()) if tool.requirements else 0
 
 
 def packages(folder: Path) -> Path:
-    """Return where an environment keeps its packages."""
+    """Return the site-packages folder of an environment."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     return folder / "lib" / version / "site-packages"
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of all files below a folder, without what Python compiled."""
+    """Return the total size of all files below a folder, without bytecode."""
     return sum(
         (Path(base) / name).lstat().st_size
         for base, _, names in os.walk(folder)
@@ -100,7 +100,7 @@ def size_of(folder: Path) -> int:
 
 
 def _run(command: list[str], deadline: float) -> str:
-    """Run a command; return the kind of its failure, empty where it did well."""
+    """Run a command; return the kind of failure, or an empty text."""
     left = deadline - time.monotonic()
     try:
         done = subprocess.run(
@@ -114,14 +114,14 @@ def _run(command: list[str], deadline: float) -> str:
 
 
 def ensure(tool: Tool, run: Callable[[list[str], float], str] = _run) -> Environment:
-    """Make the environment of a tool, unless it is there and made from the same packages.
+    """Make the environment of a tool, unless it exists and was made from the same packages.
 
     Args:
         tool: the tool.
-        run: runs a command until a deadline and returns the kind of its failure.
+        run: function that runs a command until a deadline and returns the kind of failure.
 
     Returns:
-        What came of it. Nothing is raised for what a machine or a network may lack.
+        The result. Missing Java, disk space or network is a result, not an exception.
     """
     if tool.requirements is None:
         return Environment(tool.name)
@@ -133,9 +133,9 @@ def ensure(tool: Tool, run: Callable[[list[str], float], str] = _run) -> Environ
     begin = time.monotonic()
     shutil.rmtree(tool.folder, ignore_errors=True)
     steps = (
-        # No pip inside: ours installs from outside, which is quicker and leaves the size honest.
+        # No pip inside: our pip installs from outside, which is faster and not part of the size.
         [sys.executable, "-m", "venv", "--without-pip", str(tool.folder)],
-        # Nothing is compiled ahead, which would take half of the time: imports will do it.
+        # Nothing is compiled in advance, which would take half of the time: imports compile.
         [*PIP, "--python", str(tool.python), *INSTALL, "-r", str(tool.requirements)],
     )
     for command in steps:
@@ -149,7 +149,7 @@ def ensure(tool: Tool, run: Callable[[list[str], float], str] = _run) -> Environ
 
 
 def ensure_all(tools: Iterable[Tool] = PEERS, workers: int = 2) -> dict[str, Environment]:
-    """Make the environments of all tools, two at a time, those of many packages first."""
+    """Make the environments of all tools, two at a time, largest first."""
     found = {}
     with ThreadPoolExecutor(workers) as pool:
         for environment in pool.map(ensure, sorted(tools, key=packages_of, reverse=True)):
@@ -159,7 +159,7 @@ def ensure_all(tools: Iterable[Tool] = PEERS, workers: int = 2) -> dict[str, Env
 
 
 def size_of_ours() -> int:
-    """Return the bytes of `epsilons` and of all that it needs, without any extra."""
+    """Return the size of `epsilons` and its dependencies in bytes, without extras."""
     waiting, seen, total = ["epsilons"], set(), 0
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
@@ -177,7 +177,7 @@ def size_of_ours() -> int:
             path = Path(str(package.locate_file(file)))
             counts = path.is_file() and path.suffix != ".pyc"
             total += path.stat().st_size if counts else 0
-    # Installed in place, its own files are listed nowhere.
+    # An editable installation does not list its own files.
     spec = importlib.util.find_spec("epsilons")
     assert spec is not None
     for place in spec.submodule_search_locations or ():

@@ -1,11 +1,11 @@
-"""The one script that runs a job inside the environment of its tool, and speaks JSON lines.
+"""The script that runs a job inside the environment of its tool, and writes JSON lines.
 
-It is started by the interpreter of that environment and imports nothing but the standard library.
-Its arguments are the file of the job, the task, and the question as JSON. First it loads the job,
-which imports the tool, and starts what the job wants started; one line tells how long that took.
-Then it answers once for each line that it reads, from the file to the released figures, and tells
-the seconds, the figures and the most memory that it and its children ever held. It ends when its
-input ends, so nothing outlives the process that asked.
+The interpreter of that environment starts it, and it imports only the standard library. Its
+arguments are the file of the job, the task, and the question as JSON. First it loads the job, which
+imports the tool, and calls the job's `start`, if any; one line reports how long that took. Then,
+for each line of input, it runs the task from the file to the released numbers, and reports the
+seconds, the numbers and the peak memory of itself and its children. It ends when its input ends, so
+it does not outlive the process that started it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ PROC = Path("/proc")
 
 
 def session_members(session: int) -> list[int]:
-    """Return the processes of a session, as far as /proc tells them."""
+    """Return the processes of a session, as listed in /proc."""
     found = []
     for entry in PROC.iterdir() if PROC.exists() else ():
         if entry.name.isdigit():
             try:
-                # The name of a process is in brackets and may hold anything: read behind it.
+                # The name of a process is in brackets and may contain anything: read after it.
                 words = (entry / "stat").read_text().rpartition(")")[2].split()
             except (OSError, UnicodeDecodeError):
                 continue
@@ -39,11 +39,11 @@ def session_members(session: int) -> list[int]:
 
 
 def memory(session: int, word: str) -> int | None:
-    """Return the bytes that the processes of a session hold together.
+    """Return the total memory of the processes of a session, in bytes.
 
     Args:
-        session: its number.
-        word: "VmRSS" for what each holds now, "VmHWM" for the most that it ever held.
+        session: id of the session.
+        word: "VmRSS" for current memory, "VmHWM" for the peak of each process.
     """
     if not PROC.exists():
         return None
@@ -58,7 +58,7 @@ def memory(session: int, word: str) -> int | None:
 
 
 def load(path: str) -> Any:
-    """Import the file of a job, and with it the tool."""
+    """Import the file of a job, which imports the tool."""
     spec = importlib.util.spec_from_file_location("job", path)
     assert spec is not None
     assert spec.loader is not None
@@ -68,7 +68,7 @@ def load(path: str) -> Any:
 
 
 def main() -> None:
-    # Whatever the tool prints goes to the standard error: the answers have a channel of their own.
+    # The tool's output goes to standard error; answers have a separate channel.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -96,7 +96,7 @@ def main() -> None:
             values = [float(each) for each in (figures if task != "mean" else [figures])]
             tell(seconds=seconds, values=values, peak=memory(os.getsid(0), "VmHWM"))
     except BaseException as error:
-        # Only its kind: the text of an error may hold a path, or somebody's value.
+        # Only the type: the message of an error may contain a path, or somebody's value.
         tell(failed=type(error).__name__)
 
 

@@ -1,4 +1,4 @@
-"""Ask a tool in a process of its own, and stop it, with all its children, when it is too slow."""
+"""Run a tool in a separate process, and stop it with all its children if it is too slow."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["LIMIT", "NoAnswerError", "Outcome", "Process", "in_turns", "measure"
 
 LIMIT = 60.0
 MEMORY = 0.8
-"""The share of all memory at which a tool is stopped: beyond it the system stops anyone."""
+"""A tool is stopped at this share of all memory: beyond it the system may kill any process."""
 LOOKS = 0.2
-"""Seconds between two looks at the memory of a tool."""
+"""Seconds between two checks of a tool's memory."""
 UP = 120.0
 RUNS = 3
 ENOUGH = 6.0
@@ -38,20 +38,20 @@ CATEGORIES = tuple(f"category {k:02d}" for k in range(100))
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one tool took for one task on one file.
+    """The time and memory of one tool for one task on one file.
 
     Attributes:
-        peer: the name of the tool.
+        peer: name of the tool.
         task: "mean" or "frequencies".
         rows: rows of the file.
         status: "ok", "stopped after 60 s", "stopped at 20 GB", "not installed", "failed (kind)", or
-            why it was not asked.
-        seconds: from the file to the answer, the median of the runs; None unless ok.
-        version: of the tool, empty where it never came up.
-        runs: how many runs there were.
-        import_seconds: to import the tool.
-        start_seconds: to start what it runs on, 0 where there is nothing to start.
-        peak: the most bytes that its processes held, None where the system does not tell.
+            why it was not run.
+        seconds: median time from the file to the answer; None unless ok.
+        version: version of the tool; empty if it never started.
+        runs: number of runs.
+        import_seconds: time to import the tool.
+        start_seconds: time to start its engine; 0 if there is none.
+        peak: peak memory of its processes in bytes; None if the system does not report it.
     """
 
     peer: str
@@ -71,20 +71,20 @@ class Outcome:
 
 
 class NoAnswerError(Exception):
-    """A tool that did not answer; its text is the status."""
+    """A tool did not answer; the message is the status."""
 
 
 class Process:
-    """A job that waits to be asked, in a session of its own.
+    """A job that waits for requests, in a separate session.
 
     Args:
-        tool: who is asked.
+        tool: the tool.
         task: "mean" or "frequencies".
         path: the Parquet file.
-        rows: its rows, a public fact here.
+        rows: number of rows, which is public here.
 
     Raises:
-        NoAnswerError: it is not there, it did not come up, or not in time.
+        NoAnswerError: it is not installed, failed to start, or did not start in time.
     """
 
     def __init__(self, tool: Tool, task: str, path: Path, rows: int) -> None:
@@ -99,9 +99,9 @@ class Process:
             "epsilon": tool.epsilon,
         }
         words = [str(tool.job), task, json.dumps(question)]
-        # Isolated: the folder of the script, where jobs are named like packages, is not searched.
+        # -I: do not import from the folder of the script, where jobs have the names of packages.
         command = [str(tool.python), "-I", "-W", "ignore", str(protocol.__file__), *words]
-        # Spark leaves a folder where it runs.
+        # Spark leaves files in its working directory.
         self._place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
             command,
@@ -133,7 +133,7 @@ class Process:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        # A line that cannot be read any more is the same as the end: the process was stopped.
+        # A read error means the same as the end of output: the process was stopped.
         with contextlib.suppress(ValueError, OSError):
             for line in self._process.stdout:
                 self._lines.put(line)
@@ -150,7 +150,7 @@ class Process:
         return words
 
     def _line(self, limit: float, end: float) -> str:
-        """Wait for a line until `end`, or until there is no memory left."""
+        """Wait for a line until `end`, or until the tool holds too much memory."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._lines.get(timeout=max(min(LOOKS, end - time.monotonic()), 0.0))
@@ -161,27 +161,27 @@ class Process:
                 raise NoAnswerError(f"stopped at {held / 1e9:.2g} GB")
 
     def ask(self, limit: float = LIMIT, gone: float = 0.0) -> dict[str, Any]:
-        """Return one answer: seconds, values and the peak of memory.
+        """Return one answer: seconds, values and peak memory.
 
         Args:
-            limit: the most seconds for all that is asked.
-            gone: how many of them have gone.
+            limit: the time limit for all requests, in seconds.
+            gone: seconds that have already passed.
 
         Raises:
-            NoAnswerError: it failed, or the time is over.
+            NoAnswerError: it failed, or the time is up.
         """
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: what it said last tells why
+        with contextlib.suppress(OSError):  # it has ended: its last line says why
             self._process.stdin.write("\n")
             self._process.stdin.flush()
         return self._next(limit, gone)
 
     def close(self) -> None:
-        """End the process and everything that it started, and wait until it is gone."""
+        """Kill the process and everything that it started, and wait for the end."""
         session = self._process.pid
         with contextlib.suppress(ProcessLookupError):
             os.killpg(session, signal.SIGKILL)
-        # A child may have left the group (Spark's workers do), but not the session.
+        # A child may leave the process group (Spark's workers do), but stays in the session.
         for _ in range(100):
             members = protocol.session_members(session)
             if not members:
@@ -200,13 +200,13 @@ class Process:
 
 @functools.cache
 def all_memory() -> int:
-    """The bytes of memory of this machine."""
+    """The memory of this machine, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @functools.cache
 def rows_of(path: Path) -> int:
-    """Return the rows of a Parquet file, from its footer."""
+    """Return the number of rows of a Parquet file, from its footer."""
     import polars as pl
 
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())
@@ -214,7 +214,7 @@ def rows_of(path: Path) -> int:
 
 @functools.cache
 def truth(task: str, path: Path) -> tuple[float, ...]:
-    """Return what a tool that adds no noise would say."""
+    """Return the answer without noise."""
     import polars as pl
 
     rows = pl.scan_parquet(path)
@@ -226,10 +226,10 @@ def truth(task: str, path: Path) -> tuple[float, ...]:
 
 
 def plausible(task: str, rows: int, values: list[float], expected: tuple[float, ...]) -> bool:
-    """Whether a tool was asked rightly: a mean within 0.5, counts within a few thousand.
+    """Whether the answer is plausible, so the tool was called correctly.
 
-    Above 3·10⁷ rows counts may be off by 10⁻⁴ of all rows: where people weigh by their budgets,
-    that is what sampling them costs.
+    A mean must be within 0.5 and counts within 3,000. Above 3·10⁷ rows, counts may be off by 10⁻⁴
+    of all rows: if people are weighted by their budgets, that is their sampling error.
     """
     width = 0.5 if task == "mean" else max(3000.0, rows / 10**4)
     return len(values) == len(expected) and all(
@@ -238,17 +238,17 @@ def plausible(task: str, rows: int, values: list[float], expected: tuple[float, 
 
 
 def measure(tool: Tool, task: str, path: Path, limit: float = LIMIT) -> Outcome:
-    """Ask a tool until there are three runs or 6 s have gone, and return the median.
+    """Run a tool up to three times, or until 6 s have passed, and return the median.
 
     Args:
-        tool: who is asked.
+        tool: the tool.
         task: "mean" or "frequencies".
         path: the Parquet file.
-        limit: seconds after which the tool is stopped, with all its children. To come up, which
-            is no part of its time, it has two minutes.
+        limit: seconds after which the tool is stopped, with all its children. Starting it is not
+            included, and may take up to two minutes.
 
     Returns:
-        The outcome; nothing is raised for what a tool does.
+        The outcome. Failures of a tool are outcomes, not exceptions.
     """
     rows, expected = rows_of(path), truth(task, path)
     head: dict[str, Any] = {}
@@ -284,17 +284,17 @@ def measure(tool: Tool, task: str, path: Path, limit: float = LIMIT) -> Outcome:
 def in_turns(
     tools: Sequence[Tool], task: str, path: Path, turns: int = 7, limit: float = LIMIT
 ) -> dict[str, tuple[float, ...]] | None:
-    """Ask several tools in turns, all of them warm, each first in some of the turns.
+    """Run several tools in turns, all of them warm, and rotate who is first.
 
     Args:
-        tools: who is asked.
+        tools: the tools.
         task: "mean" or "frequencies".
         path: the Parquet file.
-        turns: how many turns; three are enough when they take long.
-        limit: seconds that one answer may take.
+        turns: number of turns; three are enough if they take long.
+        limit: time limit of one answer, in seconds.
 
     Returns:
-        The seconds of each tool by its name; None where one of them does not answer.
+        The seconds of each tool, by name; None if one of them does not answer.
     """
     rows = rows_of(path)
     times: dict[str, list[float]] = {tool.name: [] for tool in tools}

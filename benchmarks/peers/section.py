@@ -1,4 +1,4 @@
-"""The section of the page: how long each tool takes for the same rows, and where a peer wins."""
+"""The section of the page on peers: the time of each tool for the same rows, and where one wins."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ QUICK_SIZES = (10**6, 10**7)
 SIZES = (10**6, 10**7, 10**8)
 QUICK_AT_MOST = 3.0
 LONG_LIMIT = 600.0
-"""Seconds after which the long form stops a tool."""
+"""The long form stops a tool after this many seconds."""
 PATIENCE = 12.0
-"""Seconds for the first task above which the quick form leaves the second to the long one."""
+"""If the first task takes more seconds than this, only the long form runs the second."""
 LEFT_TO_FULL: tuple[str, ...] = ("Tumult Analytics", "PipelineDP")
-"""Spark and 0.9 GB of packages, and twenty seconds for a million rows: too heavy for a form that
-must take minutes."""
+"""Peers that are too heavy for the quick form: one needs Spark and 0.9 GB of packages, the other
+takes twenty seconds for a million rows."""
 WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
 WHAT = {"mean": "the mean", "frequencies": "the frequency table"}
 
@@ -37,15 +37,15 @@ Key = tuple[str, str, int]
 
 @dataclass
 class Measured:
-    """All that was measured.
+    """All measurements.
 
     Attributes:
-        outcomes: by tool, task and rows.
-        environments: what came of making the environments, by tool.
-        duels: our times and the fastest peer's, in turns, by our tool, task and rows.
+        outcomes: outcomes, by tool, task and rows.
+        environments: results of making the environments, by tool.
+        duels: alternating times of ours and the fastest peer, by our tool, task and rows.
         rivals: that peer, by task and rows.
-        sizes: of packages in bytes, by tool.
-        seconds: how long all of it took: environments, then runs.
+        sizes: sizes of packages in bytes, by tool.
+        seconds: time to make the environments, and time of all runs.
         limit: seconds after which a tool was stopped.
     """
 
@@ -65,12 +65,12 @@ class Measured:
 
 
 def section(*, quick: bool) -> Section:
-    """Make the environments, ask everyone, and write it down."""
+    """Make the environments, run all tools, and write the section."""
     return describe(collect(quick=quick), quick=quick)
 
 
 def collect(*, quick: bool) -> Measured:
-    """Measure every tool that can be had; what cannot be had is an outcome, too."""
+    """Measure every tool; a tool that is not available is also an outcome."""
     peers = [peer for peer in PEERS if not (quick and peer.name in LEFT_TO_FULL)]
     begin = time.monotonic()
     limit = LIMIT if quick else LONG_LIMIT
@@ -93,7 +93,7 @@ def collect(*, quick: bool) -> Measured:
 
 
 def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) -> Outcome | None:
-    """Return the outcome that needs no run: fewer rows, or the environment, have told it."""
+    """Return the outcome if it follows from fewer rows or from the environment; otherwise None."""
     environment = found.environments.get(tool.name)
     if environment is not None and not environment.ready:
         return Outcome(tool.name, task, rows, status=f"not installed ({environment.reason})")
@@ -108,14 +108,14 @@ def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) ->
     if quick and before.seconds >= QUICK_AT_MOST:
         return Outcome(tool.name, task, rows, status="left to the long form")
     if before.seconds > found.limit / 8.0:
-        # What takes less than linear time for ten times the rows is not among these tools.
+        # None of these tools takes less than linear time.
         status = f"not asked: a tenth of the rows took {seconds(before.seconds)}"
         return Outcome(tool.name, task, rows, status=status, version=before.version)
     return None
 
 
 def against(found: Measured, task: str, rows: int, peers: Sequence[Tool]) -> None:
-    """Let ours and the two peers that were fastest take turns: one run may have been unlucky."""
+    """Time ours and the two fastest peers in turns: a single run may have been unlucky."""
     answered = sorted(
         (outcome.seconds, place)
         for place, peer in enumerate(peers)
@@ -134,7 +134,7 @@ def against(found: Measured, task: str, rows: int, peers: Sequence[Tool]) -> Non
 
 
 def describe(found: Measured, *, quick: bool) -> Section:
-    """Write down what was measured."""
+    """Return the section for these measurements."""
     won = list(wins(found))
     absent = list(missing(found, quick=quick))
     parts = [
@@ -171,7 +171,7 @@ def describe(found: Measured, *, quick: bool) -> Section:
 
 
 def cell(outcome: Outcome | None) -> str:
-    """One outcome, as short as it can be told."""
+    """One outcome as a short text."""
     if outcome is None:
         return ""
     if outcome.seconds is None:
@@ -181,13 +181,13 @@ def cell(outcome: Outcome | None) -> str:
 
 
 def names(found: Measured) -> list[str]:
-    """The tools that were asked, ours and the engine first."""
+    """The names of the tools that were run, the bare engine and ours first."""
     asked = {key[0] for key in found.outcomes}
     return [tool.name for tool in (*HOME, *PEERS) if tool.name in asked]
 
 
 def table(found: Measured, task: str) -> str:
-    """Seconds and memory of a task, tool by tool."""
+    """A Markdown table of the time and memory of a task, by tool."""
     sizes = found.rows()
     lines = [
         f"| {task} | " + " | ".join(f"{WORDS.get(rows, rows)} rows" for rows in sizes) + " |",
@@ -200,7 +200,7 @@ def table(found: Measured, task: str) -> str:
 
 
 def import_of(found: Measured, name: str) -> float | None:
-    """The least time to import a tool, over its processes: the first may have to compile it."""
+    """The minimum import time of a tool over its processes: the first may have to compile it."""
     times = [
         each.import_seconds
         for key, each in found.outcomes.items()
@@ -210,7 +210,7 @@ def import_of(found: Measured, name: str) -> float | None:
 
 
 def costs(found: Measured) -> str:
-    """Versions, imports, starts and sizes."""
+    """A Markdown table of versions, import times, start times and sizes."""
     lines = [
         "| tool | version | import | start | packages | installed in |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -242,7 +242,7 @@ def costs(found: Measured) -> str:
 
 
 def wins(found: Measured) -> Iterator[str]:
-    """A sentence for everything in which a peer is better."""
+    """A sentence for every measure on which a peer beats ours."""
     peers = [tool.name for tool in PEERS]
     for task in TASKS:
         for rows in found.rows():
@@ -274,7 +274,7 @@ def wins(found: Measured) -> Iterator[str]:
 
 
 def lighter(found: Measured, peers: Sequence[str]) -> Iterator[str]:
-    """A sentence for every task in which a peer holds less memory."""
+    """A sentence for every task for which a peer needs less memory."""
     for task in TASKS:
         for rows in found.rows():
             mine = found.of(OURS.name, task, rows)
@@ -294,7 +294,7 @@ def lighter(found: Measured, peers: Sequence[str]) -> Iterator[str]:
 
 
 def missing(found: Measured, *, quick: bool) -> Iterator[str]:
-    """A sentence for everyone who did not run, and why."""
+    """A sentence for every peer that did not run, with the reason."""
     for tool in PEERS:
         environment = found.environments.get(tool.name)
         if environment is not None and not environment.ready:
@@ -316,10 +316,10 @@ def missing(found: Measured, *, quick: bool) -> Iterator[str]:
 
 
 def results(found: Measured) -> Iterator[Result]:
-    """Our time over the fastest peer's, with one ε, as theirs, and with 50 budgets.
+    """Our time over the fastest peer's, with one ε like the peers, and with 50 budgets.
 
-    One that was stopped counts as the limit. With a budget for each person there is a second column
-    to read and to group by: beside the ratio stands what that takes without any privacy.
+    A stopped peer counts as the time limit. Personal budgets need a second column to read and to
+    group by, so the note also gives the time of that query without privacy.
     """
     for task in TASKS:
         for rows in found.rows():
@@ -337,7 +337,7 @@ def results(found: Measured) -> Iterator[Result]:
 
 
 def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
-    """The same line, with the time of the bare query by 50 budgets."""
+    """The same line, with the time of the bare query by 50 budgets in the note."""
     bare = found.of(BARE_PERSONAL.name, task, rows)
     if bare is None or bare.seconds is None:
         return line
@@ -346,13 +346,13 @@ def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
 
 
 def any_stopped(found: Measured, task: str, rows: int) -> bool:
-    """Whether a peer was stopped here."""
+    """Whether a peer was stopped on this task and size."""
     each = (found.of(tool.name, task, rows) for tool in PEERS)
     return any(outcome is not None and outcome.stopped for outcome in each)
 
 
 def plot(found: Measured) -> Any:
-    """Seconds over rows, tool by tool, on two logarithmic axes."""
+    """A chart of seconds against rows for each tool, on log scales."""
     import altair as alt
 
     points = [

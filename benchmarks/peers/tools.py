@@ -1,4 +1,4 @@
-"""Who takes part: the peers, the bare engine and ours, each with its job and what it answers."""
+"""The tools to compare: the peers, the bare engine and ours, each with its job file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Tool:
     """One line of the tables.
 
     Attributes:
-        name: as the page shows it.
-        job: the file that asks it.
-        epsilon: one budget for all, or the name of the column of everyone's own.
+        name: name on the page.
+        job: file of the job that calls it.
+        epsilon: a single ε for everyone, or the name of the budget column.
         python: the interpreter that runs the job.
-        requirements: the pinned packages of its environment, None for the ordinary one.
+        requirements: pinned packages of its environment; None for the current environment.
         java: whether it needs Java.
-        how: what is called, for the page.
+        how: the functions that are called, for the page.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Tool:
 
     @property
     def folder(self) -> Path:
-        """The environment."""
+        """The folder of the environment."""
         return self.python.parent.parent
 
 
 def peer(name: str, key: str, how: str, *, java: bool = False) -> Tool:
-    """Return a tool with an environment of its own."""
+    """Return a tool with a separate environment."""
     return Tool(
         name=name,
         job=HERE / "jobs" / f"{key}.py",

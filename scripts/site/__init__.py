@@ -1,1 +1,1 @@
-"""What turns the pages of this repository into a site: `make docs`."""
+"""Build the documentation site from the pages of this repository: `make docs`."""

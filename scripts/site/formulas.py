@@ -1,7 +1,7 @@
-"""An extension of Markdown: formulas of a page are marked, with the TeX that sets them.
+"""A Markdown extension that marks the formulas of a page and attaches their TeX.
 
-The text stays what the page has. So who has no scripts reads the formula as it was written, and
-the search finds it as it is typed; a script of the site (docs/assets/site.js) sets the TeX.
+The text of a formula stays as on the page. So readers without scripts see it as written, and the
+search finds it as typed. A script of the site (docs/assets/site.js) renders the TeX.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from scripts.site.tex import FormulaError, display
 __all__ = ["FormulaExtension", "is_formula"]
 
 LEFT = frozenset({"code", "pre", "script", "style", "svg", "math", "kbd"})
-"""What is in these is not prose."""
+"""Elements whose content is not prose."""
 
 STASHED = "\x02"
-"""Begins a place that Markdown fills in later."""
+"""The start of a placeholder that Markdown fills in later."""
 
 PROGRAMS = ("──", "│", "=…", "->", "import ", "ep.", "SparkSession", "__init__")
-"""What has one of these is a program, a drawing or a list of names."""
+"""Signs of a program, a drawing or a list of names."""
 
 
 def is_formula(block: str) -> bool:
@@ -36,7 +36,7 @@ def is_formula(block: str) -> bool:
 
 
 class Displayed(Treeprocessor):
-    """Indented blocks that are formulas, before anything colours them as programs."""
+    """Mark indented blocks that are formulas, before syntax highlighting."""
 
     def run(self, root: Element) -> None:
         """Change the tree of a page."""
@@ -60,7 +60,7 @@ class Displayed(Treeprocessor):
 
 
 class InProse(Treeprocessor):
-    """Formulas in sentences, after all other marks were read."""
+    """Mark formulas in sentences, after all other markup was read."""
 
     def run(self, root: Element) -> None:
         """Change the tree of a page."""
@@ -87,7 +87,7 @@ class InProse(Treeprocessor):
 
 
 def _marked(text: str | None) -> tuple[str, list[Element]] | None:
-    """The words before the first formula of a text, and the formulas with what follows each."""
+    """The text before the first formula, and a span for each formula with the text after it."""
     if not text or not text.strip() or STASHED in text:
         return None if not text or STASHED not in text else _around(text)
     found = pieces(text)
@@ -95,7 +95,7 @@ def _marked(text: str | None) -> tuple[str, list[Element]] | None:
 
 
 def _around(text: str) -> tuple[str, list[Element]] | None:
-    """The same, where Markdown fills in places of the text later."""
+    """`_marked` for a text with placeholders that Markdown fills in later."""
     found: list[Piece] = []
     for number, part in enumerate(text.split(STASHED)):
         if number == 0:
@@ -121,17 +121,17 @@ def _spans(found: list[Piece]) -> tuple[str, list[Element]]:
 
 
 def _plain(text: str) -> str:
-    """The text of a block of code, which Markdown has made ready for HTML."""
+    """The text of a code block, with HTML entities decoded."""
     for coded, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         text = text.replace(coded, char)
     return text
 
 
 class FormulaExtension(Extension):
-    """Reads lists as pages have them, and marks formulas: `class="formula" data-tex="…"`."""
+    """Indent lists, and mark formulas with `class="formula" data-tex="…"`."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (the name that Markdown calls)
-        """Put the steps into their places: first of all, before programs, after headings."""
+        """Register the steps: first of all, before syntax highlighting, and after headings."""
         md.preprocessors.register(FourSpaces(md), "four spaces", 40)
         md.treeprocessors.register(Displayed(md), "formulas displayed", 35)
         md.treeprocessors.register(InProse(md), "formulas in prose", 4)

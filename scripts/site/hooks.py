@@ -1,7 +1,7 @@
-"""What MkDocs is told beside mkdocs.yml: where pages are, and that formulas are marked.
+"""Hooks for MkDocs: where pages are, and how formulas are marked.
 
-Pages stay where they are in the repository: README.md, benchmarks/RESULTS.md, docs/guide.md. They
-are known to MkDocs by these paths, so that a link is the same in a clone and on the site.
+Pages stay at their paths in the repository: README.md, benchmarks/RESULTS.md, docs/guide.md. MkDocs
+knows them by these paths, so a link is the same in a clone and on the site.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ OUTSIDE = (
     *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
     *("benchmarks/*.md", "benchmarks/plots/*.svg", "benchmarks/bare.py", "scripts/make_picture.py"),
 )
-"""Pages and pictures that are not in docs/."""
+"""Pages, pictures and scripts outside of docs/ that the site includes."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Mark formulas; list the pages of a folder that the navigation names."""
+    """Register the formula extension, and expand folders in the navigation."""
     config.markdown_extensions.append(FormulaExtension())
     config.nav = _listed(config.nav)
     return config
 
 
 def on_files(files: Files, /, *, config: MkDocsConfig) -> Files:
-    """All files by their paths in the repository; those of the theme as they are."""
+    """All files by their paths in the repository; files of the theme unchanged."""
     found = [
         _file(Path(file.src_dir) / file.src_uri, config)
         if file.src_dir == config.docs_dir
@@ -43,7 +43,7 @@ def on_files(files: Files, /, *, config: MkDocsConfig) -> Files:
 
 
 def _file(path: Path, config: MkDocsConfig) -> File:
-    """A file of the repository, at an address in small letters and without docs/."""
+    """A file of the repository; its address is without docs/, and in lower case for pages."""
     name = path.relative_to(ROOT).as_posix()
     made = File(name, str(ROOT), config.site_dir, config.use_directory_urls)
     address = made.dest_uri.removeprefix("docs/")
@@ -52,7 +52,7 @@ def _file(path: Path, config: MkDocsConfig) -> File:
 
 
 def _listed(nav: Any) -> Any:
-    """The navigation with every folder, written docs/proofs/, as the pages in it."""
+    """The navigation with every folder, such as docs/proofs/, replaced by its pages."""
     if isinstance(nav, dict):
         return {name: _listed(each) for name, each in nav.items()}
     if not isinstance(nav, list):

@@ -1,7 +1,7 @@
-"""Lists as plain Markdown has them, made ready for a Markdown that wants four spaces.
+"""Indent Markdown lists by four spaces, as Python-Markdown requires.
 
-On pages what belongs to an item stands below its first word: two spaces in, or three. Python's
-Markdown would take the rest of such an item for a new paragraph, and its list for ended.
+On pages the content of an item is indented by two or three spaces, to align with its first word.
+Python-Markdown would read it as a new paragraph, and end the list.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ STEP = 4
 
 
 def four_spaces(lines: list[str]) -> list[str]:
-    """The lines of a page, with four spaces for each list that they are in.
+    """Indent the lines of a page by four spaces per enclosing list.
 
     Args:
         lines: The lines of a page.
 
     Returns:
-        The same, with a blank line before each list that has none.
+        The indented lines, with a blank line before each list.
     """
     made: list[str] = []
-    open_at: list[int] = []  # for each list that a line is in, where the text of its item begins
-    fence, apart = "", False  # apart: a blank line stands between the item and what is here
+    open_at: list[int] = []  # for each enclosing list, the column where the item's text begins
+    fence, apart = "", False  # apart: a blank line has followed the last item
     for line in lines:
         text = line.lstrip(" ")
         indent = len(line) - len(text)
@@ -55,8 +55,8 @@ def four_spaces(lines: list[str]) -> list[str]:
 
 
 class FourSpaces(Preprocessor):
-    """Does it before anything else reads the page."""
+    """A preprocessor that indents lists before anything else reads the page."""
 
     def run(self, lines: list[str]) -> list[str]:
-        """Change the lines of a page."""
+        """Return the indented lines of a page."""
         return four_spaces(lines)

@@ -1,4 +1,4 @@
-"""Formulas that stand in sentences: found, and set apart from the words around them."""
+"""Find formulas in sentences, and separate them from the words around them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scripts.site.tex import FormulaError, Reader, normal
 __all__ = ["Piece", "pieces"]
 
 SIGNS = frozenset("^_√≤≥≠∝≈∈∋∞½¼¾⅛⅝‖⌊⌈⟨−·×±∂ℓ′″\u0302\u0304") | {*BIG, *RAISED, *LOWERED}
-"""Where one of these is, there is a formula."""
+"""A text with one of these signs is a formula."""
 
 ALONE = re.compile(
     r"(?<![\w.'’\-/+])(?<!\w\()(?![aAI]\b)[A-Za-z](?=$|[\s)\],;:?!…]|\.(?!\w)|'s\b|-)"
 )
-"""A letter by itself that is no word of English."""
+"""A single letter that is not an English word."""
 
 
 NAMES = re.compile(r"[a-z]{2}[a-z_]*(/[a-z]{2}[a-z_]*)+|\(?[a-z]+\d+_\d+\)?")
@@ -32,13 +32,13 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str) -> list[Piece]:
-    """A text cut into formulas and what stands between them.
+    """Split a text into formulas and the text between them.
 
     Args:
         text: The text of a sentence, without code and without markup.
 
     Returns:
-        Pieces whose texts are the text again when they are joined.
+        Pieces whose texts, when joined, are the original text.
     """
     text = normal(text)
     made, at, done = [], 0, 0
@@ -58,7 +58,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def _starts(text: str) -> Iterator[int]:
-    """Where a formula may begin: at a word, or behind a bracket that opens one."""
+    """Positions where a formula may begin: at a word, or after a bracket, quote or dash in it."""
     for found in re.finditer(r"\S+", text):
         begin = found.start()
         yield begin
@@ -67,7 +67,7 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _formula(text: str, start: int) -> tuple[int, str | None]:
-    """The longest formula that begins here, and where it ends."""
+    """The end and the TeX of the longest formula that begins at `start`; None if there is none."""
     reader = Reader(text, start)
     try:
         tex = reader.expression(prose=_named(text, start))
@@ -82,19 +82,19 @@ def _formula(text: str, start: int) -> tuple[int, str | None]:
 
 
 def _is_bracket(text: str, start: int) -> bool:
-    """Whether a bracket belongs to a formula: no words are in it, or it is multiplied."""
+    """Whether a bracket belongs to a formula: it contains no words, or is multiplied or divided."""
     reader = Reader(text, start)
     reader.operand(prose=False)
     return not reader.words or text[reader.at : reader.at + 1] in ("·", "/")
 
 
 def _named(text: str, start: int) -> bool:
-    """Whether a word begins a formula: an operator follows it, as in «spent ≤ ε»."""
+    """Whether a word begins a formula because an operator follows it, as in «spent ≤ ε»."""
     return bool(re.match(r"−?[A-Za-z]{2,}(?: [=≤≥<>+−·∝] |[_^/·²₀′])", text[start:]))
 
 
 def _is_formula(text: str, start: int, end: int) -> bool:
-    """Whether what was read is more than a word or a number."""
+    """Whether a part of the text is a formula, not only a word or a number."""
     part = text[start:end]
     if re.match(r"\w", text[end:]) or (start and re.match(r"\w", text[start - 1])):
         return False

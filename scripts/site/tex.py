@@ -1,9 +1,8 @@
-"""Formulas as pages write them, in Unicode, read as TeX.
+"""Convert formulas in Unicode, as the pages write them, to TeX.
 
-Pages write e^{−|x|/s}, Σ_{i≤k} ε_i and √(pq) as everyone can read them in a plain file. On the
-site they are set by KaTeX. A reader takes the longest formula that begins at a place of a text;
-it knows the notation of the house and nothing of what a formula means. What it cannot read is
-no formula.
+Pages write e^{−|x|/s}, Σ_{i≤k} ε_i and √(pq), readable in a plain file. On the site, KaTeX renders
+them. A reader parses the longest formula that begins at a position of a text. It knows only the
+notation, not the meaning. Anything that it cannot parse is not a formula.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ __all__ = ["FormulaError", "Reader", "display", "normal"]
 
 
 class FormulaError(ValueError):
-    """Raised where a text cannot be read on as a formula."""
+    """Raised where a text cannot be parsed further as a formula."""
 
 
 def normal(text: str) -> str:
-    """The same text with hats and bars apart from their letters; other accents are spelling."""
+    """The text with mathematical accents (hats, bars) decomposed; other accents stay composed."""
     parts = {char: unicodedata.normalize("NFD", char) for char in set(text) if char.isalpha()}
     return "".join(
         parts[char] if char in parts and parts[char][1:] in ACCENTS else char for char in text
@@ -55,16 +54,16 @@ def normal(text: str) -> str:
 
 
 def display(block: str) -> str:
-    """A formula that stands by itself, of one line or several, as TeX.
+    """Convert a displayed formula of one or several lines to TeX.
 
     Args:
-        block: The lines, as a page has them.
+        block: The lines of the block on the page.
 
     Returns:
-        TeX for display mode; lines whose first = are in one column are aligned there.
+        TeX for display mode; lines are aligned at the first = if it is in the same column in all.
 
     Raises:
-        FormulaError: If there is something that no formula has.
+        FormulaError: If something cannot be part of a formula.
     """
     lines = [line.rstrip() for line in textwrap.dedent(normal(block)).rstrip().splitlines()]
     column = {line.find("=") for line in lines}
@@ -80,7 +79,7 @@ def display(block: str) -> str:
 
 
 def _one(line: str) -> str:
-    """A line as TeX; a long one of several formulas has one formula in each row."""
+    """A line as TeX; a long line with several formulas is split into one row per formula."""
     parts = re.split(r"(?<=[,;])  +", line)
     if len(line) < LONG or len(parts) == 1:
         return Reader(line).line()
@@ -90,13 +89,13 @@ def _one(line: str) -> str:
 
 @dataclass
 class Reader:
-    """Reads formulas of a text, from left to right.
+    """A recursive-descent parser for formulas in a text.
 
     Attributes:
-        text: What is read, with accents apart (`normal`).
-        at: Where it is read next.
-        letters: How many letters, Greek ones and big symbols were read: a formula has some.
-        words: How many words of prose were read inside it.
+        text: The text, with mathematical accents decomposed (`normal`).
+        at: The position of the next character.
+        letters: Number of letters, Greek letters and big symbols read: a formula has some.
+        words: Number of words of prose read inside the formula.
     """
 
     text: str
@@ -105,7 +104,7 @@ class Reader:
     words: int = 0
 
     def line(self) -> str:
-        """All of the text: formulas, and the words and commas between them."""
+        """The entire text as TeX: formulas, and the words and commas between them."""
         made = []
         while self.at < len(self.text):
             here, spaces = self.at, self._spaces()
@@ -120,7 +119,7 @@ class Reader:
         return "".join(made).strip()
 
     def expression(self, *, prose: bool = False) -> str:
-        """Operands with operators between them, as many as there are."""
+        """Operands separated by operators, as many as possible."""
         made = [self.operand(prose=prose)]
         while True:
             here = self.at
@@ -131,7 +130,7 @@ class Reader:
                 return "".join(made)
 
     def operand(self, *, prose: bool) -> str:
-        """Factors that stand side by side, with a sign before them."""
+        """A product of adjacent factors, with an optional sign."""
         made = []
         if self._next() in ("−", "±", "+") and self._next(1) not in ("", " "):
             made.append(OPERATORS[self._take()])
@@ -158,7 +157,7 @@ class Reader:
         return self._factor(prose=False)
 
     def _factor(self, *, prose: bool) -> str:
-        """One letter, number, function, root, sum or bracket, with what stands above and below."""
+        """A letter, number, function, root, sum or bracket, with its super- and subscripts."""
         char = self._next()
         if char in BIG:
             return self._big()
@@ -182,7 +181,7 @@ class Reader:
         raise FormulaError
 
     def _named(self, word: str, *, prose: bool) -> str:
-        """A letter, a function or a word; letters side by side are a product."""
+        """A letter, a function or a word; adjacent letters are a product."""
         if word in FUNCTIONS:
             return self._function(word)
         end = self.at + len(word)
@@ -228,7 +227,7 @@ class Reader:
         return made + self._factor(prose=False)
 
     def _big(self) -> str:
-        """A sum, product or integral, with its range and what is added up."""
+        """A sum, product or integral, with its range and its summand or integrand."""
         self.letters += 1
         made = BIG[self._take()] + self._scripts()
         here = self.at
@@ -248,7 +247,7 @@ class Reader:
         return rf"\sqrt{{{self._factor(prose=True)}}}"
 
     def _bracket(self) -> str:
-        """A bracket, whatever is in it, and its partner."""
+        """A bracket, its content, and the closing bracket."""
         opened = self._take()
         made = [OPENING[opened]]
         while self._next() not in PARTNERS[opened]:
@@ -259,7 +258,7 @@ class Reader:
 
     def _bars(self) -> str:
         bar = self._take()
-        if self._next() == "·":  # a norm, of whatever it is
+        if self._next() == "·":  # a norm or absolute value as a function, |·|
             made = [BARS[bar], OPERATORS[self._take()]]
         else:
             self._spaces()
@@ -271,7 +270,7 @@ class Reader:
         return "".join(made) + BARS[bar]
 
     def _inside(self) -> str:
-        """Something in brackets: an expression, a comma, a bar, a word."""
+        """The next part inside brackets: an expression, a comma, a bar or a word."""
         here = self.at
         if self._spaces():
             return self._space(here)
@@ -282,7 +281,7 @@ class Reader:
             return self._loose()
 
     def _loose(self) -> str:
-        """What stands between expressions."""
+        """Punctuation, an operator or a word between expressions."""
         char = self._next()
         if char in PLAIN or char in OPERATORS:
             self.at += 1
@@ -297,7 +296,7 @@ class Reader:
         return rf"\text{{{found[0]}}}"
 
     def _scripts(self) -> str:
-        """Primes, powers and places, in any order."""
+        """Primes, superscripts and subscripts, in any order."""
         made = ""
         while True:
             char = self._next()
@@ -317,7 +316,7 @@ class Reader:
                 return made.replace("}^{", "}{}^{") if made.count("^{") > 1 else made
 
     def _script(self) -> str:
-        """What follows ^ or _: a group in braces, or as many letters or digits as there are."""
+        """The script after ^ or _: a group in braces, a bracket, a sign, or letters or digits."""
         if self._next() == "{":
             inside = self._bracket()
             return f"{{{inside[2:-2]}}}"
@@ -365,12 +364,12 @@ class Reader:
         return OPERATORS[char]
 
     def _opens(self) -> bool:
-        """Whether a bar opens: there is another one on the way, and something between."""
+        """Whether a bar opens a pair: text follows directly, and another bar comes later."""
         rest = self.text[self.at + 1 :]
         return bool(rest) and rest[0] not in " )],.;" and "|" in rest
 
     def _space(self, start: int) -> str:
-        """A space beside a word is seen, others are left to TeX."""
+        """TeX for a space: kept next to a word, thin between letters, else left to TeX."""
         before, after = self.text[start - 1 : start], self._next()
         wordy = re.search(r"[A-Za-z]{2,}$", self.text[:start]) or re.match(
             r"[A-Za-z]{2,}", self.text[self.at :]

@@ -104,7 +104,7 @@ def test_the_system_never_repeats_itself(count: int) -> None:
 
 FORK = """
 import os, sys
-from epsilons.noise import System
+from epsilons.draws.noise import System
 source = System()
 source.bytes(16), source.bytes(100_000)
 seen = []

@@ -190,7 +190,7 @@ def test_revealing_who_was_kept_would_break_the_promise() -> None:
 
 def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     staying = np.array([True, False, True, False, False])
-    for room in ("papers.sampling", "mechanisms.histogram"):
+    for room in ("papers.sampling", "draws.mechanisms.histogram"):
         monkeypatch.setattr(f"epsilons.{room}.stays", lambda *_: staying)
     chosen = coins({0.13: 80, 1.9: 80})
     sampled = chosen.sum((0.0, 1.0))

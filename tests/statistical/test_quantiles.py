@@ -133,12 +133,12 @@ def test_of_a_population_of_people_who_are_private() -> None:
 
 def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
     """Power: everyone's whole budget weighs, and what budgets tell is not added."""
-    monkeypatch.setattr(
-        "epsilons.risk.quantiles.ways",
-        lambda *args: tuple(
-            quantiles.Way(0.0, way.chances, way.side) for way in quantiles.ways(*args)
-        ),
-    )
+    real = quantiles.ways
+
+    def forgetful(*args: Any) -> tuple[quantiles.Way, ...]:
+        return tuple(quantiles.Way(0.0, way.chances, way.side) for way in real(*args))
+
+    monkeypatch.setattr(quantiles, "ways", forgetful)
     monkeypatch.setattr("epsilons.questions.ranked.best_cap", lambda *_: 2.0)
     found = misses(even, 2000, 0.5, 0.95, 40, method="table", related=True)
     assert found >= too_many(40, 0.05)

@@ -46,7 +46,7 @@ def test_verify_fails_where_a_promise_is_not_kept(
             return replace(made, weights=made.weights + 1)
         return Silent(**{name: getattr(made, name) for name in made.__dataclass_fields__})
 
-    monkeypatch.setattr("epsilons.questions.known_range.build_moments", broken)
+    monkeypatch.setattr("epsilons.questions.mean.build_moments", broken)
     draws = ["--draws"] if fault == "noise" else []
     words = ["epsilons", "verify", "0.5:500", "1:200", "--method", "proportional", *draws, *more]
     monkeypatch.setattr(sys, "argv", words)

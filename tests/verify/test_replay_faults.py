@@ -119,7 +119,7 @@ def test_a_mechanism_that_moves_too_far_shows(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_weights_that_depend_on_who_is_there_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    mean: Any = importlib.import_module("epsilons.questions.known_range")
+    mean: Any = importlib.import_module("epsilons.questions.mean")
     build = mean.build_moments
 
     def leaning(allocation: Any, *, grid: int, bounds: Any) -> Any:

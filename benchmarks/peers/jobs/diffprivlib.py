@@ -1,6 +1,6 @@
 """diffprivlib: its mean and its histogram of NumPy arrays, read by PyArrow.
 
-Words are read as the codes of Parquet's own dictionary: the histogram needs numbers.
+Words are read as codes of the Parquet dictionary, because the histogram needs numbers.
 """
 
 import numpy as np

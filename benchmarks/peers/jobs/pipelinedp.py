@@ -1,6 +1,6 @@
 """PipelineDP: its engine on the local backend, over lists.
 
-Every row is a person, so nobody's rows have to be found or bounded first: the engine is told so.
+Every row is a person, so contributions need not be bounded first, and the call declares that.
 """
 
 import pipeline_dp

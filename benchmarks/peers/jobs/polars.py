@@ -1,4 +1,4 @@
-"""The bare engine: the query that yields the same integers, and no noise."""
+"""The bare engine: the query that yields the same integers, without noise."""
 
 import polars as pl
 
@@ -7,7 +7,7 @@ GRID = 2**30
 
 
 def collect(question, keys, *totals):
-    """Group by what is asked for and by the budget, where everyone has their own."""
+    """Group by the keys, and by the budget column if there is one."""
     if isinstance(question.epsilon, str):
         keys = [question.epsilon, *keys]
     rows = pl.scan_parquet(question.path)

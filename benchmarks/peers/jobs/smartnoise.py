@@ -1,6 +1,6 @@
 """SmartNoise SQL: a query of a pandas frame, which it copies into SQLite.
 
-The frame holds the one column that is asked for. Rows are people, and no group is left out.
+The frame holds only the column in question. Rows are people, and no group is censored.
 """
 
 import pandas as pd

@@ -11,7 +11,7 @@ SPARK = {
     "spark.driver.memory": "4g",
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": str(os.cpu_count()),
-    # What Tumult asks for on Java 11 and newer.
+    # Tumult requires this on Java 11 and newer.
     "spark.driver.extraJavaOptions": "-Dio.netty.tryReflectionSetAccessible=true",
     "spark.executor.extraJavaOptions": "-Dio.netty.tryReflectionSetAccessible=true",
 }

@@ -1,7 +1,7 @@
-"""What the papers hold: methods that are compared with, and their tables and figures, reproduced.
+"""Methods from the papers, for comparison, and the papers' tables and figures, reproduced.
 
-These methods draw for each person, so they take arrays, and cannot charge a ledger. `figures` has
-the tables and figures: `epsilons reproduce` makes them.
+These methods draw for each person, so they take arrays and cannot charge a ledger. The command
+`epsilons reproduce` makes the tables and figures, which are in `figures`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The mean on a range that is found by diffusion: coins keep people, then all count alike."""
+"""The mean on a range found by diffusion: people are sampled, then all have the same weight."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ METHOD = "diffusion"
 
 _BETA = 0.01
 _UP, _DOWN = 1021, 880
-"""Powers of two from 1 up to all floats, and from 1 down to almost nothing: the public ends. No
-scale is so small that a quotient by it, or what is left of it in floats, would be lost."""
+"""How many powers of two are tried from 1 up to the largest floats, and from 1 down: both public.
+The smallest scale is large enough that quotients by it do not overflow or lose digits."""
 
 _RADII = _UP + _DOWN + 4
-"""Powers of two of the smallest scale, up to all floats."""
+"""How many radii are tried: the smallest scale times powers of two, up to the largest floats."""
 
 _FINEST = 2**52
 _WEIGHT = 2**24
@@ -70,17 +70,17 @@ def diffused_mean(
     missing: LocalMissing = "error",
     source: Source | None = None,
 ) -> Release:
-    """Publish the mean of a Gaussian population whose range nobody knows, as the paper does.
+    """Publish the mean of a Gaussian population with an unknown range, by the paper's method.
 
-    A coin decides for each person whether they are kept, and everyone who is kept counts alike.
+    Each person is kept with some probability, and everyone who is kept has the same weight.
     `epsilons.mean` with bounds=None has a smaller error, reads tables of any size, and can charge
     a ledger.
 
     Args:
-        values: an array, an entry for each row.
+        values: an array with an entry for each row.
         epsilon: each person's budget: an array, or one number for everyone.
         person: which person a row belongs to; None if a row is a person.
-        confidence: of the interval that is printed.
+        confidence: confidence level of the printed interval.
         missing: "error" refuses missing values, "midpoint" counts them as the middle of the range.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
@@ -90,7 +90,8 @@ def diffused_mean(
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+        DataError: the data cannot be used. The error may depend on values, so only the curator may
+            see it.
 
     Guarantee:
         Replace-one, pure, for every input: person i loses at most ε_i: docs/proofs/gaussian.md.
@@ -114,7 +115,7 @@ def diffused_mean(
 
 
 def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
-    """Coins for everyone, the stages of the paper, then the mean.
+    """Sample people, run the paper's stages to find a range, then draw the mean.
 
     Raises:
         BudgetError: nobody's budget is large enough for any result. Nothing was drawn.
@@ -141,7 +142,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
 
 
 def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
-    """The picture that diffusion gives: differences of pairs are √2 times as wide as values."""
+    """What diffusion learned about the population; differences of pairs are √2 times as wide."""
     keep = np.array([float(p) for p in mechanism.keep])
     sharp, alike = ranges.diffused(keep, mechanism.counts, float(mechanism.base))
     return Picture(
@@ -158,25 +159,25 @@ def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
 @storable("mechanisms.Crossing")
 @dataclass(frozen=True)
 class Crossing:
-    """The index of the first query that, with noise, is above a threshold with noise.
+    """The index of the first query that exceeds a threshold, both with noise (sparse vector).
 
-    Queries are integers, as many as there are public questions. It holds no data.
+    Queries are integers; their number is public. The mechanism holds no data.
 
     Guarantee:
         If one record changes all queries in one direction by at most `step`, or each by at most
         half of it in any direction, the loss is at most step/threshold + step/query, for these two
-        scales. For the threshold may be moved by the step (by half of it), which no query before
-        the first can notice, and the noise of the first by what is missing, at most the step.
+        noise scales. Proof idea: shift the threshold by the step (or by half of it), so no earlier
+        query fires, and shift the noise of the query that fired by the rest, at most the step.
 
     Reference:
-        Paper *gaussian*, Algorithm 1, which needs twice the noise on its queries, since it does not
-        use that they are nested; and which has no end.
+        Paper *gaussian*, Algorithm 1. It needs twice the noise on its queries, since it does not
+        use that they are nested, and it may never end.
 
     Attributes:
         step: how far one record moves a query.
-        threshold: the scale of the noise of the threshold.
-        query: the scale of the noise of each query.
-        end: how many queries there are; if none fires the answer is the last.
+        threshold: noise scale of the threshold.
+        query: noise scale of each query.
+        end: number of queries; if none fires, the answer is the last.
     """
 
     kind = "crossing"
@@ -187,22 +188,22 @@ class Crossing:
 
     @classmethod
     def of(cls, loss: Fraction, *, step: int, end: int) -> Crossing:
-        """The crossing that spends a loss, half on the threshold and half on the query."""
+        """The crossing that spends `loss`, half on the threshold and half on the query."""
         scale = 2 * step / loss
         return cls(step, scale, scale, end)
 
     @property
     def loss(self) -> Fraction:
-        """What a record loses at most."""
+        """An upper bound on the privacy loss of a record."""
         return self.step / self.threshold + self.step / self.query
 
     def draw(self, source: Source, queries: Integers, level: int) -> int:
         """Draw the index.
 
         Args:
-            source: where the randomness comes from.
+            source: source of randomness.
             queries: the true answers.
-            level: the threshold.
+            level: the threshold without noise.
         """
         if len(queries) != self.end:
             raise ValueError("the questions are public, and so is their number")
@@ -215,28 +216,31 @@ class Crossing:
 @storable("mechanisms.Diffused")
 @dataclass(frozen=True, eq=False)
 class Diffused:
-    """Five frozen stages on people who were kept by coins.
+    """Five stages on sampled people that find a centre and a range.
+
+    A record that is not kept, or is missing, becomes a mark: a placeholder without a value.
 
     Guarantee:
-        The stages together lose at most `base` of a record that changes, or that becomes a mark.
-        Somebody who is kept with probability p loses at most ln(1 + p(e^base − 1)), and p is at
-        most (e^ε − 1)/(e^base − 1) for their share ε: docs/proofs/gaussian.md.
+        The stages together lose at most `base` if a record changes or becomes a mark. A person who
+        is kept with probability p loses at most ln(1 + p(e^base − 1)), and p is at most
+        (e^ε − 1)/(e^base − 1) for their share ε: docs/proofs/gaussian.md.
 
     Reference:
-        Paper *gaussian*, Algorithms 4 to 6, mended: exact rates, marks in place of zeros, random
-        pairs that know neither values nor coins, a second crossing, the radius that fired.
+        Paper *gaussian*, Algorithms 4 to 6, corrected: exact probabilities, marks instead of zeros,
+        random pairs independent of values and sampling, a second crossing, and the radius that
+        fired.
 
     Attributes:
-        levels: the budgets ε.
-        counts: how many people have each.
-        shares: what each level gives to the range.
-        keep: the probability of being kept.
-        base: the loss of those who surely are.
+        levels: budget levels ε.
+        counts: number of people at each level.
+        shares: the ε that each level may spend on the range.
+        keep: the probability of being kept, for each level.
+        base: the loss of a person who is surely kept.
         up: finds the scale of differences from 1 upwards.
         down: finds it from 1 downwards.
         wide: finds a radius around 0.
-        middle_scale: the scale of the selection of the median within it.
-        narrow: finds a radius around that.
+        middle_scale: scale of the selection of the median within that radius.
+        narrow: finds a radius around the median.
     """
 
     kind = "diffusion"
@@ -253,12 +257,12 @@ class Diffused:
 
     @property
     def weights(self) -> Integers:
-        """1 for everyone who can be kept at all."""
+        """1 for each level that can be kept, otherwise 0."""
         return np.array([int(p > 0) for p in self.keep], dtype=np.int64)
 
     @property
     def losses(self) -> tuple[Fraction, ...]:
-        """What a person of each level loses at most."""
+        """An upper bound on the privacy loss of a person of each level."""
         pairs = zip(self.shares, self.keep, strict=True)
         return tuple(
             Fraction(min(share, self.base)) if p > 0 else Fraction(0) for share, p in pairs
@@ -266,38 +270,38 @@ class Diffused:
 
     @property
     def crossings(self) -> tuple[Crossing, ...]:
-        """All stages but the median."""
+        """All stages except the median."""
         return self.up, self.down, self.wide, self.narrow
 
     @property
     def middle_weight(self) -> int:
-        """The weight of everyone in the selection of the median."""
+        """The weight of every person in the selection of the median."""
         return _WEIGHT
 
     def draw(self, source: Source, total: tuple[Floats, Integers]) -> DiffusedSpread:
-        """Draw an order of the people and their coins, then every stage in its turn.
+        """Draw a random order of people, who is kept, and then each stage in turn.
 
         Args:
-            source: where the randomness comes from.
-            total: everyone's value, in any order, NaN where it is missing; and the level of each.
+            source: source of randomness.
+            total: everyone's value in any order, NaN where it is missing; and each one's level.
 
         Guarantee:
-            The law of the result depends on who has which value and level, and never on the order
-            in which people come: that order is private, for one person's rows can change all of it.
+            The distribution of the result depends on values and levels, but not on the order of
+            people. That order is private, because one person's rows can change all of it.
         """
         values, level_of = total
         order = permutation(source, len(values))
         values, level_of = values[order], level_of[order]
         kept = stays(source, self.keep, level_of)
-        kept &= ~np.isnan(values)  # a missing value is a mark, whoever it belongs to
+        kept &= ~np.isnan(values)  # a missing value is a mark, whether kept or not
         octave = _octave_of_differences(self, values, kept, source)
         step = math.ldexp(1.0, octave - 2)
         people = np.clip(values[kept], -_LIMIT, _LIMIT)
         wide = _radius(self.wide, people, step, source)
-        # Finer than floats of that size is not finer; and candidates are counted in 64 bits.
+        # Floats of that size have no finer steps, and candidates are indexed in 64 bits.
         step = max(step, wide / _FINEST)
         half = math.ceil(wide / step)
-        with np.errstate(over="ignore"):  # what is beyond all floats is beyond the last cell
+        with np.errstate(over="ignore"):  # an overflow lies beyond the last cell
             cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
         centre = (_median(self, cells, 2 * half, source) - half + 0.5) * step
         radius = _radius(self.narrow, people - centre, step, source)
@@ -306,14 +310,14 @@ class Diffused:
 
 @dataclass(frozen=True)
 class DiffusedSpread:
-    """What was found.
+    """The noisy results of diffusion.
 
     Attributes:
-        centre: about the median.
-        radius: what leaves few people outside.
-        gap: the power of two at or above the median of the differences of pairs.
+        centre: the approximate median.
+        radius: a radius around it with few people outside.
+        gap: about the median difference of pairs, rounded up to a power of two.
         step: the width of a cell of the grid.
-        cells: how many cells the median was chosen from.
+        cells: number of cells from which the median was chosen.
     """
 
     centre: float
@@ -324,12 +328,12 @@ class DiffusedSpread:
 
 
 def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) -> Diffused:
-    """The mechanism that spends a share of everyone's budget on the range.
+    """The diffusion that spends a share of everyone's budget on the range.
 
     Args:
-        levels: the budgets ε, ascending.
-        counts: how many people have each.
-        share: the part of ε that it may spend.
+        levels: budget levels ε, ascending.
+        counts: number of people at each level.
+        share: the fraction of ε that it may spend.
     """
     parts = tuple(
         level if math.isinf(level) else Fraction(level) * share for level in levels.tolist()
@@ -337,10 +341,11 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
     found, index = np.unique(levels, return_inverse=True)
     people = np.zeros(found.size, dtype=np.int64)
     np.add.at(people, index, counts)
-    # The best cap of a share of all budgets is the share of a cap: no budget is halved to nothing.
+    # The best cap for budgets share·ε is share times a cap for ε. Scaling the cap instead of the
+    # budgets avoids underflow.
     constant = _CONSTANT / float(share) ** 2
     cap = min(square_cap(Budgets.of_levels(found, people), constant), 64.0 / float(share))
-    # Sixteen bits, rounded down: fractions of it are quick to work with.
+    # Sixteen bits, rounded down: fractions with small numerators are fast.
     fraction, exponent = math.frexp(cap)
     base = share * math.floor(fraction * 2**16) * Fraction(2) ** (exponent - 16)
     quarter = base / 4
@@ -361,9 +366,9 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
 def _octave_of_differences(
     mechanism: Diffused, values: Floats, kept: npt.NDArray[np.bool_], source: Source
 ) -> int:
-    """About the exponent of the median difference of pairs: 2^e is the first not below it.
+    """A noisy exponent e of the median difference of pairs: 2^e is the first power not below it.
 
-    Pairs are neighbours in the order that was drawn, whoever is kept: a person touches one pair.
+    Pairs are adjacent in the drawn order, whoever is kept, so a person affects one pair.
     """
     even = len(values) // 2 * 2
     first, second = values[:even:2], values[1:even:2]
@@ -376,18 +381,19 @@ def _octave_of_differences(
     fired = mechanism.up.draw(source, 2 * within - size, 0)
     without = size - np.searchsorted(exponents, -np.arange(_DOWN), side="right")
     fell = mechanism.down.draw(source, 2 * without - size, 0)
-    # Both were drawn, so that both are paid for. The first that fires at once knows no more.
+    # Both are always drawn and paid for. If the first fires at once, the scale is at most 1, and
+    # the second finds it.
     return fired if fired > 0 else 1 - fell
 
 
 def _exponents(sizes: Floats) -> Integers:
-    """The smallest e with size ≤ 2^e; very small for 0."""
+    """The smallest e with size ≤ 2^e for each size; −4000 for 0."""
     fraction, exponent = np.frexp(sizes)
     return np.where(sizes > 0.0, exponent.astype(np.int64) - (fraction == 0.5), -4000)
 
 
 def _radius(crossing: Crossing, values: Floats, step: float, source: Source) -> float:
-    """A radius 2^i·step around 0 that leaves few outside: that of the question that fired."""
+    """A radius 2^i·step around 0 with few values outside, where i is the query that fired."""
     needed = _exponents(np.abs(values)) - (math.frexp(step)[1] - 1)
     octaves = np.arange(crossing.end)
     outside = len(values) - np.searchsorted(np.sort(needed), octaves, side="right")
@@ -398,7 +404,7 @@ def _radius(crossing: Crossing, values: Floats, step: float, source: Source) -> 
 
 
 def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) -> int:
-    """The median cell, by a selection in which everyone who was kept weighs the same."""
+    """The median cell, by a selection in which everyone who was kept has the same weight."""
     selection = Selection(
         mechanism.levels.copy(),
         np.full(len(mechanism.levels), _WEIGHT, dtype=np.int64),
@@ -412,27 +418,27 @@ def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) ->
 
 
 def rate(budget: Fraction | float, base: Fraction) -> Fraction:
-    """A multiple of 2^−53 that is at most (e^ε − 1)/(e^τ − 1), and 1 where ε ≥ τ.
+    """The probability of being kept: (e^ε − 1)/(e^τ − 1) rounded down to 2^−53, or 1 if ε ≥ τ.
 
     Args:
         budget: ε, from 0 to ∞.
-        base: τ, the loss of those who are surely kept, above 0.
+        base: τ, the loss of a person who is surely kept, above 0.
 
     Guarantee:
         Keeping a record with this probability p, and leaving a mark in its place otherwise, turns a
         loss of τ into ln(1 + p(e^τ − 1)) ≤ ε. The quotient is e^{−(τ−ε)}·(1 − e^{−ε})/(1 − e^{−τ}),
-        and each factor is enclosed in whole numbers.
+        and each factor is enclosed between integers.
 
     Reference:
-        Paper *gaussian*, Theorem 10. Its Algorithm 6 takes ε/τ, which is more, and equation (7)
-        ε/2τ, which is more where (e^τ − 1)/τ > 2.
+        Paper *gaussian*, Theorem 10. Its Algorithm 6 takes ε/τ, which is larger, and equation (7)
+        ε/2τ, which is larger where (e^τ − 1)/τ > 2.
     """
     if budget >= base:
         return Fraction(1)
     exact = Fraction(budget)
     if exact <= 0:
         return Fraction(0)
-    # A rate is about ε: carry as many bits more as it has zeros.
+    # The probability is about ε if ε is small: carry extra bits for its leading zeros.
     bits = (
         KEEP_BITS + _GUARD + max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
     )

@@ -1,4 +1,4 @@
-"""Everyone apart, from arrays: what a method needs to know that draws for each person."""
+"""Per-person data from arrays, for methods that draw for each person."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NAMES: Final = Names.of_arrays({})
 
 @dataclass(frozen=True, eq=False)
 class Everyone:
-    """People one by one, and what they add up to.
+    """The data of each person, and their tally.
 
     Attributes:
-        counted: by budget level, with all checks of data that any question has.
-        level_of: the index of each person's level.
+        counted: the tally by budget level, after the same data checks as for any question.
+        level_of: the index of each person's budget level.
         own: each person's integer on the grid, or the index of their cell.
-        moved: whether somebody's budget counts as another one.
+        moved: whether somebody's budget was clipped to the public range.
     """
 
     counted: Tally
@@ -39,24 +39,24 @@ class Everyone:
 
 
 def numbers(values: Any, call: Call, missing: str) -> Arrays:
-    """Check arrays of numbers, budgets and people: see `epsilons.mean` for what they can be."""
+    """Check arrays of numbers, budgets and people, in the forms that `epsilons.mean` accepts."""
     lenient = missing != "error"
     return read(values, call.epsilon, call.person, _NAMES, call.ladder, lenient=lenient)
 
 
 def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone:
-    """Put everyone's value, the mean of their rows, on the grid between bounds."""
+    """Map everyone's value, the mean of their rows, to the grid between bounds."""
     people = arrays.fold(held.epsilon, held.person, held.values.size)
     own, _ = people.on_grid(held.values, bounds)
     ask, rules = Ask("numbers", bounds), Rules(_NAMES, missing, 1, None, None)
     found = arrays.count(held, ask, rules)
-    # Groups of arrays ascend by level, as those of the tally do.
+    # Levels ascend in arrays and in the tally, so indices agree.
     tally = sound(checked(found, rules, ask, _NAMES))
     return Everyone(tally, people.level_of, own, found.moved)
 
 
 def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
-    """Find everyone's cell, where a row is a person."""
+    """Find everyone's cell; each row is a person."""
     held = arrays.read_labels(values, call.epsilon, None, declared, _NAMES)
     ask, rules = Ask("cells"), Rules(_NAMES, "error", 1, declared, None)
     found = arrays.count(held, ask, rules)
@@ -65,7 +65,7 @@ def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
 
 
 def folded(held: Arrays, missing: str, call: Call) -> Folded:
-    """Everyone's value, halfway between their extremes, and budget; under replace, checked."""
+    """Everyone's budget and value, the midpoint of their extremes; checked under replace."""
     people = line.fold(held)
     if call.ladder is None:
         checked_line(line.count(people, None), None, _NAMES, missing).sound()

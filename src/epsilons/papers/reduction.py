@@ -1,4 +1,4 @@
-"""From add/remove to replace: noisy counts by octaves of budgets, and so many slots for people."""
+"""Reduce add/remove to replace: noisy counts per octave of budgets, then that many slots."""
 
 from __future__ import annotations
 
@@ -41,19 +41,20 @@ def reduced_mean(
     confidence: float = 0.95,
     source: Source | None = None,
 ) -> Release:
-    """Publish the mean of a Gaussian population if it is private who takes part, as the paper does.
+    """Publish the mean of a Gaussian population with private participation, by the paper's method.
 
-    People are counted by octaves of budgets, with noise; so many of them are seated in slots, and
-    `diffused_mean` is taken of these. `epsilons.mean` with bounds=None has a smaller error, reads
-    tables of any size, and can charge a ledger.
+    Noisy counts of people per octave of budgets fix a number of slots, people are assigned to them
+    at random, and `diffused_mean` runs on the slots. `epsilons.mean` with bounds=None has a smaller
+    error, reads tables of any size, and can charge a ledger.
 
     Args:
-        values: an array, an entry for each row. A missing value counts as the middle of the range.
+        values: an array with an entry for each row. A missing value counts as the middle of the
+            range.
         epsilon: each person's budget: an array, or one number for everyone.
         person: which person a row belongs to; None if a row is a person.
         levels: the budgets that people were offered: see `epsilons.mean`.
-        cap: the most that anyone spends.
-        confidence: of the interval that is printed.
+        cap: the largest ε that anyone spends.
+        confidence: confidence level of the printed interval.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
@@ -65,8 +66,8 @@ def reduced_mean(
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is what `release.spent` says of
-        ε_i: docs/proofs/gaussian.md.
+        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is the loss that `release.spent`
+        states for ε_i: docs/proofs/gaussian.md.
 
     Reference:
         Paper *gaussian*, Algorithm 8: see `Reduced` for how this differs.
@@ -87,7 +88,7 @@ def reduced_mean(
 
 
 def _steps(folded: Folded, call: Call, source: Source) -> Steps:
-    """Noisy counts by octaves of budgets, so many slots for people, and then diffusion on these."""
+    """Draw noisy counts per octave of budgets, assign people to slots, and run diffusion there."""
     terms = call.terms
     rungs = terms.ladder.levels
     usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
@@ -130,19 +131,19 @@ def _steps(folded: Folded, call: Call, source: Source) -> Steps:
 
 
 def _seats(noisy: tuple[int, ...], ends: Floats) -> Seats:
-    """So many seats for the people of each octave that most likely none stays empty."""
+    """The number of slots for each octave, few enough that with high probability none is empty."""
     margin = math.log(len(ends) / _BETA)
     sizes = [
         min(max(count - math.ceil(2.0 / end * margin), 0), _MOST_SEATS)
         for count, end in zip(noisy, ends.tolist(), strict=True)
     ]
     if sum(sizes) < 2:
-        sizes[-1] = 2  # nobody knows of anybody: two slots, perhaps of marks
+        sizes[-1] = 2  # the counts show nobody: two slots, which may hold marks
     return Seats(tuple(sizes))
 
 
 def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int) -> Integers:
-    """The sums of the slots of each level on the grid, marks in the middle."""
+    """The sum of the slots of each level on the grid; a mark counts as the middle."""
     grid, valid = to_grid(seated, bounds)
     grid[~valid] = HALF
     sums = np.zeros(levels, dtype=np.int64)
@@ -153,22 +154,22 @@ def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], level
 @storable("mechanisms.Reduced")
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """Counts of octaves of budgets, and a mechanism for public budgets on as many slots.
+    """Noisy counts per octave of budgets, then a mechanism for public budgets on that many slots.
 
     Guarantee:
-        A person is counted in one octave, with noise of the scale 2/(its lower end), and what they
-        are seated in changes in one slot if they come or go, which costs at most half of that lower
-        end. Together that is at most their budget: docs/proofs/gaussian.md.
+        A person is counted in one octave, with noise of scale 2/(its lower end). Adding or removing
+        them changes one slot, which costs at most half of that lower end. Together that is at most
+        their budget: docs/proofs/gaussian.md.
 
     Reference:
-        Paper *gaussian*, Algorithm 8, whose counts spend all of the lower end, and whose samples
-        must be shuffled; then one slot changes, not two.
+        Paper *gaussian*, Algorithm 8. Its counts spend the entire lower end, and its samples must
+        be shuffled; then one slot changes, not two.
 
     Attributes:
-        levels: the rungs of the public ladder.
-        counts_stage: counts people by octave.
+        levels: the rungs of the public ladder of budgets.
+        counts_stage: counts people per octave.
         bounded: the mechanism on slots; its levels are half of the lower ends of the octaves.
-        place: the level of the slots of each rung.
+        place: the index of the slot level of each rung; −1 if it has no slots.
     """
 
     kind = "reduction"
@@ -179,7 +180,7 @@ class Reduced:
 
     @property
     def losses(self) -> tuple[Fraction, ...]:
-        """What a person on each rung spends in all; nothing on slots where there are none."""
+        """The total loss of a person on each rung; 0 for slots if the rung has none."""
         slots = [*self.bounded.losses, Fraction(0)]
         pairs = zip(self.counts_stage.losses, self.place.tolist(), strict=True)
         return tuple(count + Fraction(slots[at]) for count, at in pairs)
@@ -187,36 +188,36 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Seats:
-    """So many slots for the people of each cell, in random order; the rest of them are marks.
+    """Random assignment of people to the slots of their cell; slots left over hold marks.
 
-    It publishes nothing: who sits where is private, and stays with those who draw.
+    It publishes nothing: the assignment is private to the curator.
 
     Guarantee:
-        Every way to seat the people of a cell is as likely as any other. So if one person leaves,
-        whoever takes their slot (somebody who had none, or nobody) makes it again a uniform
-        seating: the two differ in one slot at most.
+        All assignments of the people of a cell are equally likely. If one person is removed, a
+        person without a slot (or a mark, if there is none) takes theirs, and the assignment is
+        uniform again. So the two can be coupled to differ in at most one slot.
 
     Attributes:
-        sizes: the slots of each cell, of which some are above 0.
+        sizes: the number of slots of each cell, not all 0.
     """
 
     sizes: tuple[int, ...]
 
     @property
     def used(self) -> list[int]:
-        """The cells that have slots."""
+        """The cells with at least one slot."""
         return [cell for cell, size in enumerate(self.sizes) if size]
 
     def thin(self, source: Source, cell_of: Integers, values: Floats) -> Floats:
-        """Seat people without replacement, cell by cell.
+        """Assign people to slots without replacement, cell by cell.
 
         Args:
-            source: where the order comes from.
+            source: source of randomness.
             cell_of: the cell of each person.
             values: the value of each person.
 
         Returns:
-            What is in the slots, NaN for a mark.
+            The value in each slot, NaN for a mark.
         """
         return np.concatenate(
             [_seated(values[cell_of == cell], self.sizes[cell], source) for cell in self.used]

@@ -1,4 +1,4 @@
-"""Means and frequencies by sampling: a coin for each person, then one budget for all who stay."""
+"""Means and frequencies by sampling: keep each person with some probability, then use one ε."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ __all__ = ["Coins", "Sampled", "best_coins", "sampled_frequencies", "sampled_mea
 METHOD = "sampling"
 
 _MOST = 256
-"""Limits that are tried, if there are more levels."""
+"""The largest number of levels that are tried as the budget t."""
 
 
 def sampled_mean(
@@ -64,22 +64,22 @@ def sampled_mean(
     missing: LocalMissing = "error",
     source: Source | None = None,
 ) -> Release:
-    """Publish a mean by sampling, which personal budgets are compared with in papers.
+    """Publish a mean by sampling, the method that papers compare personal budgets with.
 
-    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who stays counts with the
-    budget t, the one of least error among all budgets. `epsilons.mean` has a smaller error, reads
+    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who is kept counts with
+    budget t, the budget level with the smallest error. `epsilons.mean` has a smaller error, reads
     tables of any size, and can charge a ledger.
 
     Args:
-        values: an array, an entry for each row.
+        values: an array with an entry for each row.
         epsilon: each person's budget: an array, or one number for everyone.
         bounds: the range (lo, hi) that values can have. Values outside are clipped.
         person: which person a row belongs to; None if a row is a person.
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.
         spread: a guess of the standard deviation, as a fraction of the range.
-        loss: "mse" or "pac": which error t makes small.
-        confidence: of the PAC error, and of the interval that is printed.
+        loss: "mse" or "pac": the error that t minimizes.
+        confidence: confidence level of the PAC error and of the printed interval.
         missing: "error" refuses missing values, "midpoint" counts them as the middle of the range.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
@@ -89,7 +89,8 @@ def sampled_mean(
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
-        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+        DataError: the data cannot be used. The error may depend on values, so only the curator may
+            see it.
 
     Guarantee:
         Replace-one, pure, exact on integers: person i loses at most ε_i: docs/proofs/sampling.md.
@@ -132,23 +133,23 @@ def sampled_frequencies(
     confidence: float = 0.95,
     source: Source | None = None,
 ) -> Release:
-    """Publish shares by sampling, which personal budgets are compared with in papers.
+    """Publish shares by sampling, the method that papers compare personal budgets with.
 
-    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who stays counts with the
+    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who is kept counts with
     budget t. `epsilons.frequencies` has a smaller error, reads tables of any size and several rows
-    of a person, and can charge a ledger.
+    per person, and can charge a ledger.
 
     Args:
-        values: an array, an entry for each person.
+        values: an array with an entry for each person.
         epsilon: each person's budget: an array, or one number for everyone.
-        categories: declared without looking at the data; or None, and
-        edges: of bins of numbers.
+        categories: categories, declared without looking at the data; or None if `edges` are given.
+        edges: edges of bins, for numbers.
         other: the category of every value that is missing or not declared.
         project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.
         loss: "mse", "pac" or "largest": see `epsilons.frequencies`.
-        confidence: of the PAC error, and of the intervals that are printed.
+        confidence: confidence level of the PAC error and of the printed intervals.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
@@ -157,7 +158,8 @@ def sampled_frequencies(
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-        DataError: the data cannot be used. It may depend on values, so it is for the curator alone.
+        DataError: the data cannot be used. The error may depend on values, so only the curator may
+            see it.
 
     Guarantee:
         Replace-one, pure, exact on integers: person i loses at most ε_i: docs/proofs/sampling.md.
@@ -183,7 +185,7 @@ def sampled_frequencies(
 
 
 def _sum(question: Mean, bounds: tuple[float, float], everyone: Everyone, source: Source) -> Steps:
-    """Coins, then the sum of those who stay; without coins where public people alone are used."""
+    """Sample people, then draw their sum; no sampling if only public values are used."""
     counted, goal = everyone.counted, question.goal
     chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
     mechanism: Additive
@@ -207,7 +209,7 @@ def _sum(question: Mean, bounds: tuple[float, float], everyone: Everyone, source
 
 
 def _cells(question: Frequencies, everyone: Everyone, source: Source) -> Steps:
-    """Coins, then the counts of those who stay; without coins if public people alone are used."""
+    """Sample people, then draw their counts; no sampling if only public values are used."""
     counted, goal = everyone.counted, question.goal
     chosen = best_coins(Budgets.of_levels(counted.levels, counted.counts), goal)
     mechanism: CellTable
@@ -237,10 +239,10 @@ def _cells(question: Frequencies, everyone: Everyone, source: Source) -> Steps:
 @storable("mechanisms.Sampled")
 @dataclass(frozen=True, eq=False)
 class Sampled(Additive):
-    """People are kept by a coin of their own, then one weight serves all who stay.
+    """A sum of sampled people: each is kept with their own probability, and all have one weight.
 
-    A person who is not kept counts as the middle of the range, so the number of people who stay is
-    hidden in the noise, and the divisor is the number expected.
+    A person who is not kept counts as the middle of the range. So the number of people who are kept
+    is hidden in the noise, and the divisor is its expectation.
 
     Guarantee:
         With h = (k/2)·reach/(grid·scale) and the probability p of being kept, the loss is exactly
@@ -253,10 +255,10 @@ class Sampled(Additive):
     kind = "sampled sum"
 
     def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
-        """The lattice point of the people who stay: floor(Σ k·(2g − grid)/(2·grid)).
+        """The lattice point of the people who are kept: floor(Σ k·(2g − grid)/(2·grid)).
 
         Args:
-            source: where the coins come from.
+            source: source of the coins.
             level_of: the index of each person's level.
             grid_values: the integer g of each person.
         """
@@ -268,7 +270,7 @@ class Sampled(Additive):
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """What a person of each level loses at most: their ε, for which their coin was made."""
+        """An upper bound on the loss at each level: ε, from which the probability was computed."""
         return sampled_losses(self.levels, super().losses, self.keep)
 
     @cached_property
@@ -278,14 +280,14 @@ class Sampled(Additive):
 
 @dataclass(frozen=True, eq=False)
 class Coins:
-    """Whom coins keep, and the budget of all who stay.
+    """Sampling probabilities, and the budget of everyone who is kept.
 
     Attributes:
-        levels: the budgets ε, ascending.
-        counts: how many people have each.
-        limit: t, the budget of all who stay: one of the levels.
-        keep: the probability with which a person of each level stays.
-        weighing: the estimator on a unit range, as `risk` reads it.
+        levels: budget levels ε, ascending.
+        counts: number of people at each level.
+        limit: t, the budget of everyone who is kept: one of the levels.
+        keep: the probability of being kept, for each level.
+        weighing: the estimator on a unit range, in the form that `risk` takes.
     """
 
     levels: Floats
@@ -296,14 +298,14 @@ class Coins:
 
     @property
     def spent(self) -> Floats:
-        """What a person of each level spends: the exact loss, rounded up, and at most ε."""
+        """The ε that each level spends: the exact loss, rounded up, at most ε."""
         spent = np.where(self.keep >= 1.0, self.limit, 0.0)
         inner = (self.keep > 0.0) & (self.keep < 1.0)
         spent[inner] = sampling_loss(self.keep[inner], self.limit)
         return np.asarray(np.minimum(spent, self.levels))
 
     def sum(self, bounds: tuple[float, float]) -> Sampled:
-        """The mechanism of a mean: weights are t·2^s rounded down to even, and the scale is 2^s."""
+        """The mechanism of a mean: weights t·2^s rounded down to even, noise of scale 2^s."""
         scale = Fraction(2) ** lattice(self.spent, most=WEIGHT_BITS, reserved=0)
         half = math.floor(Fraction(self.limit) * scale / 2)
         weights = np.where(self.keep > 0.0, 2 * half, 0).astype(np.int64)
@@ -313,7 +315,7 @@ class Coins:
         return Sampled(self.levels, self.counts, weights, GRID, GRID, law, divisor, bounds, keep)
 
     def cells(self, cells: int) -> Histogram:
-        """The mechanism of frequencies: weights are t·2^s rounded down, and the scale is 2·2^s."""
+        """The mechanism of frequencies: weights t·2^s rounded down, noise of scale 2·2^s."""
         shift = table_lattice(self.spent, int(self.counts.sum()), cells)
         weight = math.floor(Fraction(self.limit) * Fraction(2) ** shift)
         weights = np.where(self.keep > 0.0, weight, 0).astype(np.int64)
@@ -323,21 +325,21 @@ class Coins:
         return Histogram(self.levels, self.counts, weights, 1, law, divisor, cells, keep)
 
     def _expected(self, keep: tuple[Fraction, ...]) -> Fraction:
-        """How many people stay, on average."""
+        """The expected number of people who are kept."""
         return sum((p * n for p, n in zip(keep, self.counts.tolist(), strict=True)), Fraction())
 
 
 def best_coins(budgets: Budgets, goal: Goal) -> Coins | Allocation:
-    """Keep a person with probability (e^ε − 1)/(e^t − 1), then use one budget t for all who stay.
+    """Sampling with the best budget t: people are kept with probability (e^ε − 1)/(e^t − 1).
 
-    t is the one of least risk among the levels; paper *correlated* always takes the largest.
+    t is the level with the smallest risk; paper *correlated* always takes the largest level.
 
     Returns:
-        The coins; or, where public people alone have less risk, what these spend.
+        The sampling; or an allocation to people with public values only, if that has less risk.
 
     Reference:
         Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B). Their proof needs a
-        release in which a person who was not kept looks like one who was: here that person counts
+        release in which a person who was not kept looks like one who was. Here that person counts
         as the middle of the range, and the divisor is the expected number of people. See
         docs/proofs/sampling.md.
     """
@@ -353,10 +355,10 @@ def best_coins(budgets: Budgets, goal: Goal) -> Coins | Allocation:
 
 
 def coins_at(budgets: Budgets, goal: Goal, limit: float) -> Coins:
-    """The coins of one limit t."""
+    """The sampling for one budget t."""
     keep = keep_probability(budgets.levels, limit)
     expected = dot(budgets.counts, keep)
-    # Coins leave the number of people who are used open: the noises of cells are independent.
+    # Sampling hides how many people are used, so cells get independent noise, not closed noise.
     scale = goal.noise.moves * inverse(limit, expected)
     weighing = Weighing(keep / expected, budgets.counts, scale, keep)
     return Coins(budgets.levels, budgets.counts, limit, keep, weighing)
@@ -365,11 +367,11 @@ def coins_at(budgets: Budgets, goal: Goal, limit: float) -> Coins:
 def keep_probability(levels: Floats, limit: float) -> Floats:
     """(e^ε − 1)/(e^limit − 1), at most 1, without overflow, and never rounded up.
 
-    The float64 result is off by a few units in the last place: a thousand of those are taken away.
+    The float64 result is off by a few units in the last place, so about a thousand are subtracted.
 
     Args:
-        levels: the budgets, ascending.
-        limit: above 0, and finite.
+        levels: budget levels, ascending.
+        limit: above 0 and finite.
     """
     keep = np.ones(len(levels))
     below = levels[: np.searchsorted(levels, limit)]
@@ -379,11 +381,11 @@ def keep_probability(levels: Floats, limit: float) -> Floats:
 
 
 def sampling_loss(keep: Floats, limit: float) -> Floats:
-    """The exact loss of a person who is kept with this probability: see docs/proofs/sampling.md."""
+    """The exact loss of people kept with these probabilities: see docs/proofs/sampling.md."""
     half = limit / 2.0
     if half < 500.0:
         grown = np.log1p(keep * math.expm1(half))
-    else:  # keep·(e^{t/2} − 1) may be too large for a float; its logarithm is not
+    else:  # keep·(e^{t/2} − 1) may overflow; its logarithm does not
         grown = np.logaddexp(np.log1p(-keep), np.log(keep) + half)
     loss = (grown - np.log1p(keep * math.expm1(-half))) * (1.0 + 2.0**-45)  # rounded up
     return np.asarray(np.minimum(loss, limit), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Checks that a mechanism keeps its promise to each person, apart from the code that made it."""
+"""Check that a mechanism keeps each person's privacy budget, independently of its own code."""
 
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.drawn import draws

@@ -1,9 +1,9 @@
-"""A sampled auditor: how much a person loses at least, from outputs alone.
+"""A sampling auditor: a lower bound on a person's privacy loss, from outputs alone.
 
 It plays a game. A fair coin chooses one of two neighbouring data sets, the mechanism is run on it,
-and the auditor sees the output and guesses which it was, or passes. If the mechanism loses ε, then
-whatever is seen, either data set has odds of at most e^ε : 1; so nobody guesses right with a higher
-probability than e^ε/(1 + e^ε). One who does has proven a larger loss.
+and the auditor sees the output and guesses the data set, or passes. If the privacy loss is at most
+ε, then given any output, the posterior odds of either data set are at most e^ε : 1. So no guess is
+right with probability above e^ε/(1 + e^ε). An auditor who does better has proven a larger loss.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ Sampler = Callable[[int], npt.ArrayLike]
 
 _FEWEST: Final = 400
 _LIMITS: Final = 128
-"""How many limits are tried at most; towards the extremes come more, ever closer."""
+"""The largest number of evenly spaced quantiles tried as thresholds; the tails get more."""
 
 _PLAYED: Final = ((6.0, 0.8), (1.5, 0.2))
-"""The guesses that are played: standard errors of doubt, and its share of the error.
+"""The two guesses that are played: the discount of each in standard errors, and its error share.
 
-The best of many guesses looks better than it is. With much doubt it is one that is often made: that
-measures a loss closely. With little doubt it may be a rare one: that finds leaks.
+The best of many guesses looks better than it is, so each is discounted when it is chosen. A large
+discount selects a guess that is made often, which measures a loss closely. A small discount may
+select a rare guess, which finds leaks.
 """
 
 _COINS: Final = 0x636F696E73
-"""Makes the coins a stream of their own, whatever seeds the mechanism is simulated with."""
+"""Separates the stream of the coins from any stream that simulates the mechanism."""
 
 _REFUSED: Final = 1e-6
-"""The share of the error that is set aside for coins that would ask for more than there is."""
+"""The share of the error reserved for coins that would need more outputs than the arrays hold."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,15 @@ class Audit:
     """What an auditor could prove from samples.
 
     Attributes:
-        loss: a lower bound on the true loss: the largest log-ratio of the probabilities of any
-            event, in either direction. It is above the truth with probability at most
-            1 − confidence. 0 if nothing could be proven.
+        loss: a lower bound on the true privacy loss, which is the largest log-ratio of the
+            probabilities of any event, in either direction. The bound exceeds the true loss with
+            probability at most 1 − confidence. 0 if nothing could be proven.
         epsilon: the budget that it is compared with.
-        confidence: of the bound.
+        confidence: confidence level of the bound.
         event: how the auditor guessed, in words.
-        samples: how many outputs were used, of both data sets together, for search and proof.
-        guesses: how many of the outputs of the proof it guessed on.
-        right: how many of these guesses were right.
+        samples: number of outputs used, from both data sets together, for search and proof.
+        guesses: number of outputs of the proof on which the auditor guessed rather than passed.
+        right: number of correct guesses.
     """
 
     loss: float
@@ -71,7 +72,7 @@ class Audit:
 
     @property
     def passes(self) -> bool:
-        """Whether no larger loss than ε was proven. It does not prove that there is none."""
+        """Whether no loss above ε was proven. This does not prove that there is none."""
         return self.loss <= self.epsilon
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,36 +115,36 @@ def audit(
     confidence: float = 0.999,
     seed: int = 0,
 ) -> Audit:
-    """Prove from samples a lower bound on what a mechanism loses on two neighbouring data sets.
+    """Prove from samples a lower bound on a mechanism's privacy loss on two neighbouring data sets.
 
-    One half of the samples is searched for the guess that tells the two apart best: by the output
-    itself, its value, its bin, its last binary digits; for vectors by directions, bins of each
-    number and boxes. Two such guesses are chosen, one that is made often and one that may be rare,
-    and nothing is chosen after that. The other half plays them. The share of right guesses gets a
-    Clopper-Pearson bound, 4/5 of the error going to the first guess and 1/5 to the second, and the
-    larger bound is the answer. A guess covers both directions of the loss, so neither they nor the
-    search cost any confidence.
+    One half of the samples is searched for the guess that distinguishes the two data sets best: by
+    the output itself, its value, its bin, its last binary digits; for vectors by directions, bins
+    of each number and boxes. Two guesses are chosen, one that is made often and one that may be
+    rare, and nothing is chosen after that. The other half plays them. Each guess gets a
+    Clopper-Pearson bound on its share of right answers, the first at 4/5 of the error and the
+    second at 1/5, and the larger bound is returned. A guess covers both directions of the loss, so
+    neither the two directions nor the search cost any confidence.
 
     Args:
         first: the mechanism on the first data set: a function from a size to that many independent
             outputs, or an array of them. An output is a number, or a row of numbers.
         second: the same, on a data set that differs in one person.
         epsilon: the budget of that person, from 0 to ∞.
-        samples: the most outputs to use, of both data sets together.
-        confidence: the least probability with which the bound holds.
-        seed: of the coins, which must not be known to the mechanism. Nothing private depends on it.
+        samples: the largest number of outputs to use, from both data sets together.
+        confidence: the bound holds with at least this probability.
+        seed: seed of the coins, which the mechanism must not know. Nothing private depends on it.
 
     Returns:
         The audit: the proven loss next to the budget.
 
     Raises:
-        BudgetError: epsilon is not a number from 0.
+        BudgetError: epsilon is not a nonnegative number.
         ArgumentError: another argument is invalid, there are fewer than 400 samples, or
             the outputs are not numbers of one shape.
 
     Guarantee:
-        If for all events P(first) ≤ e^L·P(second) and P(second) ≤ e^L·P(first), then `loss` is
-        above L with probability at most 1 − confidence.
+        If for all events P(first) ≤ e^L·P(second) and P(second) ≤ e^L·P(first), then `loss`
+        exceeds L with probability at most 1 − confidence.
 
     Reference:
         Clopper and Pearson 1934 for the bound; the game is that of Wasserman and Zhou 2010, and of
@@ -152,8 +153,8 @@ def audit(
     Examples:
         >>> import numpy as np
         >>> rng = np.random.default_rng(1)
-        >>> told = lambda share: lambda size: rng.random(size) < share
-        >>> found = audit(told(0.75), told(0.25), epsilon=math.log(3), samples=10**5)
+        >>> answers = lambda share: lambda size: rng.random(size) < share
+        >>> found = audit(answers(0.75), answers(0.25), epsilon=math.log(3), samples=10**5)
         >>> found.passes, found.event
         (True, 'guess first if the output is 1, second if it is 0')
     """
@@ -211,7 +212,10 @@ def audit(
 
 @dataclass(frozen=True)
 class _Guess:
-    """A score with two limits: from `high` on it is one data set, up to `low` the other."""
+    """A score with two thresholds: guess one data set from `high` up, the other up to `low`.
+
+    The data set guessed from `high` up is the first, or the second if `turned`.
+    """
 
     score: Score
     low: float
@@ -219,7 +223,7 @@ class _Guess:
     turned: bool
 
     def play(self, one: Outputs, two: Outputs) -> tuple[int, int]:
-        """How many guesses are right, of how many that are made."""
+        """The number of right guesses, and of all guesses that are made."""
         ups, downs = self.score.of(one), self.score.of(two)
         high = [int((side >= self.high).sum()) for side in (ups, downs)]
         low = [int((side <= self.low).sum()) for side in (ups, downs)]
@@ -240,10 +244,10 @@ class _Guess:
 def _search(
     one: Outputs, two: Outputs, rounds: int, errors: list[float], rng: np.random.Generator
 ) -> list[_Guess]:
-    """For each doubt the guess of which the searched half promises the largest bound.
+    """For each discount in `_PLAYED`, the guess with the largest predicted bound.
 
-    Scores learn from one half of it, and limits are chosen on the other: what a score has merely
-    learnt by heart is of no use there.
+    Scores are learnt on one half of the searched outputs, and thresholds are chosen on the other:
+    a score that merely overfits its half gains nothing there.
     """
     half = len(one) // 2
     scale = rounds / (len(one) + len(two) - 2 * half)
@@ -266,13 +270,13 @@ _NEVER: Final = _Guess(
 def _limits(
     score: Score, ups: Floats, downs: Floats, scale: float, zs: list[float]
 ) -> list[tuple[float, _Guess]]:
-    """For each z the best two limits of a score, after the bound that they promise.
+    """For each z the best two thresholds of a score, with the bound that they predict.
 
-    That is the bound of `scale` times as many samples at z standard errors.
+    The prediction is the bound from `scale` times as many samples, at z standard errors.
     """
     ups, downs = np.sort(ups), np.sort(downs)
     limits = _tried(np.sort(np.concatenate([ups, downs])))
-    # The last row and column are to never guess on that side.
+    # The last row and column stand for never guessing on that side.
     highs, lows = np.append(limits, math.inf), np.append(limits, -math.inf)
     above = [len(side) - np.searchsorted(side, highs, "left") for side in (ups, downs)]
     below = [np.searchsorted(side, lows, "right") for side in (ups, downs)]
@@ -292,9 +296,9 @@ def _limits(
 
 
 def _tried(pooled: Floats) -> Floats:
-    """Limits at quantiles, and at ranks that grow by a fifth from either end."""
+    """Thresholds to try: evenly spaced quantiles, and tail ranks that grow by a fifth each."""
     count = len(pooled)
-    several = min(_LIMITS, math.isqrt(count))  # closer limits than this would fit chance alone
+    several = min(_LIMITS, math.isqrt(count))  # a finer spacing would only fit noise
     even = np.linspace(0, count - 1, several)
     tails = 1.2 ** np.arange(0.0, math.log(count / several + 1.0) / math.log(1.2))
     ranks = np.concatenate([even, tails, count - 1 - tails]).clip(0, count - 1)
@@ -302,10 +306,10 @@ def _tried(pooled: Floats) -> Floats:
 
 
 def _promise(right: Floats, wrong: Floats, z: float) -> Floats:
-    """The Clopper-Pearson bound at z standard errors, nearly, for many counts at once.
+    """The approximate Clopper-Pearson bound at z standard errors, for many counts at once.
 
-    The odds are those of the counts times a quantile of an F law, by Paulson's approximation:
-    its cube root solves a quadratic equation.
+    The odds are those of the counts times a quantile of an F distribution. In Paulson's
+    approximation, the cube root of that quantile solves a quadratic equation.
     """
     a, b = 1.0 / (9.0 * np.maximum(right, 1e-9)), 1.0 / (9.0 * (wrong + 1.0))
     first, middle, last = (1 - b) ** 2 - z * z * b, (1 - a) * (1 - b), (1 - a) ** 2 - z * z * a
@@ -315,16 +319,17 @@ def _promise(right: Floats, wrong: Floats, z: float) -> Floats:
 
 
 def _affordable(left: int, refused: float) -> int:
-    """So many rounds that coins ask for more than `left` of a kind with probability `refused`.
+    """The number of rounds to play with `left` outputs of each data set.
 
-    By Hoeffding's inequality: 2·exp(−(2·left − rounds)²/(2·rounds)), and rounds ≤ 2·left.
+    The coins need more than `left` of one of them with probability at most `refused`: by
+    Hoeffding's inequality at most 2·exp(−(2·left − rounds)²/(2·rounds)), where rounds ≤ 2·left.
     """
     spare = math.ceil(2.0 * math.sqrt(left * math.log(2.0 / refused)))
     return max(1, 2 * left - spare)
 
 
 def _toss(rounds: int, left: int | None, rng: np.random.Generator) -> int:
-    """How many of the rounds are played on the first data set."""
+    """The number of rounds played on the first data set, tossed again if outputs would run out."""
     while True:
         heads = int(rng.integers(0, 2, size=rounds, dtype=np.int8).sum())
         if left is None or max(heads, rounds - heads) <= left:
@@ -342,11 +347,11 @@ class _Tape:
 
     @property
     def left(self) -> int | None:
-        """How many outputs there are; None if as many as are asked for."""
+        """The number of outputs left; None if the supply is unlimited."""
         return None if self._draw is not None else len(self._rows) - self._used
 
     def take(self, size: int, like: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """The next outputs, one in each row, of the length and the kind of those before."""
+        """The next outputs, one per row, of the same length and type as `like`."""
         if self._draw is not None:
             rows = self._table(self._draw(size))
         else:

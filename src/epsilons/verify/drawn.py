@@ -1,7 +1,7 @@
-"""Whether a mechanism draws from the laws that it declares, and moves as little as it declares.
+"""Check by simulation that a mechanism's draws and totals match what it declares.
 
-`exact` computes losses from a declaration. This is the other half: the very calls that a release
-makes, `total` and `draw`, are made many times, and compared with the declaration.
+`exact` computes privacy losses from a declaration. This is the other half: it makes the same calls
+as a release, `total` and `draw`, many times, and compares them with the declaration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from epsilons.verify.totals import a_total, moved_too_far
 from epsilons.verify.verdict import Comparison, Draws
 
 ERROR: Final = 1e-6
-"""The probability of a false alarm, of all checks of one mechanism together."""
+"""Upper bound on the probability of a false alarm over all checks of one mechanism."""
 
 _SINGLE, _MANY, _VALUES = 2000, 10_000, 10_000
 _COINS, _PICKS = 4000, 1000
@@ -41,36 +41,37 @@ Found: TypeAlias = Iterator[Comparison | str]
 
 @dataclass(frozen=True)
 class _Tools:
-    """What every check is given: bits for the mechanism, chance for the checker."""
+    """Randomness for every check: bits for the mechanism, a generator for the checker."""
 
     source: Stream
     chance: np.random.Generator
 
 
 def draws(mechanism: object, seed: int = 0) -> Draws:
-    """Compare the draws of a mechanism with its laws, and its totals with what a person may move.
+    """Compare a mechanism's draws with its declared laws, and its totals with its sensitivity.
 
-    What it checks: `draw`, with the call that a release makes, one draw at a time and many at once,
-    against the pieces that the laws declare: cells of every number of a draw, of pairs of them and
-    of successive draws. `total`, or `thin` where people are kept by coins, on random tallies and
-    neighbours of them: nobody moves it farther than declared. Coins against their probabilities.
+    What it checks: `draw`, called as a release calls it, one draw at a time and many at once,
+    against the pieces that the laws declare, by binned counts of every number of a draw, of pairs
+    of them and of successive draws. `total`, or `thin` where people are sampled, on random tallies
+    and their neighbours: nobody moves it farther than declared. Sampling coins, against their
+    probabilities.
 
-    What it does not check: losses, which `exact` computes; the way from rows to tallies; and faults
-    that are too small or too rare for some thousand draws. Noise of half the scale is found, noise
-    that is a few percent off is not.
+    What it does not check: privacy losses, which `exact` computes; the path from rows to tallies;
+    and faults that are too small or too rare for some thousand draws. It finds noise of half the
+    scale, but not noise that is off by a few percent.
 
     Args:
-        mechanism: for instance `release.mechanism`. It is read by its `kind`.
-        seed: of the draws and the data sets, which are made up: nothing private depends on it.
+        mechanism: for instance `release.mechanism`. Its `kind` selects the checks.
+        seed: seed of the draws and of the made-up data sets. Nothing private depends on it.
 
     Returns:
-        What was compared. A correct mechanism passes with probability at least 1 − 10⁻⁶ over the
-        seeds: the tails of counts are exact binomial ones, and each check gets its part of that.
+        The comparisons. A correct mechanism passes with probability at least 1 − 10⁻⁶ over the
+        seeds: binomial tails are exact, and the checks share the error equally.
 
     Raises:
         ArgumentError: the seed is not a nonnegative integer.
-        PrivacyError: the mechanism declares no kind that can be drawn, or a law that is not the one
-            it says.
+        PrivacyError: the kind of the mechanism is unknown or cannot be drawn, or a law contradicts
+            its own declaration.
     """
     seed = check_seed(seed)
     tools = _Tools(Stream(seed), np.random.default_rng((seed, 0xD4A35)))
@@ -90,7 +91,7 @@ def _found(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _sums(mechanism: Any, tools: _Tools) -> Found:
-    """Weighted sums with noise, perhaps after coins."""
+    """Check weighted sums with noise, possibly after sampling people."""
     if getattr(mechanism, "keep", None) is None:
         yield _totals(mechanism, tools)
     else:
@@ -113,13 +114,13 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _closed(mechanism: Any, tools: _Tools) -> Found:
-    """Weighted sums of cells with noise that sums to zero."""
+    """Check weighted sums of cells with noise that sums to zero."""
     law = closed.table(mechanism.law, mechanism.cells)
     return _vectors(mechanism, tools, law, (closed.numbers, closed.even), _positive)
 
 
 def _several(mechanism: Any, tools: _Tools) -> Found:
-    """Weighted sums of the same people, with noise of the cube."""
+    """Check several weighted sums of the same people, with noise that depends on its maximum."""
     law = sums.vector(mechanism.law, len(mechanism.bounds))
     return _vectors(mechanism, tools, law, (sums.numbers, sums.even), _largest)
 
@@ -139,7 +140,15 @@ def _vectors(
     fit: tuple[Callable[..., list[float]], Callable[..., float]],
     size: Callable[[list[int]], int],
 ) -> Found:
-    """Noise of several numbers together, by the numbers that a draw stands for and its size."""
+    """Check joint noise of several numbers: the uniforms of each draw, and the parity of its size.
+
+    Args:
+        mechanism: the mechanism.
+        tools: randomness.
+        law: the declared law.
+        fit: the map from a draw to uniforms, and the probability that its size is even.
+        size: the size of a draw.
+    """
     yield _totals(mechanism, tools)
     numbers, even_size = fit
     total = a_total(mechanism, tools.chance)
@@ -189,7 +198,10 @@ def _totals(mechanism: Any, tools: _Tools) -> Comparison:
 
 
 def _coins(mechanism: Any, tools: _Tools) -> Found:
-    """Everyone of a level at one end: what is left says how many were kept."""
+    """Check sampling coins: put all people of a level at one end and count the kept from the total.
+
+    Also check that the totals of neighbours, under the same coins, move no farther than declared.
+    """
     weight, tried, wrong = int(max(mechanism.weights)), 0, 0
     spread = mechanism.kind == "cells"
     value = 0 if spread else int(mechanism.grid)
@@ -221,7 +233,7 @@ def _coins(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _counts(mechanism: Any, tools: _Tools) -> Found:
-    """Counts of people, each cell with a law of its own."""
+    """Check counts of people, where each cell has its own law."""
     yield _totals(mechanism, tools)
     laws = [one_number(law, 128) for law in mechanism.laws]
     total = a_total(mechanism, tools.chance)
@@ -236,7 +248,7 @@ def _counts(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _parallel(mechanism: Any, tools: _Tools) -> Found:
-    """A sum for each of some groups, each with noise of a law of its own."""
+    """Check one sum per group, where each group has its own law."""
     yield _totals(mechanism, tools)
     drawn = [at for at, part in enumerate(mechanism.parts) if part is not None]
     if len(drawn) > _GROUPS:
@@ -255,7 +267,7 @@ def _parallel(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _selection(mechanism: Any, tools: _Tools) -> Found:
-    """Candidates beside people who were made up, against the law by a count of people."""
+    """Check candidates drawn for made-up people, against probabilities computed from counts."""
     space = mechanism.candidates
     first, last, scale = int(space.first), int(space.last), int(mechanism.scale)
     unit = min(scale, _LARGE)
@@ -288,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Whether the first query crosses, which is as far below the threshold as two scales."""
+    """Check how often the first query crosses, if noise must lift it by 1 or by two scales."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"
@@ -297,7 +309,8 @@ def _crossing(mechanism: Any, tools: _Tools) -> Found:
     queries = np.full(mechanism.end, -400 * (gap + 1), dtype=np.int64)
     queries[0] = 0
     a, rest = math.exp(-1.0 / float(scale)), -math.expm1(-1.0 / float(scale))
-    # The difference d of two such noises has P(d) = c²·a^|d|·(|d| + 1 + 2a²/(1 − a²)).
+    # The difference d of two discrete Laplace noises, where c = (1 − a)/(1 + a), has
+    # P(d) = c²·a^|d|·(|d| + 1 + 2a²/(1 − a²)).
     constant = (rest / (1.0 + a)) ** 2
     for above, trials in ((1, 150), (gap, 700)):
         per = (above + 1 + 2.0 * a * a / (rest * (1.0 + a))) / rest + a / (rest * rest)

@@ -1,9 +1,9 @@
-"""Whether draws follow a law: every draw becomes numbers that must be uniform, which are counted.
+"""Goodness of fit: map every draw to numbers that are uniform if the law is right, and count them.
 
 A draw is mapped to numbers in [0, 1) by the distribution function of the pieces that its law
-declares, with a random place within each jump. If the law is the true one, these numbers are
-independent and uniform, exactly. So the count of those in a fixed cell is binomial, and an exact
-tail says how strange it is. Nothing is approximated but by the rounding of floats.
+declares, randomized within each jump. If the draws follow that law, these numbers are exactly
+independent and uniform. So the count of those in a fixed cell is binomial, and an exact tail gives
+its p-value. Float rounding is the only approximation.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from epsilons.verify.losses.laws import LawPieces
 
 # Exact binomial tails, and the Clopper-Pearson lower bound on the odds of a success.
 #
-# No normal approximation anywhere: a tail is the sum of its terms. Only float64 rounding remains,
-# and the bound leaves more room for it than it can take.
+# No normal approximation is used: a tail is the sum of its terms. Only float64 rounding remains,
+# and the bound leaves more room than that needs.
 
 _CHUNK: Final = 256
 _NEGLIGIBLE: Final = 2.0**-60
 _ROOM: Final = 1e-9
-"""The relative error of a tail stays below 10⁻¹⁰ for up to 10⁹ trials; the bound leaves ten times
-that."""
+"""Relative slack in the bound: ten times the error of a tail, below 10⁻¹⁰ for up to 10⁹ trials."""
 
 _CLOSE: Final = 1e-9
 _HALF_LOG_TAU: Final = 0.5 * math.log(2.0 * math.pi)
@@ -42,14 +41,14 @@ def tail(successes: int, trials: int, log_odds: float) -> float:
 
     Args:
         successes: from 0 to `trials`.
-        trials: how many trials.
-        log_odds: ln(p/(1 − p)) of the probability p of a success in each.
+        trials: number of trials.
+        log_odds: ln(p/(1 − p)), where p is the probability of a success in each trial.
 
     Returns:
         P(X ≥ successes), with a relative error below 10⁻¹⁰ wherever it is at most one half.
 
     Raises:
-        ArgumentError: the counts are no such integers.
+        ArgumentError: the counts are not integers in this range.
 
     Reference:
         Loader 2000, Fast and Accurate Computation of Binomial Probabilities, for the first term;
@@ -61,7 +60,7 @@ def tail(successes: int, trials: int, log_odds: float) -> float:
     chance, rest = _logistic(log_odds), _logistic(-log_odds)
     if chance == 0.0 or rest == 0.0:
         return float(rest == 0.0)
-    # Sum on the side of the mean where terms fall: then what is left out is geometric.
+    # Sum away from the mean, where terms fall: the omitted rest is then at most geometric.
     if successes > trials * chance:
         return _falling(successes, trials, chance, rest)
     return 1.0 - _falling(trials - successes + 1, trials, rest, chance)
@@ -71,19 +70,19 @@ def lower_log_odds(successes: int, trials: int, error: float) -> float:
     """The Clopper-Pearson lower bound on ln(p/(1 − p)).
 
     Args:
-        successes: how many trials succeeded.
-        trials: how many there were, fixed before them.
-        error: the probability with which the bound may be above the truth, between 0 and 1.
+        successes: number of trials that succeeded.
+        trials: number of trials, fixed in advance.
+        error: the largest probability that the bound exceeds the truth, strictly between 0 and 1.
 
     Returns:
         The bound; −∞ if nothing succeeded.
 
     Raises:
-        ArgumentError: the counts or the error cannot be such.
+        ArgumentError: the counts or the error are out of range.
 
     Guarantee:
-        If every trial succeeds with probability at most p, whatever came before it, then the bound
-        is above ln(p/(1 − p)) with probability at most `error`.
+        If every trial succeeds with probability at most p given all earlier trials, then the bound
+        exceeds ln(p/(1 − p)) with probability at most `error`.
 
     Reference:
         Clopper and Pearson 1934, one-sided: the odds at which P(X ≥ successes) is `error`.
@@ -111,7 +110,7 @@ def lower_log_odds(successes: int, trials: int, error: float) -> float:
 
 
 def _falling(successes: int, trials: int, chance: float, rest: float) -> float:
-    """P(X ≥ successes) for more successes than the mean: each term is smaller than the last."""
+    """P(X ≥ successes) above the mean, where each term is smaller than the one before it."""
     total, first, odds = 0.0, 1.0, chance / rest
     start = successes
     while start <= trials:
@@ -127,10 +126,10 @@ def _falling(successes: int, trials: int, chance: float, rest: float) -> float:
 
 
 def _log_term(successes: int, trials: int, chance: float, rest: float) -> float:
-    """The logarithm of P(X = successes), without the cancellation of three log-gammas."""
+    """The log of P(X = successes), without the cancellation of three log-gammas (Loader)."""
     k, m, n = float(successes), float(trials - successes), float(trials)
     if successes == trials:
-        # p may be so near 1 that only 1 − p has digits.
+        # ln p from 1 − p, which keeps its digits when p is close to 1.
         return n * (math.log(chance) if chance < 0.5 else math.log1p(-rest))
     shape = 0.5 * math.log(n / k / m) - _HALF_LOG_TAU
     stirling = _stirling(trials) - _stirling(successes) - _stirling(trials - successes)
@@ -178,7 +177,7 @@ def _check(successes: int, trials: int) -> None:
 
 CELLS: Final = 16
 IMPOSSIBLE: Final = -1.0
-"""Stands for an outcome that the law does not allow."""
+"""Marks an outcome that has probability 0 under the law."""
 
 _GROUPS: Final = 12
 _APART: Final = int.from_bytes(b"verify.draws", "big")
@@ -187,10 +186,10 @@ _TINY: Final = 1e-12
 
 
 def check_seed(seed: object) -> int:
-    """Return a seed of what is simulated.
+    """Return `seed` if it is a nonnegative integer.
 
     Raises:
-        ArgumentError: it is no integer from 0.
+        ArgumentError: it is not.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ArgumentError("seed must be an integer from 0.")
@@ -198,7 +197,7 @@ def check_seed(seed: object) -> int:
 
 
 class Stream:
-    """Seeded random bits, as samplers ask for them: for tests, never private."""
+    """Seeded random bits with the interface that samplers expect: for checks, never private."""
 
     private = False
 
@@ -207,7 +206,7 @@ class Stream:
         self._stream = np.random.PCG64(sequence)
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """The next `count` words of 64 bits."""
+        """The next `count` 64-bit words."""
         words: npt.NDArray[np.uint64] = self._stream.random_raw(count)
         return words
 
@@ -222,12 +221,12 @@ class Stream:
 
 
 def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator) -> list[float]:
-    """The numbers that one draw stands for: one for each number of the draw.
+    """Map one draw to as many numbers, independent and uniform on [0, 1) if the law is right.
 
     Args:
-        law: what was declared.
+        law: the declared law.
         noise: one integer, or two.
-        chance: the random places within jumps.
+        chance: generator that randomizes within jumps of the distribution function.
     """
     if law.shape == "point":
         return [chance.random() if noise == (0,) else IMPOSSIBLE]
@@ -246,7 +245,7 @@ def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator
 
 
 def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
-    """The upper half for numbers above 0, the lower for those below; far ones near its start."""
+    """A uniform for one signed integer: above 1/2 if it is positive, lower in its half if far."""
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
     above = chance.random() < 0.5 if x == 0 else x > 0
@@ -254,7 +253,10 @@ def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
 
 
 def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[float]:
-    """How far out, and where on the ring, of which each quarter has as many points as its size."""
+    """Two uniforms for a point: one for its ℓ1 norm, one for its place on the ring of that norm.
+
+    Each quarter of the ring holds as many points as the norm.
+    """
     size = abs(x) + abs(y)
     far, near = beyond(law, size + 1), beyond(law, size)
     out = min(far + chance.random() * (near - far), 1.0 - 2.0**-53)
@@ -272,19 +274,19 @@ def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[f
 
 
 def beyond(law: LawPieces, distance: int) -> float:
-    """The probability of a distance from 0 of at least so much, from the pieces of the law.
+    """The probability that noise lies at least `distance` from 0, from the pieces of the law.
 
-    With b = e^{−rate}, t = b/(1 − b) and n the steps, the pieces after the one of a distance add
-    b^j·n·t on a line, where j is its stair; and b^j·(n·t·(e + (n − 1)/2) + n²·t²) on rings, where e
-    is the end of the piece, since 4s pairs have the distance s. At a small rate all is divided by
-    n·t or its square, so that nothing overflows.
+    Let b = e^{−rate}, t = b/(1 − b), n = steps, and j the index of the piece that holds the
+    distance. The pieces after it add b^j·n·t on a line. On rings they add
+    b^j·(n·t·(e + (n − 1)/2) + n²·t²), where e is the end of the piece, since 4s pairs have
+    distance s. At a small rate everything is divided by n·t or its square to avoid overflow.
     """
     return 1.0 if distance <= 0 else _beyond(law)(distance)
 
 
 @lru_cache(maxsize=32)
 def _beyond(law: LawPieces) -> Callable[[int], float]:
-    """The same of one law, of which very many distances are asked."""
+    """`beyond` as a function of the distance, with the constants of the law computed once."""
     rate, n = float(law.rate), float(law.steps)
     small = rate < 1.0
     if small:
@@ -293,7 +295,7 @@ def _beyond(law: LawPieces) -> Callable[[int], float]:
         unit, whole = 1.0, n / math.expm1(rate) if rate < _LARGE else 0.0
 
     def units(points: int) -> float:
-        """In these units; noise of tiny rates may be larger than any float."""
+        """A number of points in these units; at tiny rates it may overflow a float, so exactly."""
         return points * unit if rate > _TINY else float(points * law.rate / law.steps)
 
     def mass(start: int) -> float:
@@ -315,10 +317,10 @@ def _beyond(law: LawPieces) -> Callable[[int], float]:
 
 
 def even(law: LawPieces) -> float:
-    """The probability of an even number under a law on a line: it shows noise on another lattice.
+    """The probability of an even number under a law on a line, to detect noise on another lattice.
 
-    LawPieces of n points have e and f even ones by turns, so that all after the first sum to
-    2·(e·b + f·b²)/(1 − b²).
+    Pieces of n points hold e and f even numbers by turns, so the even numbers on both sides after
+    the first piece have total weight 2·(e·b + f·b²)/(1 − b²).
     """
     rate, n = float(law.rate), law.steps
     b, rest = math.exp(-rate), -math.expm1(-rate)
@@ -330,14 +332,14 @@ def even(law: LawPieces) -> float:
 
 
 def strangeness(table: Floats, chance: np.random.Generator) -> float:
-    """How likely the strangest count would be, of all that are looked at, at most.
+    """An upper bound on the p-value of the most extreme of many cell counts (Bonferroni).
 
-    Looked at are cells of single numbers, in groups of columns if there are many; cells of pairs of
-    numbers of one draw; and of one number of two successive draws.
+    The cells are those of single numbers, in groups of columns if there are many; of pairs of
+    numbers in one draw; and of the same number in two successive draws.
 
     Args:
-        table: a row for each draw, a column for each number, which should be uniform.
-        chance: which columns are paired, if there are many.
+        table: numbers that should be uniform, with a row per draw.
+        chance: generator that chooses which columns are paired, if there are many.
     """
     if (table < 0.0).any() or (table >= 1.0).any():
         return 0.0
@@ -358,14 +360,14 @@ def strangeness(table: Floats, chance: np.random.Generator) -> float:
 
 
 def shares(counts: Sequence[int], chances: Iterable[float]) -> float:
-    """How likely the strangest of some counts would be, of cells of these probabilities."""
+    """An upper bound on the p-value of the most extreme count, given the cells' probabilities."""
     total = sum(counts)
     found = [two_sided(k, total, p) for k, p in zip(counts, chances, strict=True)]
     return min(1.0, min(found) * len(found))
 
 
 def two_sided(heads: int, tosses: int, chance: float) -> float:
-    """How likely so many heads, or as far on the other side, would be: exactly, or a bound."""
+    """The two-sided p-value of a count of heads: twice the smaller exact tail, at most 1."""
     if tosses == 0:
         return 1.0
     if chance <= 0.0 or chance >= 1.0:

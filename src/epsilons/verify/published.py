@@ -1,8 +1,8 @@
-"""The file of a release, read as a stranger would: all that it shows must follow from its core.
+"""Check the file of a release: everything that it shows must follow from the release inside it.
 
 A file shows numbers and words for everyone to read, and holds the release that they were made from.
-Here they are compared, and the release itself is compared with the mechanism that it was drawn
-from. Nothing is signed: a file that agrees with itself may still be another's.
+This module compares the two, and compares the release with the mechanism that it was drawn from.
+Nothing is signed: a consistent file may still come from someone else.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _FORMAT: Final = 2
 """The format of the files that are read."""
 
 _ROUNDED: Final = 1e-6
-"""What is spent is stated before weights are rounded down: it is above the loss by less."""
+"""Relative tolerance between stated spending and loss: weights are rounded down in between."""
 
 _CLOSE: Final = 1e-9
-"""How far a value may be from what follows from the draw, as a part of the range."""
+"""Tolerance between a value and its recomputation from the draw, relative to the range."""
 
 _FEW: Final = 12
-"""Reports of more categories or dimensions are not enumerated."""
+"""The largest number of categories or dimensions for which local reports are enumerated."""
 
 _LEVELS: Final = 16
-"""Budgets of reports that are enumerated at most."""
+"""The largest number of budget levels for which local reports are enumerated."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Published:
     """What was found in the file of a release.
 
     Attributes:
-        problems: by field, what is wrong with it: nothing if all of it agrees.
-        verdict: everyone's loss next to their budget; None for local reports whose answers are too
-            many to enumerate.
+        problems: what is wrong, by field; empty if the file is consistent.
+        verdict: everyone's privacy loss next to their budget; None for local reports with too many
+            possible answers to enumerate.
     """
 
     problems: Mapping[str, str]
@@ -55,14 +55,14 @@ class Published:
 
     @property
     def holds(self) -> bool:
-        """Whether everything agrees, and everyone's budget is kept."""
+        """Whether the file is consistent and everyone's budget is kept."""
         return not self.problems and (self.verdict is None or self.verdict.holds)
 
     def require(self) -> Published:
         """Return this if everything holds.
 
         Raises:
-            PrivacyError: something does not.
+            PrivacyError: the file is inconsistent, or somebody's budget is not kept.
         """
         if self.problems:
             raise PrivacyError(
@@ -88,24 +88,25 @@ class Published:
 
 
 def published(text: str) -> Published:
-    """Recompute all that the file of a release shows, and the loss of everyone.
+    """Recompute everything that the file of a release shows, and everyone's privacy loss.
 
-    What it checks: that each field is what the release in the file says, words only if this version
-    wrote them; that the value follows from what was drawn; that what people spent is what `exact`
+    What it checks: that each field matches the release in the file (words only if this version
+    wrote them); that the value follows from what was drawn; that the ε people spent is what `exact`
     computes from the mechanism; that everyone's budget is kept.
 
-    What it does not check: who wrote the file. If somebody writes another release into it, with all
-    that follows, it agrees with itself: compare it with the ledger or the page of its publisher.
+    What it does not check: who wrote the file. A file into which somebody wrote another release,
+    and everything that follows from it, is consistent: compare it with the publisher's ledger or
+    page.
 
     Args:
-        text: what `to_json()` of a release or of several wrote.
+        text: the output of `to_json()` of one release or of several.
 
     Returns:
-        What disagrees, by field, and the verdict.
+        The inconsistencies, by field, and the verdict.
 
     Raises:
-        ArgumentError: the text is not the JSON of a release, or what it holds cannot be read.
-        PrivacyError: the mechanism is none that the checker knows.
+        ArgumentError: the text is not the JSON of a release, or its content cannot be read.
+        PrivacyError: the checker does not know this mechanism.
     """
     try:
         shown = json.loads(text)
@@ -138,7 +139,7 @@ def published(text: str) -> Published:
 
 
 def _verdict(release: Any) -> Verdict | None:
-    """Everyone's loss, of a mechanism or of a randomizer at each budget."""
+    """Everyone's privacy loss, from the mechanism or from a local randomizer at each budget."""
     mechanism = release.mechanism
     if not hasattr(mechanism, "channel"):
         return exact(mechanism)
@@ -158,7 +159,7 @@ def _verdict(release: Any) -> Verdict | None:
 
 
 def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
-    """What a release states that does not follow from its own draw."""
+    """Fields of a release that do not follow from its own draw, with the reason."""
     if verdict is not None and verdict.neighbours != "local":
         yield from _spent(release, verdict)
     if hasattr(release, "estimate"):
@@ -172,7 +173,7 @@ def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]
 
 
 def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """Where what people spent is not what they lose by the mechanism."""
+    """Levels where the stated spent ε differs from the mechanism's privacy loss."""
     losses = [float(loss) for loss in verdict.losses]
     stated = np.asarray(release.spent.spent).tolist()
     if len(stated) != len(losses):
@@ -218,17 +219,17 @@ _VALUES: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
         "quantiles": lambda release: _near(release.value, release.raw, 0.0),
     }
 )
-"""Whether the value of an estimate follows from what was drawn, by its kind. That of groups is not
-stored: it is computed whenever it is asked for."""
+"""For each kind of estimate, whether its value follows from what was drawn. The values of groups
+are not stored: they are computed on access."""
 
 
 def _near(one: npt.ArrayLike, other: npt.ArrayLike, unit: float) -> bool:
-    """Whether numbers are the same, but for rounding."""
+    """Whether numbers are equal up to rounding."""
     return bool(np.allclose(one, other, rtol=_CLOSE, atol=_CLOSE * unit))
 
 
 def _projected(raw: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The nearest shares that are not negative and sum to one."""
+    """The Euclidean projection onto the probability simplex."""
     falling = np.sort(raw)[::-1]
     over = (np.cumsum(falling) - 1.0) / np.arange(1, len(raw) + 1)
     above = int(np.flatnonzero(falling > over)[-1])

@@ -1,8 +1,8 @@
-"""What an auditor looks at: numbers that tell the outputs of two data sets apart.
+"""Scores for the auditor: numbers that distinguish the outputs of two data sets.
 
-A score is any function of an output, high where the first data set is the likelier one. Whatever is
-computed from an output loses no more than the output does, so that no score can make an auditor
-wrong: a poor one only makes it see less.
+A score is any function of an output, high where the first data set is more likely. By
+post-processing, a score loses no more privacy than the output does. So no score can make an
+auditor's bound wrong: a poor one only makes it weaker.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy.typing as npt
 from epsilons.types import Floats, Integers
 
 _CAUTION: Final = 1.0
-"""Standard errors by which the log-ratio of a cell is drawn to zero: rare cells prove little."""
+"""Standard errors by which the log-ratio of a cell is shrunk to zero: rare cells prove little."""
 
 _COMMON: Final = 20
-"""How often a value must be seen to be a cell of its own; all others share one."""
+"""How often a value must occur to get its own cell; all others share one."""
 
 _BINS: Final = (16, 128)
 _FEWEST: Final = 50
-"""Bins, and the outputs that each must hold."""
+"""The smallest number of outputs per bin."""
 
 _DIRECTIONS: Final = 48
 _RANDOM: Final = 8
@@ -35,18 +35,18 @@ _SHOWN: Final = 24
 _HUGE: Final = 1e100
 _NOT_A_NUMBER: Final = -2.0 * _HUGE
 _NARROWEST: Final = 1e-50
-"""What is beyond is taken for these, so that sums and products of outputs are finite."""
+"""Outputs and spreads are clipped to these, so sums and products of outputs stay finite."""
 
 _LOW_BITS: Final = 255
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """Outputs of a mechanism, one in each row.
+    """Outputs of a mechanism, one per row.
 
     Attributes:
-        reals: as finite floats, for whatever adds and compares.
-        raw: as they came, int64 or float64, for whatever looks at single bits.
+        reals: the outputs as finite floats, to add and compare.
+        raw: the outputs as they came, int64 or float64, to look at single bits.
     """
 
     reals: Floats
@@ -60,31 +60,31 @@ class Outputs:
 
     @property
     def width(self) -> int:
-        """How many numbers an output has."""
+        """The number of numbers in an output."""
         return int(self.reals.shape[1])
 
     @classmethod
     def of(cls, table: npt.NDArray[Any], *, floating: bool) -> Outputs:
-        """Read a table of numbers with one output in each row.
+        """Read a table of numbers with one output per row.
 
-        Equal numbers become equal bits, whatever the type of the array that they came in: that is
-        no part of an output, and must not tell anything.
+        Equal numbers become equal bits, whatever the type of their array: the type is not part of
+        an output and must not reveal anything.
 
         Args:
             table: integers of any type, or floats.
-            floating: whether to read floats; without it all must be integers.
+            floating: whether to read floats; if not, all must be integers.
         """
         reals = _floats(table)
         if floating:
             raw: npt.NDArray[Any] = reals.copy()
         elif table.dtype == object:
-            # The last 64 bits of integers of any size, as int64 has them.
+            # The low 64 bits of integers of any size, as a signed int64.
             bits = [((int(each) + 2**63) % 2**64) - 2**63 for each in table.ravel().tolist()]
             raw = np.array(bits, dtype=np.int64).reshape(table.shape)
         else:
             raw = table.astype(np.int64)
         reals = np.clip(reals, -_HUGE, _HUGE)
-        # NaN is an output like any other: a number of its own, below all.
+        # NaN is an output like any other: a distinct number below all others.
         return cls(np.nan_to_num(reals, copy=False, nan=_NOT_A_NUMBER), raw)
 
 
@@ -93,9 +93,9 @@ class Score:
     """A number computed from an output.
 
     Attributes:
-        words: what it is, in plain words.
-        of: the score of each output.
-        members: for a handful of cells, each with its score.
+        words: description in plain words.
+        of: function that returns the score of each output.
+        members: the name and score of each cell, if there are only a few.
     """
 
     words: str
@@ -103,11 +103,11 @@ class Score:
     members: tuple[tuple[str, float], ...] = field(default=())
 
     def at_least(self, limit: float) -> str:
-        """What is said of a score from `limit`; nothing if there is none."""
+        """Words for "the score is at least `limit`"; empty if the limit is infinite."""
         return self._said(limit, lambda score: score >= limit, "at least")
 
     def at_most(self, limit: float) -> str:
-        """What is said of a score up to `limit`; nothing if there is none."""
+        """Words for "the score is at most `limit`"; empty if the limit is infinite."""
         return self._said(limit, lambda score: score <= limit, "at most")
 
     def _said(self, limit: float, inside: Callable[[float], bool], side: str) -> str:
@@ -119,12 +119,12 @@ class Score:
 
 
 def scores(first: Outputs, second: Outputs, rng: np.random.Generator) -> Iterator[Score]:
-    """Every score that is tried, learnt from these outputs where it must be.
+    """Every score to try; some are learnt from these outputs.
 
     Args:
-        first: outputs of the first data set; as many as of the second.
-        second: outputs of the second.
-        rng: gives random directions.
+        first: outputs on the first data set, as many as on the second.
+        second: outputs on the second data set.
+        rng: generator of random directions.
     """
     both = Outputs(
         np.concatenate([first.reals, second.reals]), np.concatenate([first.raw, second.raw])
@@ -157,7 +157,7 @@ _LAST: Final = "the log-ratio of the last binary digits of {}"
 
 @dataclass(frozen=True)
 class _Learner:
-    """Gives each cell the log-ratio of how often the two data sets fell into it, with caution."""
+    """Score each cell by the shrunken log-ratio of its counts under the two data sets."""
 
     first: Outputs
     second: Outputs
@@ -184,7 +184,7 @@ class _Learner:
 
 
 def _added(words: str, parts: list[Score]) -> Score:
-    """The sum of the scores of several numbers: the log-ratio, where their noise is independent."""
+    """The sum of scores of several numbers: the log-ratio of all, if their noise is independent."""
     return Score(words, lambda outputs: np.sum([part.of(outputs) for part in parts], axis=0))
 
 
@@ -193,7 +193,7 @@ def _bins(count: int) -> list[int]:
 
 
 def _binned(both: Outputs, axis: int, bins: int) -> Callable[[Outputs], Integers]:
-    """Bins of about equally many outputs each."""
+    """The bin of each output along an axis; bins hold about equally many of `both`."""
     edges = np.quantile(both.reals[:, axis], np.arange(1, bins) / bins, method="inverted_cdf")
     return lambda outputs: np.searchsorted(edges, outputs.reals[:, axis], side="right")
 
@@ -202,7 +202,7 @@ _REST: Final = -(2**63)
 
 
 def _values(both: Outputs) -> Callable[[Outputs], Integers]:
-    """Every value that is seen often is a cell of its own: categories, atoms, clipped ends."""
+    """A cell for every value that occurs often: categories, atoms, clipped ends."""
     cells, counts = np.unique(_identity(both), return_counts=True)
     common = cells[counts >= _COMMON]
 
@@ -214,21 +214,21 @@ def _values(both: Outputs) -> Callable[[Outputs], Integers]:
 
 
 def _identity(outputs: Outputs) -> Integers:
-    """A number for each distinct output; two that meet by chance are merely taken for one."""
+    """A hash of each output; two outputs that collide merely share a cell."""
     keys = outputs.raw
     if keys.dtype == np.float64:
-        # All that is not a number is one output, and so are the two zeros.
+        # All NaNs are one output, and so are the two zeros.
         keys = np.where(np.isnan(keys), np.nan, keys + 0.0).view(np.int64)
     if outputs.width == 1:
         return keys[:, 0]
     odd = np.random.default_rng(0).integers(2**62, size=outputs.width) * 2 + 1
-    return np.asarray((keys * odd).sum(axis=1))  # integers of 64 bits, which wrap
+    return np.asarray((keys * odd).sum(axis=1))  # 64-bit integers, which wrap around
 
 
 def _last_bits(axis: int, outputs: Outputs) -> Integers:
-    """Of an integer the last eight bits, of a float the place of its last binary digit.
+    """The last eight bits of an integer, or the place of the last binary digit of a float.
 
-    Noise on a lattice that is not that of the data, and noise in floating point, show here.
+    This exposes noise on another lattice than the data, and noise in floating point.
     """
     raw = outputs.raw[:, axis]
     if raw.dtype == np.int64:
@@ -246,7 +246,7 @@ def _along(direction: Floats, outputs: Outputs) -> Floats:
 def _directions(
     first: Outputs, second: Outputs, rng: np.random.Generator
 ) -> Iterator[tuple[str, Floats]]:
-    """Straight ways through the outputs: axes, sums and differences of two, and others."""
+    """Directions to project on: axes, sums and differences of two, random ones and others."""
     width = first.width
     axes = _telling(first, second)
     unit = np.eye(width)
@@ -269,7 +269,7 @@ def _directions(
 
 
 def _telling(first: Outputs, second: Outputs) -> list[int]:
-    """The axes, those first on which the two data sets differ most."""
+    """The axes, starting with those on which the two data sets differ most."""
     middle = np.median(np.concatenate([first.reals, second.reals]), axis=0)
     above = (first.reals > middle).mean(axis=0) - (second.reals > middle).mean(axis=0)
     order: list[int] = np.argsort(-np.abs(above), kind="stable").tolist()
@@ -277,13 +277,13 @@ def _telling(first: Outputs, second: Outputs) -> list[int]:
 
 
 def _spread(first: Outputs, second: Outputs) -> Floats:
-    """How widely each number is spread, by its quartiles; 1 where it is constant."""
+    """The interquartile range of each number; 1 where it is 0."""
     low, high = np.quantile(np.concatenate([first.reals, second.reals]), [0.25, 0.75], axis=0)
     return np.where(high > low, np.maximum(high - low, _NARROWEST), 1.0)
 
 
 def _boxes(both: Outputs, axes: list[int]) -> Callable[[Outputs], Integers]:
-    """A k-d tree: boxes of about equally many outputs, cut in half along one axis after another."""
+    """The box of each output in a k-d tree, split at medians along one axis after another."""
     depth = max(1, min(_DEEPEST, int(math.log2(len(both) / _FEWEST))))
     cuts: list[tuple[int, Floats]] = []
     box = np.zeros(len(both), dtype=np.int64)

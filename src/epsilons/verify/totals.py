@@ -1,8 +1,8 @@
-"""How far the totals of a mechanism move when one person changes, on data sets made at random.
+"""Check the sensitivity of a mechanism's totals on random pairs of neighbouring data sets.
 
-A mechanism declares how far a person moves what it adds noise to. Here its own `total` is called,
-on random tallies and on their neighbours: one person is replaced, or comes, or goes, from anywhere
-to anywhere and often from one end to the other.
+A mechanism declares how far a person moves the total that it adds noise to. This module calls its
+own `total` on random tallies and on their neighbours: one person is replaced, added or removed,
+with random values and often from one end of the range to the other.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _RUNGS: Final = 12
 
 
 def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
-    """How many pairs of neighbours were tried, and on how many a total moved too far.
+    """The number of pairs of neighbours tried, and of those whose total moved too far.
 
     Args:
-        mechanism: of one of the kinds in `TOTALS`.
-        chance: what the data sets are made from.
+        mechanism: a mechanism of one of the kinds in `TOTALS`.
+        chance: generator of the data sets.
     """
     tried = wrong = 0
     for allowed in TOTALS[mechanism.kind](mechanism, chance):
@@ -39,22 +39,22 @@ def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
 
 
 def a_total(mechanism: Any, chance: Random) -> Any:
-    """The total of some data set, as a release would hand it to `draw`."""
+    """The total of a random data set, in the form in which a release passes it to `draw`."""
     return _SOME[mechanism.kind](mechanism, chance)
 
 
 def _tally(**given: Any) -> SimpleNamespace:
-    """A tally, as far as a mechanism looks at it: levels, counts and cells, or sums and squares."""
+    """A tally with the fields that a mechanism reads: levels, counts, cells, sums or squares."""
     return SimpleNamespace(**given)
 
 
 def _halves(*sums: Any) -> SimpleNamespace:
-    """The tally of several sums: each has two cells, of which the first alone is a part of it."""
+    """The tally of several sums. Each has two cells, and only the first is read."""
     return _tally(cells=np.stack([each for own in sums for each in (own, -own)], axis=1))
 
 
 def _share(chance: Random, whole: int) -> int:
-    """Nothing, all, or something between."""
+    """0, `whole`, or a random integer between, each with probability 1/3."""
     return (0, whole, int(chance.integers(whole + 1)))[chance.integers(3)]
 
 
@@ -62,7 +62,7 @@ def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         sums = _sums(mechanism, chance)
-        # One person is taken out of their level, and comes back as two others.
+        # Remove one person of the level, and add two different replacements.
         rest = min(int(sums[level]), (max(int(mechanism.counts[level]), 1) - 1) * grid)
         ends = [0, grid] if chance.random() < 0.5 else [_share(chance, grid), _share(chance, grid)]
         first, second = sums.copy(), sums.copy()
@@ -73,14 +73,14 @@ def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Of every level nothing, all, or something between."""
+    """A random sum for every level: 0, the largest possible, or something between."""
     most = np.asarray(mechanism.counts, dtype=np.int64) * int(mechanism.grid)
     some = chance.integers(most, endpoint=True)
     return np.choose(chance.integers(3, size=len(most)), [np.zeros_like(most), most, some])
 
 
 def _several(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """A person who may move all of the sums at once, each by all of the grid."""
+    """Replace a person who may move all sums at once, each by the entire grid."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         pairs: list[list[Any]] = [[], []]
@@ -100,7 +100,7 @@ def _several_sums(mechanism: Any, chance: Random) -> tuple[npt.NDArray[np.int64]
 
 
 def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """A person and another in their place, who need not be at an end: there squares are alike."""
+    """Replace a person by another, not only at the ends: squares are equal there."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         rest = _people(mechanism, chance)
@@ -116,7 +116,7 @@ def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _people(mechanism: Any, chance: Random) -> list[npt.NDArray[np.int64]]:
-    """Sums of all levels, and of squares that such people could have: everyone in one place."""
+    """Sums and sums of squares of all levels, with everyone of a level at one value."""
     grid = int(mechanism.grid)
     counts = np.maximum(np.asarray(mechanism.counts, dtype=np.int64) - 1, 0)
     places = [_share(chance, grid) for _ in counts]
@@ -140,14 +140,14 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """As `_cells`, of all people that there are: the sum over the cells stays as it is."""
+    """Like `_cells`, with all people, so the sum over the cells must not change."""
     shape = (len(mechanism.weights), int(mechanism.cells))
     most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
     sums = _everyone(mechanism, chance)
     for trial, level in enumerate(_levels(mechanism, chance, shape[0])[:most]):
         if trial % _AGAIN == 0:
             sums = _everyone(mechanism, chance)
-        # One person is taken out of a cell that has one, and comes back as two others.
+        # Remove one person from a cell that has one, and add two different replacements.
         there = np.flatnonzero(sums[level] >= int(mechanism.reach))
         first, second = sums.copy(), sums.copy()
         for each in (first, second):
@@ -161,7 +161,7 @@ def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Whole people, all that there are: a hundred of a level anywhere, the others in one cell."""
+    """Cells with all people: up to a hundred of each level at random, the others in one cell."""
     sums = np.zeros((len(mechanism.weights), int(mechanism.cells)), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):
         places = chance.integers(sums.shape[1], size=min(count, _PEOPLE))
@@ -172,7 +172,7 @@ def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Whole people in random cells, as many as there are at most, but a hundred of a level."""
+    """Cells with people at random: all but one of each level, at most a hundred."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):
@@ -182,7 +182,7 @@ def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _spread(sums: Any, row: int, mechanism: Any, chance: Random) -> None:
-    """Add one person: all of them in one cell, or shared by two."""
+    """Add one person, entirely in one cell or split between two."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     part = _share(chance, reach)
     for size in (part, reach - part):
@@ -210,7 +210,7 @@ def _cell_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
 
 
 def _two_sums(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """The count moves by the weight exactly, and the sum with it, by something up to that."""
+    """Add a person: the count moves by exactly their weight, the sum by 0 up to their weight."""
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
     for rungs, level in _ladders(mechanism, chance):
@@ -235,7 +235,7 @@ def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
 
 
 def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """A person is counted once, in their cell, or nowhere."""
+    """Add a person: they are counted once, in their cell, or nowhere."""
     for rungs, level in _ladders(mechanism, chance):
         levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
         before = mechanism.total(_tally(levels=levels, counts=counts))
@@ -248,7 +248,7 @@ def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """A person of one group and another in their place: no other group has another total."""
+    """Replace a person of one group: the totals of all other groups must not change."""
     there = [at for at, part in enumerate(mechanism.parts) if part is not None]
     for trial in range(min(_MOST, max(3, _WORK // len(mechanism.parts) // 16))):
         group = there[trial] if trial < len(there) else int(chance.choice(there))
@@ -269,7 +269,7 @@ def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _groups(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Of every level of every group nothing, all, or something between."""
+    """Random sums for every level of every group: see `_sums`."""
     sums = np.zeros((len(mechanism.levels), len(mechanism.parts)), dtype=np.int64)
     for group, part in enumerate(mechanism.parts):
         if part is not None:
@@ -279,7 +279,7 @@ def _groups(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
-    """The levels whose people are moved: all, and some again, if there are few."""
+    """The levels to test: a random sample of those with people, or all, repeated, if few."""
     there = [i for i in range(count) if int(mechanism.counts[i]) > 0]
     if len(there) <= _MOST // 8:
         return (there * (_MOST // max(len(there), 1)))[:_MOST]
@@ -287,7 +287,7 @@ def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
 
 
 def _ladders(mechanism: Any, chance: Random) -> Iterator[tuple[Any, int]]:
-    """Some rungs on which people stand, and the one whose person comes."""
+    """Pairs of occupied rungs of the budget ladder and the rung of the person who is added."""
     count = len(mechanism.levels)
     for trial in range(_MOST // 2):
         rungs = np.unique(chance.integers(count, size=_RUNGS))

@@ -1,4 +1,4 @@
-"""What a checker says: losses beside budgets, and what was compared of a mechanism."""
+"""Results of the checkers: privacy losses next to budgets, and comparisons of draws and totals."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from epsilons.errors import PrivacyError
 __all__ = ["Comparison", "Draws"]
 
 
-# What a checker says: everyone's loss beside their budget.
+# Everyone's privacy loss next to their budget.
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The loss of a person of each level, next to their budget.
+    """The privacy loss of a person at each budget level, next to their budget.
 
     Attributes:
-        budgets: ε of each level, exactly the float64 that was given; math.inf for public.
-        losses: the largest log-ratio of probabilities that a person of the level can cause: an
-            exact rational, or a certified upper bound where people are sampled; math.inf if the
-            mechanism hides nothing of them.
+        budgets: ε of each level, exactly the float64 that was given; math.inf for public values.
+        losses: the largest log-ratio of output probabilities that a person of the level can cause:
+            an exact rational, or a certified upper bound where people are sampled; math.inf if the
+            mechanism does not protect them.
         exact: whether the losses are exact.
-        neighbours: what counts as a change of one person: "replace" (of their value), "add-remove"
-            (they come or go), or "local" (of their value, before anyone else sees it).
+        neighbours: how neighbouring data sets differ: "replace" (one person's value changes),
+            "add-remove" (one person is added or removed), or "local" (one person's value changes,
+            and only their randomized report leaves them).
     """
 
     budgets: tuple[Fraction | float, ...]
@@ -37,11 +38,11 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody loses more than their budget."""
+        """Whether nobody's privacy loss exceeds their budget."""
         return all(loss <= budget for loss, budget in zip(self.losses, self.budgets, strict=True))
 
     def require(self) -> Verdict:
-        """Return this verdict if everyone is protected.
+        """Return this verdict if everyone's budget is kept.
 
         Raises:
             PrivacyError: the mechanism spends more than somebody's budget.
@@ -76,10 +77,10 @@ class Verdict:
 
 
 def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
-    """The budgets exactly as they are stored, ∞ as a float.
+    """The budgets as exact fractions of their float64 values; ∞ stays a float.
 
     Raises:
-        PrivacyError: one of them is not a number from 0.
+        PrivacyError: there is no budget, or one is NaN or negative.
     """
     budgets = [float(level) for level in levels]
     if not budgets or any(math.isnan(each) or each < 0.0 for each in budgets):
@@ -87,7 +88,7 @@ def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
     return tuple(each if math.isinf(each) else Fraction(each) for each in budgets)
 
 
-# What was compared of a mechanism, and what was found.
+# Comparisons of a mechanism's draws and totals with what it declares.
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,10 @@ class Comparison:
     """One comparison.
 
     Attributes:
-        subject: of what.
-        trials: how many draws, or pairs of neighbours.
-        chance: for draws, how likely what was seen, or anything stranger, is if all is right, at
-            most; for totals 1 if none moved too far, else 0.
+        subject: what was compared.
+        trials: number of draws, or of pairs of neighbouring data sets.
+        chance: for draws, a p-value: an upper bound on the probability of a result at least as
+            extreme if the mechanism is correct. For totals, 1 if none moved too far, else 0.
     """
 
     subject: str
@@ -108,12 +109,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Draws:
-    """What was compared, and what was found.
+    """The comparisons of a mechanism's draws and totals with what it declares.
 
     Attributes:
         checks: the comparisons.
-        unchecked: what cannot be drawn without people, in words.
-        error: the largest probability that a correct mechanism fails, over all checks together.
+        unchecked: descriptions of what cannot be drawn without people's data.
+        error: upper bound on the probability that a correct mechanism fails any of the checks.
     """
 
     checks: tuple[Comparison, ...]
@@ -122,12 +123,12 @@ class Draws:
 
     @property
     def limit(self) -> float:
-        """A check fails if its probability is not above this: its part of the error."""
+        """A check fails if its p-value is at most this: an equal share of `error` (Bonferroni)."""
         return self.error / len(self.checks)
 
     @property
     def passes(self) -> bool:
-        """Whether everything is as declared, as far as could be seen. It is evidence, not proof."""
+        """Whether no check found a difference from the declaration: evidence, not proof."""
         return all(check.chance > self.limit for check in self.checks)
 
     def require(self) -> Draws:

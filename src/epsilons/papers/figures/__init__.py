@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers, reproduced from the public names of this package."""
+"""Reproduce every table and figure of the five papers with the public functions of this package."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ ARTEFACTS: tuple[Artefact, ...] = (
     *correlated.ARTEFACTS,
     *gaussian.ARTEFACTS,
 )
-"""All of them, paper by paper."""
+"""All tables and figures, paper by paper."""
 
 __all__ = ["ARTEFACTS", "Artefact", "ExperimentRun", "Result", "chosen", "reproduce"]

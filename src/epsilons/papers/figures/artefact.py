@@ -1,4 +1,4 @@
-"""What a reproduced table or figure is, the pictures that they share, and the papers' words."""
+"""Reproduced tables and figures: their types, shared charts, and the papers' assumptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 __all__ = ["REGIMES"]
 
 
-# What a reproduced table or figure is: numbers, a picture, and words on what differs.
+# A reproduced table or figure: numbers, a chart, and words on how it differs from the print.
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
@@ -18,12 +18,12 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class ExperimentRun:
-    """How an experiment is to be run.
+    """Settings of an experiment.
 
     Attributes:
-        quick: whether fewer trials are enough.
-        seed: of everything that is drawn.
-        progress: told of each item of work before it is begun, as (done, of).
+        quick: whether to run fewer trials.
+        seed: seed of all draws.
+        progress: called with (done, total) before each item of work, and at the end.
     """
 
     quick: bool
@@ -31,11 +31,11 @@ class ExperimentRun:
     progress: Callable[[int, int], None] = lambda done, total: None  # noqa: ARG005
 
     def trials(self, full: int, quick: int) -> int:
-        """How many trials to make."""
+        """The number of trials: `quick` or `full`."""
         return quick if self.quick else full
 
     def each(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Go through items of work, and tell of each."""
+        """Iterate over items of work, and report progress."""
         work: Sequence[Item] = list(items)
         for done, item in enumerate(work):
             self.progress(done, len(work))
@@ -45,13 +45,13 @@ class ExperimentRun:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What an experiment found.
+    """The result of an experiment.
 
     Attributes:
-        rows: one dictionary for each line of its table, all with the same keys.
-        words: what was printed, what is ours, where and why they differ: a few sentences.
-        bounds: keys (lower bound, measured error, its standard error): the first must not be larger
-            than the second, but for chance.
+        rows: one dictionary per line of its table, all with the same keys.
+        words: a few sentences on what was printed, what we find, and why they differ.
+        bounds: triples of keys (lower bound, measured error, its standard error): the first must
+            not exceed the second, apart from chance.
     """
 
     rows: list[Row]
@@ -65,9 +65,9 @@ class Artefact:
 
     Attributes:
         name: "paper/table-1" or "paper/figure-3a".
-        title: what it shows.
+        title: a short description.
         run: the experiment.
-        plot: a picture of its rows, by Altair (which it is handed).
+        plot: function from the Altair module and the rows to a chart.
     """
 
     name: str
@@ -77,11 +77,11 @@ class Artefact:
 
     @property
     def paper(self) -> str:
-        """The paper that it is from."""
+        """The name of its paper."""
         return self.name.split("/")[0]
 
 
-# The pictures that experiments share.
+# Charts that experiments share.
 
 WIDTH, HEIGHT = 440, 300
 
@@ -96,7 +96,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Any:
-    """One line for each value of a column."""
+    """A line chart with one line for each value of the column `by`."""
     scale_x = alt.Scale(type="log" if log_x else "linear", nice=False)
     scale_y = alt.Scale(type="log" if log_y else "linear", zero=not log_y)
     return (
@@ -112,7 +112,7 @@ def lines(
 
 
 def heat(alt: Any, rows: list[Row], x: str, y: str, colour: str) -> Any:
-    """A map of a number over two others, each a grid of values."""
+    """A heat map of a number over a grid of two others."""
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_rect()
@@ -126,7 +126,7 @@ def heat(alt: Any, rows: list[Row], x: str, y: str, colour: str) -> Any:
 
 
 def bars(alt: Any, rows: list[Row], x: str, y: str, by: str, *, log_y: bool = False) -> Any:
-    """Bars in groups."""
+    """Points in groups, with colours and shapes for the column `by`."""
     scale = alt.Scale(type="log" if log_y else "linear")
     return (
         alt.Chart(alt.Data(values=rows))
@@ -141,7 +141,7 @@ def bars(alt: Any, rows: list[Row], x: str, y: str, by: str, *, log_y: bool = Fa
     )
 
 
-# The words of the papers for what is true of data, and what stands for them here.
+# The papers' names for assumptions about the data, as arguments of this package.
 
 REGIMES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
@@ -150,4 +150,4 @@ REGIMES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "correlated": MappingProxyType({"about": "people", "related": True}),
     }
 )
-"""The arguments that stand for a word of the papers."""
+"""For each assumption of the papers, the equivalent arguments."""

@@ -26,11 +26,11 @@ from epsilons.results.report import table
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def reproduce(what: str | None, quick: bool, out: Path, seed: int, as_json: bool) -> None:
-    """Reproduce tables and figures of the five papers, each beside what was printed.
+    """Reproduce tables and figures of the five papers, next to the printed numbers.
 
-    Without an argument nothing is run: what there is is listed.
+    Without an argument, list the tables and figures and run nothing.
 
-    What is already in the folder for the same settings is kept: a run that was stopped goes on.
+    Results in the folder with the same settings are kept, so a stopped run continues.
     """
     if what is None:
         click.echo(_listed(as_json))
@@ -45,7 +45,7 @@ def reproduce(what: str | None, quick: bool, out: Path, seed: int, as_json: bool
 
 
 def _listed(as_json: bool) -> str:
-    """What there is to reproduce."""
+    """The list of tables and figures, as a table or as JSON."""
     if as_json:
         there = [{"name": each.name, "title": each.title} for each in ARTEFACTS]
         return json.dumps({"artefacts": there}, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The people, the lines and the rules of paper *correlated*, and how far off each rule is."""
+"""The data, table lines and rules of paper *correlated*, and the error of each rule."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from epsilons.types import Floats
 
 # The people of paper *correlated*: stand-ins by stated recipes, and real ones from a package.
 #
-# The salaries of the University of California and the cancers of Colorado cannot be had here, and
-# the synthetic data are not described. What is known of them: sizes, numbers of bins, two laws of
-# budgets (Appendix B), and one thing more, which the tables give away. UNI adds Laplace noise of
-# scale 2/(n·min ε), or 1/(n·min ε) to a mean, and nothing else, so its printed error tells the
-# smallest budget: see `smallest`. Where the law of budgets is not stated, it is chosen here so that
-# UNI has the printed error, and for correlated data PROP, too. The columns of the other algorithms
-# are then a test of the recipe, and of us.
+# The salaries of the University of California and the cancers of Colorado are not available here,
+# and the paper does not describe its synthetic data. Known are the sizes, the numbers of bins, and
+# two distributions of budgets (Appendix B). The tables reveal one more fact: UNI only adds Laplace
+# noise of scale 2/(n·min ε), or 1/(n·min ε) for a mean, so its printed error reveals the smallest
+# budget: see `smallest`. Where the distribution of budgets is not stated, it is chosen here to give
+# UNI the printed error, and for correlated data also PROP. The columns of the other algorithms then
+# test the recipe, and our code.
 
 Generator = np.random.Generator
 
@@ -36,9 +36,9 @@ class Population:
     """Everyone's value and budget.
 
     Attributes:
-        values: a category from 0, or a number in [0, 1].
-        epsilon: the budgets.
-        cells: how many categories there are; 0 for numbers.
+        values: indices of categories, or numbers in [0, 1].
+        epsilon: budgets ε.
+        cells: number of categories; 0 for numbers.
     """
 
     values: npt.NDArray[Any]
@@ -57,10 +57,10 @@ Recipe = Callable[[Generator], Population]
 
 
 def smallest(mean_square: float, n: int, cells: int = 0) -> float:
-    """The smallest budget that a printed mean squared error of UNI stands for.
+    """The smallest budget that follows from a printed mean squared error of UNI.
 
-    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Cutting to [0, 1] is left out, so it holds for small errors only.
+    The largest of k independent |Laplace| of scale s has mean square s²·((Σ1/i)² + Σ1/i²),
+    i = 1, …, k. Clipping to [0, 1] is ignored, so this holds for small errors only.
     """
     inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
     unit = float(inverse.sum() ** 2 + inverse @ inverse)
@@ -68,19 +68,20 @@ def smallest(mean_square: float, n: int, cells: int = 0) -> float:
 
 
 SALARIES = ((0.3, 20_000.0, 0.8), (0.5, 70_000.0, 0.4), (0.2, 150_000.0, 0.5))
-"""Share, median and logarithmic spread: part-time and students, staff, faculty and physicians."""
+"""Share, median and log standard deviation of three groups: part-time workers and students, staff,
+faculty and physicians."""
 
 BRACKET, LARGEST = 25_000.0, 4_000_000.0
-"""The width in dollars of eleven of the twelve brackets, and the declared range of a salary."""
+"""The width in dollars of eleven of the twelve brackets, and the upper bound of a salary."""
 
 CANCERS = (0.22, 0.18, 0.13, 0.10, 0.10, 0.07, 0.06, 0.05, 0.05, 0.04)
-"""Ten kinds, uneven as kinds of cancer are; not the shares of any year or place."""
+"""Shares of ten kinds of cancer, realistically uneven, but made up."""
 
 
 def central_bins(
     source: Generator, cells: npt.NDArray[Any], k: int, *, reach: float, width: float = 3.0
 ) -> npt.NDArray[np.float64]:
-    """Budgets of which the central bins have the largest.
+    """Budgets that are largest in the central bins.
 
     log ε = −reach·|i − (k+1)/2| / ((k−1)/2) + U[−width, width] for bin i of 1, …, k. Appendix B.1
     has −|i − 6.5| for 12 bins: reach 5.5.
@@ -91,7 +92,7 @@ def central_bins(
 
 
 def any_bins(source: Generator, n: int, *, width: float) -> npt.NDArray[np.float64]:
-    """Budgets that say nothing of the data: log ε ~ U[−width, width]."""
+    """Budgets that are independent of the data: log ε ~ U[−width, width]."""
     return np.exp(source.uniform(-width, width, n))
 
 
@@ -102,7 +103,7 @@ def _pay(source: Generator, n: int) -> npt.NDArray[np.float64]:
 
 
 def bracket(pay: npt.NDArray[np.float64], width: float) -> npt.NDArray[np.int64]:
-    """One of twelve brackets: eleven of a width, and one for all above them."""
+    """The index of one of twelve brackets: eleven of the same width, and one above them."""
     return np.minimum(pay // width, 11.0).astype(np.int64)
 
 
@@ -136,7 +137,7 @@ def bins(k: int, *, reach: float, width: float, n: int = 10_000) -> Recipe:
 
 
 def shuffled_bins(k: int, *, width: float, n: int = 10_000) -> Recipe:
-    """People spread evenly over k bins; budgets say nothing of them."""
+    """People spread evenly over k bins, with independent budgets."""
 
     def people(source: Generator) -> Population:
         return Population(source.integers(0, k, n), any_bins(source, n, width=width), k)
@@ -157,10 +158,10 @@ def shuffled_numbers(source: Generator) -> Population:
 
 
 WEEK, RICHEST = 200.0, 5_000.0
-"""Dollars a week: the width of eleven of the twelve brackets, and the declared range."""
+"""Dollars a week: the width of eleven of the twelve brackets, and the upper bound."""
 
 SCHOOLS = (9, 10, 11, 12, 13, 14, 16)
-"""Years of school that the census tells apart."""
+"""The years of school that the census distinguishes."""
 
 
 def census() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
@@ -206,7 +207,7 @@ def census_shuffled_incomes(source: Generator) -> Population:
     return Population(np.minimum(pay / RICHEST, 1.0), any_bins(source, len(pay), width=5.0))
 
 
-# The lines of Tables 4 and 5 of paper *correlated*, and what is printed there.
+# The lines of Tables 4 and 5 of paper *correlated*, with the printed numbers.
 
 LETTERS = {"correlated": "C", "shuffled": "U", "pac": "P", "mse": "E"}
 """The paper's letters: correlated or uncorrelated people, PAC error or mean squared error."""
@@ -234,17 +235,17 @@ PRINTED = {
     ("10000, mean", "U", "P"): (0.008, 0.001, 0.004, 0.027, 0.110, 0.086),
     ("10000, mean", "U", "E"): (4e-5, 3e-7, 5e-6, 1e-4, 0.003, 0.002),
 }
-"""Tables 4 and 5. The names of the last six have ", mean" here, to tell them from the others."""
+"""Tables 4 and 5. The last six names end in ", mean" here, to distinguish them from the others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One line of a table, for both errors.
+    """One line of a table, for both kinds of error.
 
     Attributes:
-        name: of the data.
-        recipe: how the data are made.
-        assume: what is true of them, in the word of the paper.
+        name: name of the data.
+        recipe: function that generates the data.
+        assume: the paper's name for the assumption, a key of `REGIMES`.
     """
 
     name: str
@@ -252,7 +253,7 @@ class Case:
     assume: str
 
     def printed(self, loss: str, algorithm: str) -> float | str:
-        """What the paper has; empty where it has nothing."""
+        """The printed number; empty if there is none."""
         row = PRINTED.get((self.name, LETTERS[self.assume], LETTERS[loss]))
         column = algorithm.replace("HPM", "HPF")
         return row[ALGORITHMS.index(column)] if row and column in ALGORITHMS else ""
@@ -281,24 +282,24 @@ REAL = (
 )
 
 
-# How far off rules are on given people, over many trials: ours, and two as the paper has them.
+# The errors of rules on given people over many trials: ours, and two as printed in the paper.
 #
-# Correlated people stay as they are, so only the noise differs between trials. Shuffled people are
+# Correlated people are fixed, so only the noise differs between trials. Shuffled people are
 # permuted in each trial, the same way for every rule.
 
 CONFIDENCE = 0.95
 
 _LOCAL_GRID = 2.0**30
-"""The steps of the unit range on which `local.Mean` sends numbers."""
+"""The number of grid steps in the unit range of `local.Mean`."""
 
 
 @dataclass(frozen=True)
 class WantedRule:
-    """What is assumed of people, and which error is to be small.
+    """An assumption about the data, and the error to minimize.
 
     Attributes:
-        assume: the word of the paper, a key of `REGIMES`.
-        loss: "mse" or "pac", at a confidence of 95 %.
+        assume: the paper's name for the assumption, a key of `REGIMES`.
+        loss: "mse" or "pac", at confidence 95 %.
     """
 
     assume: str
@@ -310,7 +311,7 @@ class WantedRule:
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
     def loss_of(self, people: Population) -> Any:
-        """The same in our words: the mean square of the paper is of the largest error of cells."""
+        """Our name for the loss: the paper's mean square is that of the largest error of cells."""
         return "largest" if people.cells and self.loss == "mse" else self.loss
 
     def summary(self, errors: Floats) -> tuple[float, float]:
@@ -325,7 +326,7 @@ class WantedRule:
 
 
 def rules_of(people: Population, goal: WantedRule) -> dict[str, str]:
-    """The rules that are compared, by their names in the paper, or ours."""
+    """The rules to compare: their names in tables, and our method names."""
     family = "hpf" if people.cells else "hpm"
     return {
         family.upper(): f"{family}-{goal.variant}",
@@ -339,7 +340,7 @@ def rules_of(people: Population, goal: WantedRule) -> dict[str, str]:
 
 
 def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
-    """One release by a rule: it has the mechanism that all trials are drawn from, and the risk."""
+    """One release by a rule, with its risk and the mechanism for all trials."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
         **REGIMES[goal.assume],
@@ -358,7 +359,7 @@ def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
 
 
 def least(people: Population, goal: WantedRule) -> float:
-    """The risk that no method stays below for all data: of these budgets, not of these data."""
+    """The lower bound on the worst-case risk of any method with these budgets, over all data."""
     found = theory.least_error(
         people.epsilon,
         statistic="frequencies" if people.cells else "mean",
@@ -371,11 +372,11 @@ def least(people: Population, goal: WantedRule) -> float:
 
 
 def hardest(people: Population, goal: WantedRule, mechanism: Any) -> Population:
-    """Data that are as hard as any for a mechanism, with the same budgets.
+    """Data that are hard for a mechanism, with the same budgets.
 
-    Correlated: all whose weight is too small are in one category, or at one end of the range, and
-    all others in another: the worst case of every rule. Shuffled: half of the people are in one
-    category or at one end, and half in another; for a mean nothing is worse.
+    Correlated: everyone with a weight below 1/n is in one category, or at one end of the range, and
+    everyone else in another. This is the worst case of every rule. Shuffled: half of the people are
+    in one category or at one end, and half in another; for a mean this is the worst case.
     """
     n = len(people.values)
     if goal.assume == "correlated":
@@ -398,12 +399,12 @@ def central_errors(
     """The errors of mechanisms over the same trials, one array for each.
 
     Args:
-        people: everyone.
-        goal: whether people are permuted.
-        mechanisms: of releases.
-        trials: how many.
-        seed: of everything that is drawn.
-        cut: whether estimates are cut to [0, 1], as in Algorithms 1 and 2.
+        people: the data.
+        goal: its assumption says whether people are permuted.
+        mechanisms: mechanisms of releases.
+        trials: number of trials.
+        seed: seed of all draws.
+        cut: whether estimates are clipped to [0, 1], as in Algorithms 1 and 2.
     """
     weights, keeps, noises = [], [], []
     for mechanism in mechanisms:
@@ -419,7 +420,7 @@ def central_errors(
     for trial, values in enumerate(_orders(people, goal, trials, seed)):
         for k, (weight, keep) in enumerate(zip(weights, keeps, strict=True)):
             if keep is not None:
-                # Who is not kept is in no category, or counts as the middle of the range.
+                # A person who is not kept is in no category, or counts as the middle of the range.
                 stays = weight * (coins.random(len(keep)) < keep)
                 middle = 0.0 if people.cells else 0.5
                 sums[k][trial] = _weighed(people, values - middle, stays)
@@ -431,10 +432,10 @@ def central_errors(
 
 
 def sampling_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
-    """SM as the paper has it: t is the largest budget, and the mean of those who stay is published.
+    """The errors of SM as printed: t is the largest budget, and the sample's mean is published.
 
-    A simulation in floating point and not a private release: `papers.sampled_mean` is that, and
-    it chooses the best t.
+    This is a simulation in floating point, not a private release. For that, use
+    `papers.sampled_mean`, which chooses the best t.
     """
     source = np.random.default_rng([seed, 2])
     epsilon, limit = people.epsilon, float(people.epsilon.max())
@@ -449,9 +450,9 @@ def sampling_errors(people: Population, goal: WantedRule, *, trials: int, seed: 
 
 
 def local_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
-    """LDP of Appendix L: k-RAPPOR for categories, Laplace noise for numbers, the paper's weights.
+    """The errors of LDP of Appendix L: k-RAPPOR for categories, Laplace noise for numbers.
 
-    The weights are those for the PAC error: Appendix L has no others.
+    The weights are the paper's for the PAC error: Appendix L has no others.
     """
     source, epsilon = ep.Seeded(seed + 2), people.epsilon
     mechanism: Any
@@ -474,7 +475,7 @@ def local_errors(people: Population, goal: WantedRule, *, trials: int, seed: int
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What one algorithm did on one line: its errors, and the worst that it promises."""
+    """The errors of one algorithm on one line, and its guaranteed worst case."""
 
     goal: WantedRule
     algorithm: str
@@ -482,9 +483,9 @@ class Measured:
     worst: float | str
 
 
-@lru_cache(maxsize=32)  # tables and figures show the same people, and the same trials
+@lru_cache(maxsize=32)  # tables and figures share people and trials
 def releases(case: Case, seed: int) -> tuple[Population, tuple[tuple[WantedRule, str, Any], ...]]:
-    """The people of a line, and one release by every rule for both errors."""
+    """The people of a line, and one release by every rule for each kind of error."""
     people = case.recipe(np.random.default_rng(seed))
     plans = [
         (goal, name, release_of(people, goal, rule))
@@ -496,13 +497,13 @@ def releases(case: Case, seed: int) -> tuple[Population, tuple[tuple[WantedRule,
 
 @lru_cache(maxsize=32)
 def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...]:
-    """The errors of all algorithms on one line, for both errors.
+    """The errors of all algorithms on one line, for both kinds of error.
 
     Args:
         case: the line.
-        trials: of algorithms that need the people once.
-        few: of LDP, which randomizes everyone in every trial.
-        seed: of people and trials.
+        trials: number of trials of all algorithms except LDP.
+        few: number of trials of LDP, which randomizes everyone in every trial.
+        seed: seed of people and trials.
     """
     people, plans = releases(case, seed)
     goals = list(dict.fromkeys(goal for goal, _, _ in plans))
@@ -520,7 +521,7 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...
 
 
 def _local_weights(people: Population, goal: WantedRule) -> Floats:
-    """The minimizer of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as Appendix L has it."""
+    """The minimizer of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as in Appendix L."""
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
     near = _normed(1.0 / (n + noise))
@@ -537,12 +538,12 @@ def _normed(weights: Floats) -> Floats:
 
 
 def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
-    """Everyone's level: budgets that are nearly alike share the smallest of them."""
+    """The index of everyone's level; nearly equal budgets share the smallest of them."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 
 def _weights(mechanism: Any, people: Population) -> Floats:
-    """Everyone's weight, the expected one where coins are tossed."""
+    """Everyone's weight; the expected weight if people are sampled."""
     return np.asarray(mechanism.weighing.weights[_level_of(mechanism, people)])
 
 
@@ -550,14 +551,14 @@ def _weighed(people: Population, values: npt.NDArray[Any], weights: Floats) -> F
     if people.cells:
         cells = values.astype(np.int64, copy=False)
         return np.asarray(np.bincount(cells, weights, people.cells), dtype=np.float64)
-    # Not `@`: threads would wait for one another longer than they work.
+    # Not `@`: its threads would spend more time synchronizing than computing.
     return np.array([np.einsum("i,i->", weights, values)])
 
 
 def _orders(
     people: Population, goal: WantedRule, trials: int, seed: int
 ) -> Iterator[npt.NDArray[Any]]:
-    """The values of everyone in each trial."""
+    """Everyone's values in each trial, permuted if the assumption is "shuffled"."""
     source = np.random.default_rng([seed, 1])
     for _ in range(trials):
         if goal.assume == "shuffled":
@@ -567,6 +568,6 @@ def _orders(
 
 
 def _off(people: Population, estimates: Floats, *, cut: bool) -> Floats:
-    """The largest error over cells."""
+    """The largest error over cells, in each trial."""
     shown = np.clip(estimates, 0.0, 1.0) if cut else estimates
     return np.asarray(np.abs(shown - people.truth).max(axis=1))

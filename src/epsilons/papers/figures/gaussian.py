@@ -1,4 +1,4 @@
-"""Paper *gaussian*: it prints no experiments, so these are the ones its reader would want."""
+"""Paper *gaussian*: it has no experiments, so these are ones that a reader would want."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from epsilons.papers.figures.artefact import REGIMES, Artefact, ExperimentRun, R
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0
-"""How many deviations the range has that the oracle knows."""
+"""Half-width, in standard deviations, of the range that the oracle knows."""
 
 
 def log_uniform(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Budgets between 0.1 and 1."""
+    """Budgets, log-uniform between 0.1 and 1."""
     return np.asarray(10.0 ** rng.uniform(-1.0, 0.0, n))
 
 
 def errors(
     n: int, budgets: Any, method: Any, runs: int, seed: int, neighbours: Any = "replace"
 ) -> npt.NDArray[np.float64]:
-    """The errors of many releases, in units of σ; NaN where it was refused beforehand."""
+    """The errors of many releases, in units of σ; NaN where the budgets were refused."""
     found = []
     for trial in range(runs):
         rng = np.random.default_rng([seed, trial])

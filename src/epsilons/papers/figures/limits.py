@@ -1,4 +1,4 @@
-"""Paper *limits*: what personal budgets buy over one well-chosen threshold."""
+"""Paper *limits*: how much personal budgets gain over one well-chosen threshold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EPSILON_2 = 0.03
 
 
 def ratio(budgets: Mapping[float, int]) -> float:
-    """The mean squared error of the best threshold over that of the best affine estimator."""
+    """The mean squared error of the best threshold divided by that of the best affine estimator."""
     people = ep.Budgets(budgets)
     threshold = ep.allocate(people, **REGIMES["iid"], method="threshold").risk
     return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk
@@ -63,7 +63,7 @@ def _heatmap(second: float, limit: int) -> Any:
 
 
 def _columns(second: float) -> Any:
-    """Cuts of the heat map: the ratio over n₁ for some ε₁."""
+    """Columns of the heat map: the ratio over n₁ for some ε₁."""
 
     def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
@@ -83,7 +83,7 @@ def _columns(second: float) -> Any:
 
 
 def _rows(second: float) -> Any:
-    """Cuts of the heat map: the ratio over ε₁ for some n₁."""
+    """Rows of the heat map: the ratio over ε₁ for some n₁."""
 
     def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
@@ -103,7 +103,7 @@ def _rows(second: float) -> Any:
 
 
 def _example(run: ExperimentRun) -> Result:
-    """Example 1 and the other exact figures."""
+    """Example 1 and the other exact numbers."""
     rows = []
     for what, budgets, printed in run.each(
         [
@@ -148,7 +148,7 @@ def _theorem(run: ExperimentRun) -> Result:
 
 
 def _search(run: ExperimentRun) -> Result:
-    """The worst ratio of two finite levels that a search finds."""
+    """The largest ratio for two finite levels that a random search finds."""
     source = np.random.default_rng(run.seed)
     best, rows = ({0.5: 1, 1.0: 1}, ratio({0.5: 1, 1.0: 1})), []
     rounds, tries = run.trials(40, 15), run.trials(300, 100)

@@ -1,7 +1,6 @@
-"""Runs experiments and writes what they found: numbers, pictures, pages, and an index.
+"""Run experiments and write their results: numbers, pictures, pages, and an index.
 
-What is already there for the same settings is not run again, so that a run that was stopped can go
-on where it was.
+Results that exist for the same settings are not run again, so a stopped run can continue.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from epsilons.results.report import charts, write_page
 from epsilons.results.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
 
 Progress = Callable[[str, int, int], None]
-"""Told of the artefact, of how much of it is done, and of how much there is."""
+"""Called with the name of an artefact, the number of work items done, and their total."""
 
 LeftOut = Callable[[str, str], None]
-"""Told of an artefact that was left out, and why."""
+"""Called with the name of an artefact that was skipped, and the reason."""
 
 _SHOWN: Final = 130
-"""Rows that a page shows."""
+"""The largest number of rows that a page shows."""
 
 
 def chosen(artefacts: Sequence[Artefact], wanted: str) -> list[Artefact]:
-    """The artefacts that a word stands for: "all", a paper, or one of them.
+    """The artefacts with this name or of this paper, or all of them for "all".
 
     Raises:
-        ArgumentError: the word is not known.
+        ArgumentError: there is none.
     """
     found = [each for each in artefacts if wanted in ("all", each.paper, each.name)]
     if not found:
@@ -56,15 +55,15 @@ def reproduce(
     progress: Progress = lambda name, done, total: None,  # noqa: ARG005
     left_out: LeftOut = lambda name, why: None,  # noqa: ARG005
 ) -> list[Path]:
-    """Run experiments and write each: NAME.csv, NAME.svg, NAME.png and NAME.html, and index.html.
+    """Run experiments and write NAME.csv, NAME.svg, NAME.png and NAME.html for each; an index.html.
 
     Args:
-        artefacts: what to reproduce.
-        folder: where to write; it is made if it is not there.
-        quick: whether fewer trials are enough.
-        seed: of everything that is drawn.
-        progress: told how far it is.
-        left_out: told of an artefact that needs data which are not installed, and why.
+        artefacts: the tables and figures to reproduce.
+        folder: where to write; created if missing.
+        quick: whether to run fewer trials.
+        seed: seed of all draws.
+        progress: called as work proceeds.
+        left_out: called with an artefact that needs data that are not installed, and the reason.
 
     Returns:
         The pages.
@@ -100,7 +99,7 @@ def reproduce(
 
 
 def violations(result: Result) -> int:
-    """In how many rows a lower bound is above what was measured, by five standard errors."""
+    """The number of rows where a lower bound exceeds the measured error by 5 standard errors."""
     return sum(
         float(row[low]) > float(row[measured]) + 5.0 * float(row[error])
         for low, measured, error in result.bounds
@@ -109,7 +108,7 @@ def violations(result: Result) -> int:
 
 
 def as_csv(rows: list[Row]) -> str:
-    """Rows as a table of comma-separated values."""
+    """Rows as CSV text."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -118,7 +117,7 @@ def as_csv(rows: list[Row]) -> str:
 
 
 def _settings_of(base: Path) -> dict[str, Any] | None:
-    """The settings of an artefact that is there, whole."""
+    """The settings of an artefact whose files are all there; None if any is missing."""
     parts = [base.with_suffix(suffix) for suffix in (".csv", ".svg", ".png", ".html")]
     if not all(part.is_file() and part.stat().st_size for part in parts):
         return None
@@ -167,18 +166,18 @@ def _write(
         "seconds": round(seconds, 2),
         "violations": violations(result),
     }
-    # Last, so that what was stopped half-way is run again.
+    # Written last, so an interrupted artefact is run again.
     base.with_suffix(".json").write_text(json.dumps(facts, indent=1), "utf-8")
 
 
 def _made(rows: int, settings: dict[str, Any], seconds: float) -> str:
-    """How an artefact was made, in words: a quick run must not pass for a full one."""
+    """A sentence on how an artefact was made: a quick run must not pass for a full one."""
     how = "quick run (fewer trials)" if settings["quick"] else "full run"
     return f"{rows:,} rows in all. A {how} with seed {settings['seed']}, {seconds:.1f} seconds."
 
 
 def _index(folder: Path) -> None:
-    """One page for all artefacts that are there."""
+    """Write one page with all artefacts in the folder."""
     parts: list[Part] = []
     for path in sorted(folder.glob("*.json")):
         facts = json.loads(path.read_text("utf-8"))

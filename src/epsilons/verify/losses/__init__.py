@@ -1,1 +1,1 @@
-"""Exact losses: what each kind of mechanism takes from each person, from what it declares."""
+"""Exact privacy losses per person for each kind of mechanism, computed from its declaration."""

@@ -1,10 +1,10 @@
-"""Closed tables: what a law of noise that sums to zero declares and says, and how draws fit it.
+"""Noise on tables that sums to zero ("closed"): check the law, and how well draws fit it.
 
-With k cells and q = e^{−2·rate}, a table whose positive cells sum to r has the probability q^r/Z;
-there are C(k, j)·C(r−1, j−1)·C(r+k−j−1, k−j−1) tables with j positive cells. So a draw becomes five
-numbers: how large r is, how many cells are positive, which is the first of them, and how large one
-of the positive cells and one of the others is. If the law is the declared one, these are
-independent and uniform.
+With k cells and q = e^{−2·rate}, a table whose positive cells sum to r has probability q^r/Z.
+There are C(k, j)·C(r−1, j−1)·C(r+k−j−1, k−j−1) tables with j positive cells. A draw is mapped to
+five numbers: the size of r, the number of positive cells, the place of the first of them, and the
+sizes of one random positive cell and one random other cell. If draws follow the declared law, these
+numbers are independent and uniform.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _NUMBERS: Final = 5
 
 
 def table(law: Any, cells: Any) -> LawPieces:
-    """The pieces of a law of a table that sums to zero.
+    """The declared pieces of a law on tables that sum to zero, checked against its exponents.
 
     Args:
-        law: with `pieces`, `cells`, and with `exponent` of a list of integers.
-        cells: how many there are.
+        law: a law with `pieces`, `cells` and `exponent(list of integers)`.
+        cells: number of cells of the mechanism.
 
     Raises:
-        PrivacyError: it declares none, or others than its exponents have, or is of other cells.
+        PrivacyError: it declares no pieces, its exponents contradict them, or it has another number
+            of cells.
     """
     count = whole(cells, 2, "The number of cells")
     pieces = declared(law, ("closed",))
@@ -57,7 +58,7 @@ def table(law: Any, cells: Any) -> LawPieces:
 
 
 def _points(cells: int) -> Iterator[list[int]]:
-    """Tables of every size that sum to zero, and next to each one that does not."""
+    """Points to check: tables of every size that sum to zero, each before one that does not."""
     chance = random.Random(cells)  # noqa: S311
     yield [0] * cells
     sizes = [*range(1, 60), *(2**j + 1 for j in range(6, _FAR, 7))]
@@ -78,12 +79,12 @@ def _points(cells: int) -> Iterator[list[int]]:
 
 
 def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> list[float]:
-    """The five numbers that one draw stands for.
+    """Map one draw to five numbers, independent and uniform on [0, 1) if the law is right.
 
     Args:
-        law: what was declared.
+        law: the declared law.
         noise: an integer for each cell.
-        chance: the random places within jumps, and which cells are looked at.
+        chance: generator that randomizes within jumps and picks the cells to look at.
     """
     k = len(noise)
     if sum(noise) != 0:
@@ -110,7 +111,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
 
 
 def _cut(number: float) -> float:
-    """Rounding may not lead out of [0, 1)."""
+    """Clip to [0, 1), which float rounding may leave."""
     return min(max(number, 0.0), 1.0 - 2.0**-53)
 
 
@@ -120,10 +121,11 @@ def _between(far: float, near: float, chance: np.random.Generator) -> float:
 
 @dataclass(frozen=True)
 class _Waits:
-    """The positive cells sum to r, a sum of m waiting times for coins of p = 1 − q.
+    """The sum r of the positive cells, as a mixture over m of sums of m geometric waiting times.
 
-    Z is the polynomial of Legendre of degree d = k − 1 at coth(rate), which is the sum of
-    C(d, m)·C(d+m, m)·(q/p)^m. As (q/p)^m is the sum of C(r−1, m−1)·q^r, m has these weights.
+    Each waiting time is that of a head with probability p = 1 − q. Z is the Legendre polynomial of
+    degree d = k − 1 at coth(rate), which equals Σ_m C(d, m)·C(d+m, m)·(q/p)^m. Since
+    (q/p)^m = Σ_r C(r−1, m−1)·q^r, the summands are the weights of m.
 
     Attributes:
         more: the probability of more than 0, 1, …, d − 1 waiting times.
@@ -142,7 +144,7 @@ def _waits(law: LawPieces, k: int) -> _Waits:
     log_p = math.log(p) if p > 0.0 else math.log(rate.numerator) - math.log(rate.denominator)
     m = np.arange(d + 1.0)
     ways = np.cumsum(np.log((d - m[:-1]) * (d + m[1:]) / (m[1:] * m[1:])))
-    # Weights times p^d, lest (q/p)^m is beyond all floats.
+    # Weights times p^d, because (q/p)^m may overflow.
     logs = np.concatenate([[0.0], ways]) - m * fall + (d - m) * log_p
     top = float(logs.max())
     weights = np.exp(logs - top)
@@ -152,7 +154,10 @@ def _waits(law: LawPieces, k: int) -> _Waits:
 
 
 def _above(law: LawPieces, k: int, x: int) -> float:
-    """The probability that the positive cells sum to more: of fewer heads in x tosses than m."""
+    """The probability that the positive cells sum to more than x: fewer than m heads in x tosses.
+
+    Averaged over the number m of waiting times.
+    """
     if x < 0:
         return 1.0
     d, rate = k - 1, Fraction(2 * law.rate)
@@ -162,7 +167,7 @@ def _above(law: LawPieces, k: int, x: int) -> float:
     p = -math.expm1(-fall)
     per = p / fall if fall > 0.0 else 1.0
     m = np.arange(float(d + 1))
-    # C(x, l)·p^l·q^(x − l), factor by factor; no more heads than tosses.
+    # C(x, l)·p^l·q^(x − l) for l heads, factor by factor; zero for more heads than tosses.
     each = np.maximum(tossed * per - m[: d - 1] * p, 0.0) / m[1:d]
     with np.errstate(divide="ignore"):
         heads = np.concatenate([[0.0], np.cumsum(np.log(each))])
@@ -172,9 +177,10 @@ def _above(law: LawPieces, k: int, x: int) -> float:
 
 
 def even(law: LawPieces, k: int) -> float:
-    """The probability that the positive cells sum to an even number: it shows another lattice.
+    """The probability that the positive cells sum to an even r, to detect another lattice.
 
-    With −q for q, Z is the same polynomial at tanh(rate): so the mean of (−1)^r is their ratio.
+    Replacing q by −q turns Z into the same polynomial at tanh(rate), so the mean of (−1)^r is the
+    ratio of the two.
     """
     x = math.tanh(float(law.rate))
     before, here = 1.0, x
@@ -184,7 +190,7 @@ def even(law: LawPieces, k: int) -> float:
 
 
 def _positives(r: float, k: int) -> Floats:
-    """The probability of at most 0, 1, …, k − 1 positive cells, given what they sum to."""
+    """The probability of at most 0, 1, …, k − 1 positive cells, given their sum r."""
     j = np.arange(1.0, k - 1)
     ratio = np.maximum(r - j, 0.0) / (r + k - 1.0 - j)
     with np.errstate(divide="ignore"):
@@ -195,7 +201,7 @@ def _positives(r: float, k: int) -> Floats:
 
 
 def _none_before(k: int, j: int, place: int) -> float:
-    """The probability that none of j random cells of k is before a place."""
+    """The probability that none of j random cells out of k comes before `place`."""
     if place > k - j:
         return 0.0
     out = np.arange(float(place))
@@ -203,7 +209,10 @@ def _none_before(k: int, j: int, place: int) -> float:
 
 
 def _part(total: int, parts: int, least: int) -> float:
-    """The probability that a part is at least so large, of parts from 1 that sum to a total."""
+    """The probability that a part is at least `least` in a random composition of `total`.
+
+    The composition has `parts` parts, each at least 1.
+    """
     if least > total - parts + 1:
         return 0.0
     taken = np.array([(least - 1) / (total - 1 - i) for i in range(parts - 1)])

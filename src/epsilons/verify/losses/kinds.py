@@ -1,4 +1,4 @@
-"""Every kind of mechanism, read by the checker that fits it; and channels of the local model."""
+"""Exact privacy losses: dispatch on the kind of mechanism, and channels of the local model."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from epsilons.verify.losses.sums import (
 )
 from epsilons.verify.verdict import Verdict, budgets_of
 
-# Every kind of mechanism, read by the checker that fits it.
+# One checker for every kind of mechanism.
 
 _MANY: Final = 128
-"""Where there are many laws, each is asked at every point so near to 0."""
+"""If there is more than one law, each is evaluated at all points up to this distance from 0."""
 
 _TOSSED: Final = ("diffusion", "reduction")
-"""Kinds in which coins are tossed for everyone; sums and cells say so with their `keep`."""
+"""Kinds that always sample people; sums and cells declare sampling by their `keep`."""
 
 
 def exact(mechanism: object) -> Verdict:
-    """Compute the loss of a person of each level, from what a mechanism declares.
+    """Compute the privacy loss of a person of each level from what a mechanism declares.
 
-    What it checks: that everyone's loss, recomputed with rational numbers from integer weights, how
-    far a person moves in a mechanism of this kind, and the pieces of the laws of the noise, is at
-    most their budget; that what the mechanism states agrees with its kind; that laws state the
-    probabilities of the pieces that they declare, at about a thousand points; that a composition
-    holds as many stages as were charged, and each takes what it was charged.
+    What it checks: that everyone's loss is at most their budget, recomputed with rational numbers
+    from integer weights, the sensitivity of this kind of mechanism, and the pieces of the noise
+    laws; that the mechanism's statements agree with its kind; that laws state the probabilities of
+    the pieces that they declare, at about a thousand points; that a composition holds as many
+    stages as were charged, and each spends what it was charged.
 
     What it does not check: that draws follow the laws and that totals move as little as declared,
     which `draws` tests; nor the path from rows to totals.
 
     Args:
-        mechanism: for instance `release.mechanism`. It is read by its `kind`.
+        mechanism: for instance `release.mechanism`. Its `kind` selects the checker.
 
     Returns:
         The verdict: losses next to budgets.
 
     Raises:
-        PrivacyError: the mechanism declares no kind that this checker knows, is not what its kind
-            says, or has a law whose losses this checker cannot bound.
+        PrivacyError: the kind of the mechanism is unknown, the mechanism contradicts its kind, or
+            this checker cannot bound the losses of one of its laws.
     """
     kind = getattr(mechanism, "kind", None)
     if kind not in KINDS:
@@ -63,7 +63,7 @@ def exact(mechanism: object) -> Verdict:
 
 
 def _composed(mechanism: Any) -> Verdict:
-    """Losses of the stages add up, person by person, and every stage that was charged is there."""
+    """Composition: each person's losses add up over the stages, which must match the charges."""
     budgets = budgets_of(mechanism.levels)
     stages, charges = tuple(mechanism.stages), tuple(mechanism.charges)
     if not stages or len(stages) != len(charges):
@@ -78,7 +78,7 @@ def _composed(mechanism: Any) -> Verdict:
     for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
             raise PrivacyError("The charges do not speak of the same people as the stages.")
-        # Where coins are tossed the loss is a bound, at most what the coins were made for.
+        # With sampling the recomputed loss is a bound, which may be below the charge.
         within = operator.le if _tosses(stage) else operator.eq
         if not all(map(within, verdict.losses, charge)):
             raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
@@ -91,9 +91,10 @@ def _composed(mechanism: Any) -> Verdict:
 
 
 def _parallel(mechanism: Any) -> Verdict:
-    """A person is in one group, and loses what the mechanism of that group takes: at most the most.
+    """Parallel composition: the loss of a level is the largest over the groups that have it.
 
-    Who is in which group is public, so that a person who is replaced stays in theirs.
+    A person is in one group, and loses what its mechanism spends. Group membership is public, so
+    replacing a person's value leaves them in their group.
     """
     budgets = budgets_of(mechanism.levels)
     place = {budget: at for at, budget in enumerate(budgets)}
@@ -115,12 +116,12 @@ def _parallel(mechanism: Any) -> Verdict:
 
 
 def _tosses(stage: Any) -> bool:
-    """Whether people of a stage are kept by coins."""
+    """Whether a stage samples people."""
     return stage.kind in _TOSSED or getattr(stage, "keep", None) is not None
 
 
 def _reduced(mechanism: Any) -> Verdict:
-    """Counts of octaves, and a mechanism for public budgets on slots, of which a person has one."""
+    """Noisy counts of octaves, then a mechanism on slots with public budgets, one per person."""
     counted, slots = exact(mechanism.counts_stage), exact(mechanism.bounded)
     if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
         raise PrivacyError("People must be counted under add/remove, and slots replaced.")
@@ -131,11 +132,11 @@ def _reduced(mechanism: Any) -> Verdict:
     if len(place) != len(cells):
         raise PrivacyError("The mechanism does not give each rung one level of slots.")
     seated = {(cell, at) for cell, at in zip(cells, place, strict=True) if at >= 0}
-    # One octave, one level of slots: a level that nobody has would be one that is not charged.
+    # Each level of slots belongs to one octave: a level without people would go uncharged.
     if sorted(at for _, at in seated) != list(range(len(slots.budgets))):
         raise PrivacyError("Not every level of slots belongs to the people of one cell.")
     counted_cells = [cell for cell, _ in seated]
-    # How many slots there are comes from a count, and is charged with it.
+    # The number of slots comes from a noisy count, and is charged with that count.
     if len(set(counted_cells)) < len(counted_cells) or min(counted_cells, default=0) < 0:
         raise PrivacyError("The slots of some people come from no count of theirs.")
     pairs = zip(counted.losses, place, strict=True)
@@ -144,7 +145,7 @@ def _reduced(mechanism: Any) -> Verdict:
 
 
 def _counted(mechanism: Any) -> Verdict:
-    """A person moves the count of their cell by one, and no other."""
+    """Counts: a person moves the count of their own cell by one, and no other count."""
     budgets = budgets_of(mechanism.levels)
     laws = mechanism.laws
     near = NEAR if len(laws) == 1 else _MANY
@@ -194,14 +195,14 @@ KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
     "parallel": _parallel,
     "reduction": _reduced,
 }
-"""What a mechanism may declare itself to be, and who reads it then."""
+"""The checker for each kind that a mechanism may declare."""
 
 
-# The exact privacy loss of a local randomizer, by enumeration of everything that it can answer.
+# The exact privacy loss of a local randomizer, by enumeration of all its answers.
 #
-# The checker is handed a table: for each value that a person may have, the probability of each
-# answer as a whole number over a common total. It believes nothing about the table, uses integers
-# and certified logarithms only, and shares no code with the randomizers.
+# The checker gets a table: for each value that a person may have, the probability of each answer
+# as an integer over a common total. It assumes nothing about the table, uses only integers and
+# certified logarithms, and shares no code with the randomizers.
 
 _DIGITS = 60
 
@@ -223,15 +224,15 @@ class CheckedChannel(Protocol):
 
     @property
     def chances(self) -> Sequence[Sequence[int]]:
-        """A row for each input, a whole number for each output."""
+        """The probability of each output times `total`, an integer; one row for each input."""
 
     @property
     def total(self) -> int:
-        """What every row sums to."""
+        """The sum of every row."""
 
 
 def exact_channel(channel: CheckedChannel) -> Verdict:
-    """Compute the loss of a local randomizer from its table.
+    """Compute the privacy loss of a local randomizer from its table of probabilities.
 
     Args:
         channel: for instance `mechanism.channel(epsilon)` of a mechanism of `epsilons.local`.
@@ -241,7 +242,7 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
         60 digits, rounded up; infinite if an answer is possible under one value only.
 
     Raises:
-        PrivacyError: the table is not one of probabilities.
+        PrivacyError: the rows of the table are not probabilities.
     """
     rows = [[int(chance) for chance in row] for row in channel.chances]
     if len(rows) != len(channel.inputs) or len(rows) < 2:
@@ -261,15 +262,15 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
 
 
 def _logarithm(ratio: Fraction) -> Fraction:
-    """Ln of a ratio from 1, rounded up: the next number of 60 digits, or one above it."""
+    """Natural logarithm of a ratio ≥ 1, rounded up with a relative error of about 10⁻⁶⁰."""
     if ratio == 1:
         return Fraction(0)
     spare = max(0, len(str(ratio.denominator)) - len(str(ratio.numerator - ratio.denominator)))
     with decimal.localcontext() as context:
         context.prec = _DIGITS + spare + 10
         context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
-        # The quotient is off by one part in 10^prec, so its logarithm by that much: where the ratio
-        # is near 1 and the logarithm small, the spare digits make up for it.
+        # The quotient has a relative error of 10^−prec, so its logarithm has that absolute error.
+        # Where the ratio is near 1 and the logarithm small, the spare digits make up for it.
         quotient = decimal.Decimal(ratio.numerator) / decimal.Decimal(ratio.denominator)
         found = quotient.ln()
         return Fraction(found) * (1 + Fraction(1, 10**_DIGITS))

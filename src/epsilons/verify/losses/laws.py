@@ -1,10 +1,10 @@
-"""What a law of noise declares, and what it says when it is asked: the two must agree.
+"""Check that a noise law's declared pieces agree with the log-probabilities that it computes.
 
-A law can be asked at finitely many points only, and what lies between them could hide anything. So
-a law declares its pieces: where it is flat and where it falls, to the end of the integers. Losses
-are computed from that declaration, with formulas of this room, and `verify.draws` compares draws
-with it. The exponents that the law states are asked at many points, and must be those of its
-pieces; a law that declares none is refused.
+A law can be evaluated only at finitely many points, and anything could hide between them. So a law
+declares its pieces on all integers: where it is flat and where it falls. Losses are computed from
+that declaration with formulas of this package, and `verify.draws` compares draws with it. The
+exponents that the law computes must match its pieces at many points; a law that declares no pieces
+is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Final
 from epsilons.errors import PrivacyError
 
 NEAR: Final = 300
-"""Laws are asked at every point so near to 0, if there are not very many laws."""
+"""Laws are evaluated at all points up to this distance from 0, unless there are many laws."""
 
 _FAR: Final = range(7, 300, 7)
 _STAIRS: Final = (*range(16), *(2**k + 1 for k in _FAR[::4]))
@@ -32,16 +32,16 @@ _PAIRS: Final = ("rings", "hourglass")
 
 @dataclass(frozen=True)
 class LawPieces:
-    """The declaration of a law, with the checker's own formulas.
+    """The declared pieces of a law, with the checker's own formulas.
 
-    Distances below `inner` are one flat piece, and every `steps` after them another; from each to
-    the next the probability falls by e^{−rate}.
+    Distances below `inner` form one flat piece, and every `steps` after them another. From each
+    piece to the next the probability falls by the factor e^{−rate}.
 
     Attributes:
-        shape: what the distance is: "point", "line", "rings", "hourglass", "closed" or "cube".
+        shape: how distance is measured: "point", "line", "rings", "hourglass", "closed" or "cube".
         rate: above 0; math.inf for a point.
-        steps: at least 1.
-        inner: from 1 to steps.
+        steps: width of the pieces after the first, at least 1.
+        inner: width of the first piece, from 1 to `steps`.
     """
 
     shape: str
@@ -50,11 +50,11 @@ class LawPieces:
     inner: int
 
     def stair(self, distance: int) -> int:
-        """How often the law has fallen at a distance from 0."""
+        """The index of the piece at a distance from 0: how often the law has fallen there."""
         return (distance + self.steps - self.inner) // self.steps
 
     def exponent(self, *at: int) -> Fraction | float:
-        """−ln P(at) + ln P(0), by the declaration."""
+        """−ln P(at) + ln P(0) according to the declaration."""
         if self.shape == "point":
             return math.inf if any(at) else Fraction(0)
         if self.shape == "closed" and sum(at) != 0:
@@ -69,36 +69,36 @@ class LawPieces:
         return self.rate * (waist + abs(units - waist if x >= 0 else units + waist))
 
     def loss(self, points: int) -> Fraction | float:
-        """The largest change of the exponent over a distance: a fall for each piece or part of one.
+        """The largest change of the exponent over a distance of `points`.
 
-        stair(a + s) − stair(a) is at most ceil(s/steps), and just that at a = inner − 1.
+        stair(a + s) − stair(a) is at most ceil(s/steps), with equality at a = inner − 1.
         """
         return self.rate * -(-points // self.steps) if points else Fraction(0)
 
 
 def one_number(law: Any, near: int = NEAR) -> LawPieces:
-    """The pieces of a law of one number.
+    """The declared pieces of a law on integers, checked against its exponents.
 
     Args:
-        law: with `pieces`, and with `exponent` of an integer.
-        near: every point so near to 0 is asked.
+        law: a law with `pieces` and `exponent(x)`.
+        near: all points up to this distance from 0 are checked.
 
     Raises:
-        PrivacyError: it declares none, or others than its exponents have.
+        PrivacyError: it declares no pieces, or its exponents contradict them.
     """
     return _asked(law, declared(law, _NUMBERS), near)
 
 
 def two_numbers(law: Any, near: int = NEAR) -> LawPieces:
-    """The pieces of a law of two numbers: see `one_number`."""
+    """The declared pieces of a law on pairs of integers: see `one_number`."""
     return _asked(law, declared(law, _PAIRS), near)
 
 
 def whole(number: Any, least: int, what: str) -> int:
-    """A whole number of at least `least`: no float is rounded for a check.
+    """Return `number` as an integer ≥ `least`. Floats are refused, not rounded.
 
     Raises:
-        PrivacyError: it is another one.
+        PrivacyError: it is not an integer, or too small.
     """
     try:
         found = operator.index(number)
@@ -110,14 +110,14 @@ def whole(number: Any, least: int, what: str) -> int:
 
 
 def declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
-    """Read the declaration, and refuse what has no bounded loss.
+    """Read a law's declared pieces, and refuse those without a known bound on the loss.
 
     Args:
-        law: with `pieces`.
-        shapes: those of which the loss is known where the law is used.
+        law: a law with `pieces`.
+        shapes: the shapes with a known loss where the law is used.
 
     Raises:
-        PrivacyError: it declares no pieces, or others.
+        PrivacyError: it declares no pieces, invalid ones, or another shape.
     """
     pieces = getattr(law, "pieces", None)
     if pieces is None:
@@ -143,7 +143,7 @@ def declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
 
 
 def _asked(law: Any, pieces: LawPieces, near: int) -> LawPieces:
-    """Compare what the law says with what it declared."""
+    """Compare the law's exponents with its declared pieces at many points."""
     points = _lines(pieces, near) if pieces.shape in _NUMBERS else _planes(pieces, near)
     for at in points:
         if law.exponent(*at) != pieces.exponent(*at):
@@ -163,13 +163,13 @@ def _lines(pieces: LawPieces, near: int) -> Iterator[tuple[int]]:
 
 
 def _planes(pieces: LawPieces, near: int) -> Iterator[tuple[int, int]]:
-    """All of a square, both axes and diagonals, and edges of pieces along many ways."""
+    """Points to check: a full square, axes, diagonals, and edges of pieces along many lines."""
     yield from ((x, y) for x in _SQUARE for y in _SQUARE)
     sizes = [*range(0, near + 1, 5), *(2**k + 1 for k in _FAR[::4]), *_edges(pieces)]
     others = _random_sizes(pieces, near)
     for place, size in enumerate([*sizes, *others]):
         other = others[place % len(others)]
-        # On an hourglass only pairs that sum to whole units occur.
+        # On an hourglass only pairs whose sum is a multiple of `steps` have positive probability.
         units = (other % 9 - 4) * pieces.steps if pieces.shape == "hourglass" else size // 2
         for x in (size, -size):
             yield from ((x, units - x), (units - x, x), (x, 0), (0, x), (x, other))
@@ -177,14 +177,14 @@ def _planes(pieces: LawPieces, near: int) -> Iterator[tuple[int, int]]:
 
 
 def _edges(pieces: LawPieces) -> list[int]:
-    """Distances where a piece ends and the next begins."""
+    """Distances at and next to the boundaries between pieces."""
     if pieces.steps == 1:
         return []
     return [pieces.inner + pieces.steps * j + off for j in _STAIRS for off in (-1, 0, 1)]
 
 
 def _random_sizes(pieces: LawPieces, near: int) -> list[int]:
-    """Distances of every size, always the same ones."""
+    """Pseudorandom distances of every magnitude, the same on every run."""
     chance = random.Random(near)  # noqa: S311
     most = 128 + pieces.steps.bit_length()
     return [chance.getrandbits(chance.randint(1, most)) for _ in range(min(_RANDOM, near))]

@@ -1,9 +1,9 @@
-"""The exact privacy loss of a selection: a candidate is drawn the likelier, the nearer a quantile.
+"""Privacy losses of selections: a candidate is drawn with probability rising towards a quantile.
 
 P(candidate) ∝ prior·e^{−u/scale}, where u = max(0, r·before − l·(in or after), l·after − r·(before
-or in)) is counted in whole weights, for the odds (l, r). The checker computes u in a way of its
-own, from lists of people, and asks the mechanism for the exponent of every candidate of many small
-data sets and their neighbours. Then the loss follows from how far two u can move apart.
+or in)) is a sum of integer weights, for the odds (l, r). The checker computes u independently, from
+lists of people, and compares it with the mechanism's exponents for probed candidates on many small
+data sets and their neighbours. The loss follows from how far two u can move apart.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from epsilons.verify.losses.sums import weights_of
 _MEDIAN = (1, 1)
 
 _DIGITS, _TRUSTED = 60, 45
-"""Significant digits that are carried, and those that are relied on."""
+"""Significant digits of the computation, and how many of them are relied on."""
 
 _PEOPLE = 3
 _MOST = 2**20
-"""Weights in the probes: a few small ones, and one that is large."""
+"""The large weight in the probed data sets, next to the small weights 1 and 2."""
 
 
 class SelectionMechanism(Protocol):
-    """A selection, as a checker reads it."""
+    """The fields of a selection that the checker reads."""
 
     @property
     def levels(self) -> Any:
@@ -39,7 +39,7 @@ class SelectionMechanism(Protocol):
 
     @property
     def weights(self) -> Any:
-        """The whole weight of a person of each level."""
+        """The integer weight of a person of each level."""
 
     @property
     def scale(self) -> int:
@@ -47,32 +47,31 @@ class SelectionMechanism(Protocol):
 
     @property
     def neighbours(self) -> str:
-        """What counts as a change of one person."""
+        """The relation between neighbouring data sets: "replace" or "add-remove"."""
 
     @property
     def odds(self) -> Sequence[int]:
-        """How much weight should lie to the left, and how much to the right."""
+        """The odds l : r of weight to the left and to the right of the quantile."""
 
     @property
     def candidates(self) -> Any:
-        """What is chosen from: `first`, `last`, and the prior weight `before` each."""
+        """The candidates: `first`, `last`, and the total prior weight `before` each."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
-        """−ln P(candidate) + ln(prior), up to one constant for all candidates."""
+        """−ln P(candidate) + ln(prior), up to a constant that all candidates share."""
 
 
 def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
-    """What a person of each level can lose at most: k·spread/scale.
+    """An upper bound on the privacy loss of a person of each level: weight·spread/scale.
 
     Args:
         mechanism: one stage of a release of an unknown range.
 
     Returns:
-        A certified upper bound for each level, which is approached and not attained.
+        A certified upper bound for each level, which is approached but not attained.
 
     Raises:
-        PrivacyError: the exponents are not what the mechanism says they are, or move farther than
-            they may.
+        PrivacyError: the exponents are not those of such a selection, or move too far.
     """
     if mechanism.neighbours not in ("replace", "add-remove"):
         raise PrivacyError("The mechanism does not say what counts as a change of one person.")
@@ -98,16 +97,16 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
 def _spread(neighbours: str, odds: Sequence[int]) -> int:
     """How far apart two distances can move when a person of weight 1 changes.
 
-    Replaced, they move from one side of a candidate to the other: r·before − l·(in or after)
-    changes by l + r, and one distance may grow by that while another falls by it. Added or removed,
-    they are on one side, and it changes by l or by r.
+    A replaced person moves from one side of a candidate to the other: r·before − l·(in or after)
+    changes by l + r, and one distance may grow by that while another falls by it. A person who is
+    added or removed is on one side, and changes it by l or by r.
     """
     left, right = odds
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
 
 
 def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]]) -> list[Fraction]:
-    """The exponents of the probed candidates, checked against a count of people one by one."""
+    """The exponents of the probed candidates, checked against a direct count of people."""
     cells = sorted({cell for cell, _ in people})
     masses = [sum(k for at, k in people if at == cell) for cell in cells]
     found = []
@@ -127,7 +126,7 @@ def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]])
 
 
 def _probes(candidates: Any) -> list[int]:
-    """A few candidates: the ends, the middle, and what is beside them."""
+    """A few candidates: the ends, the middle, and their neighbours."""
     first, last = int(candidates.first), int(candidates.last)
     middle = (first + last) // 2
     near = {first, first + 1, middle - 1, middle, middle + 1, last - 1, last}
@@ -135,7 +134,7 @@ def _probes(candidates: Any) -> list[int]:
 
 
 def _data_sets(candidates: Any) -> Iterator[list[tuple[int, int]]]:
-    """Small data sets: people in probed candidates and outside of all, of weights 1, 2 and many."""
+    """Small data sets: people of weights 1, 2 and `_MOST`, in probed candidates or outside."""
     probes = _probes(candidates)
     cells = (probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1)
     for places in itertools.combinations_with_replacement(cells, _PEOPLE):
@@ -155,7 +154,7 @@ def _neighbours(
 
 
 def _check_prior(candidates: Any) -> None:
-    """The prior must be whole numbers above 0, whatever the data: it is public."""
+    """Refuse a prior weight that is not above 0: every candidate must be possible on any data."""
     probes = _probes(candidates)
     ends = candidates.before(np.array([each for p in probes for each in (p, p + 1)]))
     if any(int(b) <= int(a) for a, b in zip(ends[::2], ends[1::2], strict=True)):
@@ -163,11 +162,14 @@ def _check_prior(candidates: Any) -> None:
 
 
 _CROSSINGS = {"up": 2, "down": 2, "wide": 1, "narrow": 1}
-"""How far a record moves what each crossing asks: 2·(pairs within) − pairs, and people outside."""
+"""The sensitivity of each crossing's queries to a record.
+
+`up` and `down` ask for 2·(pairs within) − pairs, `wide` and `narrow` for people outside.
+"""
 
 
 class DiffusedMechanism(Protocol):
-    """Stages on people who were kept by coins, as a checker reads them."""
+    """The fields of a diffusion that the checker reads: its stages run on sampled people."""
 
     @property
     def levels(self) -> Any:
@@ -175,30 +177,30 @@ class DiffusedMechanism(Protocol):
 
     @property
     def keep(self) -> Sequence[Fraction]:
-        """The probability of being kept."""
+        """The probability that a person of each level is kept in the sample."""
 
     @property
     def crossings(self) -> Sequence[Any]:
-        """All of them: each with a `step`, and the scales `threshold` and `query` of its noise."""
+        """All crossings, each with a `step` and the noise scales `threshold` and `query`."""
 
     @property
     def middle_weight(self) -> int:
-        """The weight of everyone in the selection of the median."""
+        """The weight of every person in the selection of the median."""
 
     @property
     def middle_scale(self) -> int:
-        """Its divisor of a distance."""
+        """The divisor of a distance in that selection."""
 
 
 def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
-    """A certified upper bound on ln(1 + p(e^τ − 1)) for each level.
+    """A certified upper bound on ln(1 + p(e^τ − 1)), the loss after sampling, for each level.
 
-    τ is recomputed: a crossing loses step/threshold + step/query, and the median 4·weight/scale.
-    How far a record moves the queries of each crossing follows from what it asks, and must be what
-    the crossing says.
+    p is the probability of being kept, and τ the loss of a person who surely is. τ is recomputed:
+    a crossing loses step/threshold + step/query, and the median 4·weight/scale. The sensitivity of
+    each crossing follows from its queries, and must equal its declared `step`.
 
     Raises:
-        PrivacyError: a crossing is missing, moves by less than it must or has no such noise, or a
+        PrivacyError: a crossing is missing, declares another step or has no valid noise scale, or a
             probability of being kept lies outside [0, 1].
     """
     weight = whole(mechanism.middle_weight, 1, "The weight of everyone in the median")
@@ -234,5 +236,5 @@ def _amplified(keep: Fraction, base: Fraction) -> Fraction:
         tau = decimal.Decimal(base.numerator) / decimal.Decimal(base.denominator)
         p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
         loss = (1 + p * (tau.exp() - 1)).ln()
-        # Fewer than ten operations, each correctly rounded: far below the digits relied on.
+        # Fewer than ten correctly rounded operations: the error is far below the trusted digits.
         return Fraction(loss + decimal.Decimal(10) ** -(_TRUSTED + zeros))

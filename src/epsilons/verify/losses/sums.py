@@ -20,29 +20,29 @@ from epsilons.verify.losses.closed import table
 from epsilons.verify.losses.laws import LawPieces, declared, one_number, two_numbers, whole
 from epsilons.verify.verdict import Verdict, budgets_of
 
-# The exact privacy loss of each person in weighted sums of integers with noise of their own.
+# The exact privacy loss of each person in weighted sums of integers with independent noise.
 #
-# The checker is handed a mechanism and reads what it would draw from: integer weights, how far a
-# person can move, the pieces of the law. It shares no code with what it checks, uses rational
-# numbers and correctly rounded decimals only, and takes no number on trust that it can recompute.
-# What a person can move follows from the kind of mechanism, and must be what the mechanism says.
+# The checker reads what a mechanism would draw from: integer weights, how far a person can move a
+# sum, the pieces of the law. It shares no code with the mechanisms, uses only rational numbers and
+# correctly rounded decimals, and trusts no number that it can recompute. How far a person can move
+# a sum follows from the kind of mechanism, and must match what the mechanism declares.
 
 _DIGITS, _TRUSTED = 60, 45
-"""Significant digits that are carried, and those that are relied on."""
+"""Significant digits of the computation, and how many of them are relied on."""
 
 _SHORT: Final = "The values of a sum can move by all of the grid, and it says by less."
 
 
 @dataclass(frozen=True)
 class SumsKind:
-    """What the kind of a mechanism says of it, whatever the mechanism says.
+    """Properties that follow from the kind of a mechanism, whatever the mechanism declares.
 
     Attributes:
-        neighbours: what counts as a change of one person.
-        moves: in how many places a person's whole reach can come or go.
-        cells: whether there are many sums, among which a person may share what they add.
-        coins: whether people are kept by coins; None if either may be.
-        closed: whether the sum over all cells never moves, and the noise sums to zero.
+        neighbours: the relation between neighbouring data sets.
+        moves: number of places where a person's entire reach can be added or removed.
+        cells: whether there are many sums, over which a person may split their contribution.
+        coins: whether people are sampled; None if they may or may not be.
+        closed: whether the sum over all cells is constant, and the noise sums to zero.
     """
 
     neighbours: str
@@ -64,12 +64,12 @@ SUMS: Final = {
 
 
 class AdditiveMechanism(Protocol):
-    """An additive integer mechanism: floor(Σ k·g / grid) + noise, perhaps after coins.
+    """An additive integer mechanism: floor(Σ k·g / grid) + noise, possibly after sampling.
 
     Each person of a level with budget `levels[l]` adds `weights[l]·g`, where g can move by `reach`
-    in each of `moves` sums, which all have noise of their own: a distance of moves·reach in ℓ1,
-    however it is spread over sums if the grid is 1. Where `keep` is given, a person of level l is
-    used with probability `keep[l]`, and otherwise counts as what is half as far from everything.
+    in each of `moves` sums with independent noise. That is an ℓ1 distance of moves·reach, however
+    it is spread over sums if the grid is 1. If `keep` is given, a person of level l is used with
+    probability `keep[l]`, and otherwise counts as the middle, at most half as far from any value.
     """
 
     @property
@@ -86,7 +86,7 @@ class AdditiveMechanism(Protocol):
 
     @property
     def reach(self) -> int:
-        """How far one person's integer can move."""
+        """How far one person's integer g can move."""
 
     @property
     def grid(self) -> int:
@@ -94,7 +94,7 @@ class AdditiveMechanism(Protocol):
 
     @property
     def moves(self) -> int:
-        """In how many sums a person can move by their reach."""
+        """The number of sums that a person can move by their reach."""
 
     @property
     def law(self) -> Any:
@@ -102,25 +102,25 @@ class AdditiveMechanism(Protocol):
 
     @property
     def keep(self) -> Sequence[Fraction] | None:
-        """The probability of being used, level by level; None if everyone surely is."""
+        """The probability that a person of each level is used; None if everyone surely is."""
 
 
 def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
-    """Compute the loss of a person of each level of an additive integer mechanism.
+    """Compute the privacy loss of a person of each level of an additive integer mechanism.
 
-    Replacing a person's value moves Σ k·g by at most k·reach, so its quotient by the grid, rounded
-    down, by at most ceil(k·reach/grid) lattice points, and that in each of `moves` sums; the loss
-    is what the pieces of the law allow over that distance.
+    Replacing a person's value moves Σ k·g by at most k·reach. So its quotient by the grid, rounded
+    down, moves by at most ceil(k·reach/grid) lattice points, and that in each of `moves` sums. The
+    loss is the largest change of the law's exponent over that distance.
 
     Args:
         mechanism: for instance `release.mechanism`.
 
     Returns:
-        The verdict: losses beside budgets.
+        The verdict: losses next to budgets.
 
     Raises:
-        PrivacyError: the mechanism is not of the kind that it says, or the law is not one whose
-            losses this checker can bound.
+        PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
+            of its law.
     """
     kind = SUMS[mechanism.kind]
     budgets = budgets_of(mechanism.levels)
@@ -160,15 +160,15 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
 
 
 def _closed(mechanism: Any) -> LawPieces:
-    """The law of all cells together: of each alone it would say nothing."""
+    """The joint law of all cells, which are dependent because they sum to zero."""
     return table(mechanism.law, mechanism.cells)
 
 
 def weights_of(mechanism: Any, levels: int) -> list[int]:
-    """The weights, one from 0 for each level.
+    """The weights, one nonnegative integer for each level.
 
     Raises:
-        PrivacyError: there are others.
+        PrivacyError: a weight is not a nonnegative integer, or their number is wrong.
     """
     weights = [whole(k, 0, "The one weight of each level") for k in mechanism.weights]
     if len(weights) != levels:
@@ -177,16 +177,16 @@ def weights_of(mechanism: Any, levels: int) -> list[int]:
 
 
 def lattice_moves(mechanism: Any, why: str) -> list[int]:
-    """How far a person of each level moves one of several sums, in lattice points.
+    """How far a person of each level moves each of several sums, in lattice points.
 
-    Each moves by k·reach on the grid, so its quotient, rounded down, by ceil(k·reach/grid).
+    A sum moves by k·reach on the grid, so its quotient, rounded down, by ceil(k·reach/grid).
 
     Args:
-        mechanism: of sums of the same people, who are all surely used.
-        why: what is said of coins, if there are some.
+        mechanism: several sums of the same people, without sampling.
+        why: the end of the message if the mechanism samples people.
 
     Raises:
-        PrivacyError: weights, grid or reach are not what they must be, or there are coins.
+        PrivacyError: weights, grid or reach are invalid, or people are sampled.
     """
     weights = weights_of(mechanism, len(mechanism.levels))
     grid = whole(mechanism.grid, 1, "The grid")
@@ -199,14 +199,14 @@ def lattice_moves(mechanism: Any, why: str) -> list[int]:
 
 
 def _moved(law: LawPieces, distance: int, grid: int) -> Fraction | float:
-    """The loss over a distance on the grid: lattice points are crossed whole."""
+    """The loss over a distance on the grid, rounded up to entire lattice points."""
     return law.loss(-(-distance // grid))
 
 
 def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fraction | float:
-    """A certified bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
+    """A certified upper bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
 
-    h is the loss over half the distance: a person who is not kept counts as the middle.
+    h is the loss over half the distance, because a person who is not kept counts as the middle.
     """
     if type(keep) not in (int, Fraction) or not 0 <= keep <= 1:
         raise PrivacyError("A probability of being kept must be a fraction from 0 to 1.")
@@ -217,7 +217,7 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
         return math.inf
     if keep == 1:
         return 2 * half
-    # A loss is about p·h where both are small: carry as many digits more as that has zeros.
+    # The loss is about p·h where both are small: carry extra digits for its leading zeros.
     zeros = sum(max(0, len(str(x.denominator)) - len(str(x.numerator))) for x in (half, keep))
     with decimal.localcontext() as context:
         context.prec = _DIGITS + zeros
@@ -225,29 +225,29 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
         h = decimal.Decimal(half.numerator) / decimal.Decimal(half.denominator)
         p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
         total = (1 + p * (h.exp() - 1)).ln() - (1 - p * (1 - (-h).exp())).ln()
-        # Every operation is correctly rounded and there are fewer than twenty, on numbers whose
-        # logarithm is at most h: the error is far below the digits that are relied on.
+        # Fewer than twenty operations, all correctly rounded, on numbers whose logarithm is at
+        # most h: the error is far below the trusted digits.
         margin = decimal.Decimal(10) ** -(_TRUSTED + zeros) * (1 + abs(total))
         return Fraction(total + margin)
 
 
 # The exact privacy loss of each person in a weighted sum of integers and one of their squares.
 #
-# The square of g is v = floor((g − grid/2)² / grid), and |g − g′| + |v − v′| is at most the grid:
-# with y = g − grid/2 and D = |g − g′| the squares y²/grid differ by D·|y + y′|/grid, and
-# |y + y′| ≤ grid − D, so by less than grid − D unless D is the grid, where they are the same; and
-# grid − D is a whole number, so that rounding down does not take them farther apart.
+# The square of g is v = floor((g − grid/2)² / grid). Claim: |g − g′| + |v − v′| ≤ grid. With
+# y = g − grid/2 and D = |g − g′|, the squares y²/grid differ by D·|y + y′|/grid, and
+# |y + y′| ≤ grid − D. So they differ by less than grid − D, or are equal if D is the grid.
+# grid − D is an integer, so rounding down does not move them farther apart.
 
 
 def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
-    """The loss of a person of each level.
+    """The privacy loss of a person of each level, from a sum and a sum of squares.
 
-    Both sums move together by k·reach on the grid. Each is rounded down, and two roundings up of
-    numbers that add up to a whole one make one more than it at most.
+    The two sums together move by at most k·reach on the grid. Each is rounded down, so its move is
+    rounded up at most, and ceil(a) + ceil(b) ≤ ceil(a + b) + 1.
 
     Raises:
-        PrivacyError: the mechanism is not of its kind, or the law is not one whose losses this
-            checker can bound.
+        PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
+            of its law.
     """
     moves = lattice_moves(mechanism, "half of a square is no square.")
     law = one_number(mechanism.law)
@@ -256,26 +256,25 @@ def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
     return tuple(law.loss(each + 1) if each else Fraction(0) for each in moves)
 
 
-# Several sums at once: what the law of their noise declares and says, and how draws fit it.
+# Several sums at once: check the law of their noise, and how well draws fit it.
 #
-# With a = e^{−rate}, a vector of d numbers whose largest is M has the probability a^M/Z. There are
-# (2M + 1)^d − (2M − 1)^d of them; 2·(2M − 1)^j·(2M + 1)^(d − 1 − j) of these have their first
-# number of that size at place j. So a draw becomes d + 2 numbers: how large M is, where it stands
-# first, and each number in its place. If the law is the declared one, these are independent and
-# uniform.
+# With a = e^{−rate}, a vector of d numbers with largest absolute value M has probability a^M/Z.
+# There are (2M + 1)^d − (2M − 1)^d such vectors; 2·(2M − 1)^j·(2M + 1)^(d − 1 − j) of them attain M
+# first at place j. A draw is mapped to d + 2 numbers: the size of M, the first place of M, and each
+# number within its range. If draws follow the declared law, these are independent and uniform.
 
 _ASKED: Final = 300
 _FAR: Final = 300
 
 
 def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
-    """The loss of a person of each level, in all sums together.
+    """The privacy loss of a person of each level, from all sums together.
 
-    The largest of all moves is no larger than that of each sum.
+    The law depends on the largest number only, and every sum moves by at most the same distance.
 
     Raises:
-        PrivacyError: the mechanism is not of its kind, or the law is not one whose losses this
-            checker can bound.
+        PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
+            of its law.
     """
     moves = lattice_moves(mechanism, "here everyone is surely used.")
     law = vector(mechanism.law, len(mechanism.bounds))
@@ -283,14 +282,15 @@ def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
 
 
 def vector(law: Any, sums: int) -> LawPieces:
-    """The pieces of a law of several numbers, by the largest of them.
+    """The declared pieces of a law on vectors by their maximum norm, checked against its exponents.
 
     Args:
-        law: with `pieces`, `dimension`, and with `exponent` of a list of integers.
-        sums: how many numbers there must be.
+        law: a law with `pieces`, `dimension` and `exponent(list of integers)`.
+        sums: the required dimension.
 
     Raises:
-        PrivacyError: it declares none, or others than its exponents have, or is of other numbers.
+        PrivacyError: it declares no pieces, its exponents contradict them, or it has another
+            dimension.
     """
     pieces = declared(law, ("cube",))
     if pieces.steps != 1 or pieces.inner != 1:
@@ -307,7 +307,7 @@ def vector(law: Any, sums: int) -> LawPieces:
 
 
 def _points(sums: int) -> Iterator[list[int]]:
-    """Vectors of every size: one number alone, all alike, and any."""
+    """Points to check: vectors of every size with one nonzero number, equal sizes, or any."""
     chance = random.Random(sums)  # noqa: S311
     yield [0] * sums
     for size in (*range(1, 60), *(2**j + 1 for j in range(6, _FAR, 7))):
@@ -321,12 +321,12 @@ def _points(sums: int) -> Iterator[list[int]]:
 
 
 def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> list[float]:
-    """The d + 2 numbers that one draw stands for.
+    """Map one draw to d + 2 numbers, independent and uniform on [0, 1) if the law is right.
 
     Args:
-        law: what was declared.
+        law: the declared law.
         noise: an integer for each sum.
-        chance: the random places within jumps.
+        chance: generator that randomizes within jumps of the distribution function.
     """
     d, most = len(noise), max(map(abs, noise))
     far, near = _above(law, d, most), _above(law, d, most - 1)
@@ -334,7 +334,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
     if most == 0:
         return [_cut(found[0]), *(chance.random() for _ in range(d + 1))]
     first = next(place for place, each in enumerate(noise) if abs(each) == most)
-    # Places before the first have the ratio (2M − 1)/(2M + 1) each, cut off after d.
+    # The first place of M is geometric with ratio (2M − 1)/(2M + 1), truncated at d.
     fall = (
         math.log1p(-2.0 / (2.0 * most + 1.0)) if most < 2**53 else -1.0 / float(min(most, 10**300))
     )
@@ -352,16 +352,17 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
 
 
 def _cut(number: float) -> float:
-    """Rounding may not lead out of [0, 1)."""
+    """Clip to [0, 1), which float rounding may leave."""
     return min(max(number, 0.0), 1.0 - 2.0**-53)
 
 
 @lru_cache(maxsize=8)
 def _parts(law: LawPieces, d: int) -> Floats:
-    """The chances of K: the largest number is K and d waiting times for coins of p = 1 − a.
+    """The distribution of K, where M is K plus d geometric waiting times with p = 1 − a.
 
-    The sum of ((2M + 1)^d − (2M − 1)^d)·x^M is E(x)/(1 − x)^d, where E has the numbers of
-    signed orders of d things by their descents: (2k + 1)·E_k + (2d − 2k + 1)·E_(k−1) for one more.
+    Σ_M ((2M + 1)^d − (2M − 1)^d)·x^M = E(x)/(1 − x)^d, where E is the type-B Eulerian polynomial:
+    its coefficients count signed permutations by descents. In dimension n they follow from those
+    in dimension n − 1: (2k + 1)·E_k + (2n − 2k + 1)·E_(k−1).
     """
     weights = np.array([1.0])
     for n in range(1, d + 1):
@@ -373,10 +374,10 @@ def _parts(law: LawPieces, d: int) -> Floats:
 
 
 def _above(law: LawPieces, d: int, x: int) -> float:
-    """The probability that the largest number is more: of fewer heads than d in x − k + d tosses.
+    """The probability that M exceeds x: given K = k, of fewer than d heads in x − k + d tosses.
 
-    K, and d waiting times of which each is a row of tails: they are more than y together if fewer
-    than d of the first y + d tosses are heads.
+    M is K plus d waiting times. Each counts the tails before the next head, so together they exceed
+    y exactly if fewer than d of the first y + d tosses are heads.
     """
     if x < 0:
         return 1.0
@@ -386,7 +387,7 @@ def _above(law: LawPieces, d: int, x: int) -> float:
     log_p = math.log(p) if p > 0.0 else math.log(rate.numerator) - math.log(rate.denominator)
     heads, k = np.arange(float(d)), np.arange(d + 1.0)[:, np.newaxis]
     tosses = float(min(x, 10**300)) - k + d
-    # C(tosses, h)·p^h·a^(tosses − h), factor by factor; no more heads than tosses.
+    # C(tosses, h)·p^h·a^(tosses − h) for h heads, factor by factor; zero if h > tosses.
     with np.errstate(divide="ignore"):
         each = np.log(np.maximum(tosses - heads[:-1], 0.0)) - np.log(heads[1:]) + log_p
     logs = np.concatenate([np.zeros((d + 1, 1)), np.cumsum(each, axis=1)], axis=1)
@@ -396,9 +397,10 @@ def _above(law: LawPieces, d: int, x: int) -> float:
 
 
 def even(law: LawPieces, d: int) -> float:
-    """The probability that the largest number is even: it shows noise on another lattice.
+    """The probability that M is even, to detect noise on another lattice.
 
-    With −a for a, the sum over all M is E(−a)/(1 + a)^d: so the mean of (−1)^M is their ratio.
+    Replacing a by −a turns the sum over all M into E(−a)/(1 + a)^d, so the mean of (−1)^M is the
+    ratio of the two.
     """
     signs = np.where(np.arange(d + 1) % 2 == 0, 1.0, -1.0)
     lean = float(_parts(law, d) @ signs) * math.tanh(float(law.rate) / 2.0) ** d
@@ -408,20 +410,20 @@ def even(law: LawPieces, d: int) -> float:
 # The exact privacy loss under add/remove of two sums with a pair of noises.
 #
 # A person of weight k moves the count T by k·steps lattice points and the sum t by some d in the
-# same direction, 0 ≤ d ≤ k·steps: the loss is the largest change of the law's exponent over all
-# such moves and all positions. On rings it is a matter of distance alone. On an hourglass the law
-# is constant between the edges of its stairs, so it is attained where a position or its image lies
-# at an edge, or where d is at an end: the vertices of polygons whose sides are x = const, x + d =
-# const and d = const, and which are whole numbers.
+# same direction, 0 ≤ d ≤ k·steps. The loss is the largest change of the law's exponent over all
+# such moves and all positions. On rings it depends on the distance alone. On an hourglass the law
+# is constant between the edges of its stairs. So the maximum is attained at a vertex of a polygon
+# with sides x = const, x + d = const and d = const: a position or its image lies at an edge, or d
+# is at an end. All vertices are integers.
 
 _NEAR = 4
-"""Stairs, and units of the count, that are looked at on each side: beyond them all repeats."""
+"""Stairs, and units of the count, that are searched on each side: beyond them the law repeats."""
 
 _FAR_PAIRS = (7, 64, 1001, 2**20)
-"""Stairs farther out at which it is checked that all repeats."""
+"""Stairs farther out that are also searched, to check that the law repeats."""
 
 _WHOLE = 8
-"""Steps up to which every position and every move is looked at."""
+"""The largest number of steps for which every position and every move is searched."""
 
 TWO_SUMS = ((1, 0), (-1, 1))
 
@@ -431,11 +433,11 @@ class PairMechanism(Protocol):
 
     @property
     def levels(self) -> Any:
-        """The rungs of the public ladder."""
+        """The rungs of the public ladder of budgets."""
 
     @property
     def weights(self) -> Any:
-        """The whole weight of a person on each."""
+        """The integer weight of a person on each rung."""
 
     @property
     def matrix(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -443,7 +445,7 @@ class PairMechanism(Protocol):
 
     @property
     def steps(self) -> int:
-        """Lattice points to a unit of weight."""
+        """Lattice points per unit of weight."""
 
     @property
     def law(self) -> Any:
@@ -451,17 +453,18 @@ class PairMechanism(Protocol):
 
 
 class Stepped(Protocol):
-    """A law of pairs, as vertices are looked for."""
+    """A law of pairs of noises, as the search over vertices reads it."""
 
     def exponent(self, x: int, y: int, /) -> Fraction | float:
-        """−ln of the probability of (x, y), plus ln of that of (0, 0), exactly."""
+        """−ln P(x, y) + ln P(0, 0), exactly."""
 
 
 def pair_losses(mechanism: PairMechanism) -> tuple[Fraction | float, ...]:
-    """The loss of a person on each rung.
+    """The privacy loss of a person on each rung, from two sums with a pair of noises.
 
     Raises:
-        PrivacyError: the law is not one whose losses this checker can bound.
+        PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
+            of its law.
     """
     weights = weights_of(mechanism, len(mechanism.levels))
     law = two_numbers(mechanism.law)
@@ -474,26 +477,26 @@ def pair_losses(mechanism: PairMechanism) -> tuple[Fraction | float, ...]:
     if ((a, b), (c, d)) != TWO_SUMS:
         raise PrivacyError("An hourglass is for the sums of x and of 1 − x only.")
     unit = unit_loss(law, steps, law.inner)
-    # A move by k units is k moves by one: the losses of a path add up.
+    # A move by k units is k moves by one unit, and losses along a path add up.
     return tuple(unit * k for k in weights)
 
 
 def unit_loss(law: Stepped, steps: int, inner: int) -> Fraction:
-    """The largest change of the exponent of an hourglass when a person of weight 1 comes or goes.
+    """The privacy loss of adding or removing a person of weight 1 under an hourglass law.
 
     Raises:
-        PrivacyError: the change has no bound.
+        PrivacyError: the loss is unbounded.
     """
     return everywhere(law, steps) if steps <= _WHOLE else at_vertices(law, steps, inner)
 
 
 def _farthest(first: tuple[int, int], second: tuple[int, int], weight: int) -> int:
-    """The largest ℓ1 norm of a move: it is convex in d, so an end is the farthest."""
+    """The largest ℓ1 norm of a move: it is convex in d, so the maximum is at an end."""
     return max(sum(abs(a * t + b * weight) for a, b in (first, second)) for t in (0, weight))
 
 
 def everywhere(law: Stepped, steps: int) -> Fraction:
-    """Every position within some units, and every move."""
+    """The largest change of the exponent, over every position within some units and every move."""
     around = range(-3 * steps - 2, 3 * steps + 3)
     largest = Fraction(0)
     for x in around:
@@ -505,7 +508,10 @@ def everywhere(law: Stepped, steps: int) -> Fraction:
 
 
 def at_vertices(law: Stepped, steps: int, inner: int) -> Fraction:
-    """Vertices (x, d) for all counts near the origin, and far out along the waist."""
+    """The largest change over vertices (x, d), for counts near the origin and far along the waist.
+
+    The waist holds the most likely counts for each x.
+    """
 
     def exponent(x: int, k: int) -> Fraction | float:
         return law.exponent(x, k * steps - x)
@@ -536,7 +542,7 @@ def _over_vertices(
 
 
 def _ends(stairs: Iterable[int], steps: int, inner: int) -> list[int]:
-    """The first and the last positions of stairs, on both sides of 0, and those beside 0."""
+    """The first and last positions of the given stairs on both sides of 0, and those next to 0."""
     ends = {-1, 0, 1}
     for j in stairs:
         first = 0 if j == 0 else inner + (j - 1) * steps
@@ -546,7 +552,7 @@ def _ends(stairs: Iterable[int], steps: int, inner: int) -> list[int]:
 
 
 def _change(before: Fraction | float, after: Fraction | float) -> Fraction:
-    """How far apart two exponents are; positions that are both impossible are not."""
+    """The distance between two exponents; 0 if both positions are impossible."""
     if math.isinf(before) and math.isinf(after):
         return Fraction(0)
     if math.isinf(before) or math.isinf(after):

@@ -1,1 +1,1 @@
-"""Replays: a question on the data of a user, and on neighbours of it."""
+"""Replay a question on a user's data and on neighbouring data sets."""

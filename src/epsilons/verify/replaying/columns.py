@@ -1,4 +1,4 @@
-"""Columns in memory, cut and put together anew in the form in which they were given."""
+"""Columns in memory that can be sliced and joined again in their original type."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from epsilons.errors import ArgumentError
 
 ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where")
-"""The parameters that name columns; `by_2` is the second of two columns of groups."""
+"""The parameters that name columns; `by_2` is the second of two group columns."""
 
 LOOKED_AT: Final = 1000
-"""Rows of which those are chosen who change."""
+"""The largest number of rows from which the people to change are chosen."""
 
 Pieces = list["slice | np.ndarray[Any, Any] | New"]
 
 
 @dataclass(frozen=True)
 class New:
-    """Entries that are new, and the labels of their rows."""
+    """New entries of a column, and the labels of their rows."""
 
     entries: list[Any]
     labels: list[Any]
@@ -29,11 +29,11 @@ class New:
 
 @dataclass(frozen=True)
 class Someone:
-    """The one who changes.
+    """The person who changes.
 
     Attributes:
-        rows: theirs, in the table.
-        places: where these are, if rows have places.
+        rows: their rows.
+        places: the positions of these rows, if rows have an order.
     """
 
     rows: list[dict[str, Any]]
@@ -42,14 +42,14 @@ class Someone:
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """What may stand in a column.
+    """The entries that a column may hold.
 
     Attributes:
         family: "float", "integer", "text", "boolean", "objects" (anything), "cells" (text of a
-            file) or "other" (only what stands there already).
+            file) or "other" (only entries that are already there).
         nullable: whether an entry may be null.
         least: the smallest integer.
-        most: the largest.
+        most: the largest integer.
     """
 
     family: str
@@ -59,15 +59,15 @@ class ColumnKind:
 
 
 def spread_out(size: int) -> list[int]:
-    """The places of some rows of so many, from the first to the last."""
+    """Up to `LOOKED_AT` row numbers, evenly spaced from the first to the last of `size`."""
     return [] if size == 0 else np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int).tolist()
 
 
 class HeldColumn:
-    """One column.
+    """One column, such as a list.
 
     Args:
-        native: as it was given.
+        native: the column as it was given.
     """
 
     def __init__(self, native: Any) -> None:
@@ -75,7 +75,7 @@ class HeldColumn:
 
     @property
     def kind(self) -> ColumnKind:
-        """What may stand in it."""
+        """The entries that it may hold."""
         return ColumnKind("objects", nullable=True)
 
     @property
@@ -91,11 +91,11 @@ class HeldColumn:
         return self.native[at]
 
     def places(self, entry: Any) -> np.ndarray[Any, Any]:
-        """Where this entry stands."""
+        """The positions of this entry."""
         return np.array([i for i, own in enumerate(self.native) if _equal(own, entry)], dtype=int)
 
     def joined(self, pieces: Pieces) -> Any:
-        """The column that is made of these pieces, as it was given."""
+        """Join pieces into a column of the original type."""
         made: list[Any] = []
         for piece in pieces:
             if isinstance(piece, New):
@@ -108,11 +108,11 @@ class HeldColumn:
 
 
 class Array(HeldColumn):
-    """An array of NumPy."""
+    """A NumPy array."""
 
     @property
     def kind(self) -> ColumnKind:
-        """What may stand in it."""
+        """The entries that it may hold."""
         dtype = self.native.dtype
         if dtype.kind in "iu":
             span = np.iinfo(dtype)
@@ -126,10 +126,10 @@ class Array(HeldColumn):
         return own.item() if isinstance(own, np.generic) and own.dtype.kind in "iufbU" else own
 
     def places(self, entry: Any) -> np.ndarray[Any, Any]:
-        """Where this entry stands."""
+        """The positions of this entry."""
         if self.native.dtype.kind == "O":
             return super().places(entry)
-        if self.native.dtype.kind == "U":  # which drops a NUL at the end
+        if self.native.dtype.kind == "U":  # NumPy drops a trailing NUL, so drop it here as well
             return np.flatnonzero(self.native == np.array([str(entry)])[0])
         try:
             wanted = np.array([entry]).astype(self.native.dtype)
@@ -140,21 +140,21 @@ class Array(HeldColumn):
         return np.flatnonzero(self.native == wanted[0])
 
     def joined(self, pieces: Pieces) -> Any:
-        """The array that is made of these pieces."""
+        """Join pieces into an array."""
         parts = [self._made(p.entries) if isinstance(p, New) else self.native[p] for p in pieces]
         join = np.ma.concatenate if isinstance(self.native, np.ma.MaskedArray) else np.concatenate
         return join(parts)
 
     def _made(self, entries: list[Any]) -> Any:
         if self.native.dtype.kind == "U" and entries:
-            return np.array(entries, dtype=np.str_)  # as wide as it has to be
+            return np.array(entries, dtype=np.str_)  # as wide as the longest entry
         made = np.empty(len(entries), dtype=self.native.dtype)
         made[:] = entries
         return made
 
 
 class HeldSeries(HeldColumn):
-    """A column of pandas, Polars or PyArrow."""
+    """A pandas, Polars or PyArrow column."""
 
     def __init__(self, native: Any) -> None:
         import narwhals as nw
@@ -166,7 +166,7 @@ class HeldSeries(HeldColumn):
 
     @property
     def kind(self) -> ColumnKind:
-        """What may stand in it."""
+        """The entries that it may hold."""
         if self._objects:
             return ColumnKind("objects", nullable=True)
         numpy = self._is("pandas") and isinstance(self.native.dtype, np.dtype)
@@ -177,7 +177,7 @@ class HeldSeries(HeldColumn):
 
     @property
     def labels(self) -> Any:
-        """The labels of its rows, in pandas."""
+        """The pandas index; None for other libraries."""
         index = getattr(self.native, "index", None)
         return index if hasattr(index, "equals") else None
 
@@ -188,7 +188,7 @@ class HeldSeries(HeldColumn):
         return plain(self._series[at])
 
     def places(self, entry: Any) -> np.ndarray[Any, Any]:
-        """Where this entry stands."""
+        """The positions of this entry."""
         if self._objects:
             own = self.native.tolist()
             return np.array([i for i, each in enumerate(own) if _equal(each, entry)], dtype=int)
@@ -196,7 +196,7 @@ class HeldSeries(HeldColumn):
         return np.flatnonzero(found.to_numpy().astype(bool))
 
     def joined(self, pieces: Pieces) -> Any:
-        """The column that is made of these pieces."""
+        """Join pieces into a column of the same library and type."""
         parts = [self._part(piece) for piece in pieces]
         if self._is("pyarrow"):
             chunks = [chunk for part in parts for chunk in part.chunks]
@@ -225,10 +225,10 @@ class HeldSeries(HeldColumn):
 
 
 def column_of(given: Any, name: str) -> HeldColumn:
-    """A column that is not one of a frame.
+    """Wrap a column that is not part of a frame.
 
     Raises:
-        ArgumentError: it is of no form that can be put together anew.
+        ArgumentError: a column of this type cannot be rebuilt.
     """
     if isinstance(given, np.ndarray):
         return Array(given)
@@ -246,7 +246,7 @@ def column_of(given: Any, name: str) -> HeldColumn:
 
 
 def kind_of(dtype: Any, *, nullable: bool) -> ColumnKind:
-    """What may stand in a column of a type of Narwhals."""
+    """The entries that a column of a Narwhals type may hold."""
     if dtype.is_integer():
         bits = int("".join(filter(str.isdigit, str(dtype))) or 64)
         if dtype.is_signed_integer():
@@ -268,7 +268,7 @@ def plain(entry: Any) -> Any:
 
 
 def _equal(own: Any, entry: Any) -> bool:
-    """Whether two objects are the same id, as Python says."""
+    """Whether two objects are the same id: equal in Python, and text only equals its own type."""
     own, entry = plain(own), plain(entry)
     if isinstance(own, (str, bytes)) or isinstance(entry, (str, bytes)):
         return type(own) is type(entry) and own == entry

@@ -1,7 +1,7 @@
-"""Tables with one person changed, in the form in which the user hands them in.
+"""Tables with one person changed, in the same form as the user's data.
 
-Whose rows these are is found here anew, without the tally: by equal entries, and where an engine
-takes other entries for equal (a collation), these are looked at one by one in Python.
+A person's rows are found here independently of the tally, by equal entries. Where an engine treats
+different entries as equal (a collation), they are compared one by one in Python.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-# CSV files with one person changed: records are moved as the bytes that they are.
+# CSV files with one person changed: records are moved as raw bytes.
 
 
 @dataclass(frozen=True, eq=False)
 class TextTable:
-    """The records of a file.
+    """The records of a CSV file.
 
     Attributes:
-        path: of the file.
-        text: all of its bytes.
-        ends: where each record ends, that of the names first.
-        names: of the columns, by the names of the parameters.
-        at: the place of each of them in a record.
-        separator: of columns.
+        path: path of the file.
+        text: its content, in bytes.
+        ends: the end of each record, starting with the header.
+        names: column names, by parameter.
+        at: the index of each column in a record.
+        separator: separator of columns.
         folder: where changed copies are written.
     """
 
@@ -65,10 +65,10 @@ class TextTable:
     def read(
         cls, path: Path, names: dict[str, Any], separator: str | None, folder: Path
     ) -> TextTable:
-        """Read a file as a whole.
+        """Read an entire file.
 
         Raises:
-            ArgumentError: a column is not there.
+            ArgumentError: a column is missing.
         """
         lower = path.name.lower()
         text = path.read_bytes()
@@ -87,7 +87,7 @@ class TextTable:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """A cell may hold any text."""
+        """The kind of each column: a cell may hold any text."""
         return dict.fromkeys(self.names, ColumnKind("cells", nullable=False))
 
     def _record(self, place: int) -> bytes:
@@ -106,7 +106,7 @@ class TextTable:
         return [self._row(at) for at in spread_out(len(self))]
 
     def _places(self, person: Any) -> Any:
-        """The records of somebody: those in which their name is found, and stands in its cell."""
+        """The records of a person: those that contain the id, if it is the content of its cell."""
         name = str(person).encode("utf-8", "surrogatepass").replace(b'"', b'""')
         if not name:
             return np.zeros(0, dtype=int)
@@ -116,7 +116,7 @@ class TextTable:
         return np.array(own, dtype=int)
 
     def someone(self, row: dict[str, Any]) -> Someone:
-        """The one to whom a row belongs."""
+        """The person to whom a row belongs."""
         places = np.array([row["row"]])
         if row.get("person"):
             places = self._places(row["person"])
@@ -129,7 +129,7 @@ class TextTable:
     def changed(
         self, who: Any, rows: list[dict[str, Any]], place: str, seed: int
     ) -> dict[str, Any]:
-        """The arguments of a call on a file in which somebody has other rows."""
+        """The arguments of a call on a copy of the file in which a person has other rows."""
         gone = np.zeros(0, dtype=int) if who is None else who.places
         like = int(gone[0]) if len(gone) else 0
         new = b"".join(self._made(row, like) for row in rows)
@@ -147,7 +147,7 @@ class TextTable:
         return {**self.names, "data": self._written(head + before + new + after)}
 
     def _without(self, gone: Any, start: int, end: int) -> bytes:
-        """The records from start to end, but for those that are gone."""
+        """The records from start to end, except those that are gone."""
         parts, at = [], start
         for place in [*gone[(gone >= start) & (gone < end)].tolist(), end]:
             parts.append(self.text[int(self.ends[at]) : int(self.ends[place])])
@@ -155,7 +155,7 @@ class TextTable:
         return b"".join(parts)
 
     def _made(self, row: dict[str, Any], like: int) -> bytes:
-        """A record like another, with these cells."""
+        """A copy of the record `like` with these cells."""
         cells: list[Any] = list(_cells(self._record(like), self.separator)) if len(self) else []
         cells += [""] * (max(self.at.values()) + 1 - len(cells))
         for role, at in self.at.items():
@@ -164,7 +164,7 @@ class TextTable:
 
     def _cell(self, cell: Any) -> bytes:
         if isinstance(cell, bytes):
-            return cell  # as it is: no writer would write it
+            return cell  # raw bytes, such as invalid UTF-8, that no writer would produce
         text = "" if cell is None else str(cell)
         if any(mark in text for mark in (self.separator, '"', "\n", "\r")):
             text = '"' + text.replace('"', '""') + '"'
@@ -183,7 +183,7 @@ def _cells(record: bytes, separator: str) -> list[str]:
 
 
 def _ends(text: bytes, separator: bytes) -> Any:
-    """Where records end: at the end of a line that is not within quotes."""
+    """The end of each record: a line end outside quotes."""
     if b'"' not in text:
         return np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
     mark = re.escape(separator)
@@ -194,51 +194,51 @@ def _ends(text: bytes, separator: bytes) -> Any:
 
 
 Row = dict[str, Any]
-"""What stands in a row, by the names of the parameters: values, epsilon, person."""
+"""The entries of a row, by parameter: values, epsilon, person."""
 
 
 class GivenTable(Protocol):
-    """A table that can be had with one person changed."""
+    """A table that can produce copies of itself with one person changed."""
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """What may stand in each column."""
+        """The entries that each column may hold."""
 
     @property
     def ordered(self) -> bool:
         """Whether rows have an order that can be changed."""
 
     def sample(self) -> list[Row]:
-        """Some rows; with "row", their number, where they have one."""
+        """Some rows, each with its number as "row" if rows are numbered."""
 
     def someone(self, row: Row) -> Someone:
-        """The one to whom a row belongs, with all of their rows."""
+        """The person to whom a row belongs, with all of their rows."""
 
     def has(self, person: Any) -> bool:
         """Whether anybody has this id."""
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
-        """The arguments of a call on the table in which somebody has other rows.
+        """The arguments of a call on a copy of the table in which a person has other rows.
 
         Args:
-            who: whose rows are taken away; None if somebody comes.
-            rows: what they have instead.
+            who: the person whose rows are removed; None to add a new person.
+            rows: the rows that replace them.
             place: "same", "first", "last" or "shuffled".
-            seed: of the order.
+            seed: seed of the shuffled order.
         """
 
 
 def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> GivenTable:
-    """The table that was given.
+    """Wrap the user's data as a table that can be changed.
 
     Args:
         given: values, epsilon and person: columns, or names of columns of the data.
         data: a frame, the path of a file, or None.
-        separator: of the columns of a CSV file.
+        separator: separator of the columns of a CSV file.
         folder: where changed copies of a file are written.
 
     Raises:
-        ArgumentError: it cannot be changed.
+        ArgumentError: data of this type cannot be changed.
     """
     if data is None:
         kept = {role: each for role, each in given.items() if _is_column(role, each)}
@@ -255,7 +255,7 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Give
         return _of_frame(held.to_native(), names, _Parquet(folder))
     data = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_like_dataframe(data):
-        # In pandas a name may come twice, which Narwhals refuses.
+        # pandas allows duplicate column names, which Narwhals refuses.
         return _of_frame(data, names, lambda made: made)
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
@@ -269,10 +269,10 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Give
 
 
 def _by_place(data: Any, frame: nw.LazyFrame[Any], names: Row) -> nw.LazyFrame[Any]:
-    """The columns that are named, called as their parameters.
+    """The named columns, renamed to their parameters.
 
-    An engine may find another column by a name, as where it takes small letters for large ones. So
-    columns are found by their places, where an engine knows these.
+    An engine may resolve a name to another column, for instance if it ignores case. So columns are
+    selected by position on engines that support it.
     """
     import narwhals as nw
 
@@ -294,17 +294,17 @@ def _by_place(data: Any, frame: nw.LazyFrame[Any], names: Row) -> nw.LazyFrame[A
 
 
 def _is_column(role: str, given: Any) -> bool:
-    """Whether an argument speaks of every row, and is not one budget for all, or nothing."""
+    """Whether an argument is a column, not a single budget for everyone and not None."""
     if given is None:
         return False
     return role != "epsilon" or isinstance(given, str) or hasattr(given, "__len__")
 
 
 class _Parquet:
-    """Writes frames to files, one after another.
+    """Write frames to numbered Parquet files.
 
     Args:
-        folder: where.
+        folder: where files are written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -321,7 +321,7 @@ class _Parquet:
 
 
 def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> ColumnTable:
-    """The columns of a frame in memory, and how it is put together again."""
+    """The columns of a frame in memory, with a function that rebuilds the frame from them."""
     columns = {role: HeldSeries(data[name]) for role, name in names.items()}
 
     def frame(made: Row) -> Row:
@@ -335,11 +335,11 @@ def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> ColumnTab
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
-    """Columns in memory, which may be those of a frame.
+    """Columns in memory, from a frame or given one by one.
 
     Attributes:
-        columns: by the names of the parameters.
-        together: makes arguments of a call of changed columns.
+        columns: the columns, by parameter.
+        together: function from changed columns to the arguments of a call.
     """
 
     columns: dict[str, HeldColumn]
@@ -348,12 +348,12 @@ class ColumnTable:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """What may stand in each column."""
+        """The entries that each column may hold."""
         return {role: column.kind for role, column in self.columns.items()}
 
     @property
     def _first(self) -> HeldColumn:
-        """The values, or the first of two columns of them: all others are paired with these."""
+        """The values, or the first of two value columns: the others are aligned with it."""
         return next(iter(self.columns.values()))
 
     def sample(self) -> list[Row]:
@@ -365,7 +365,7 @@ class ColumnTable:
         return {**own, "row": at}
 
     def _at(self, role: str, places: Any) -> Any:
-        """Where rows are in a column: by their labels, where these are in another order."""
+        """The positions of rows in a column, found by pandas labels if these differ in order."""
         labels, own = self._first.labels, self.columns[role].labels
         if labels is None or own is None or labels.equals(own):
             return places
@@ -373,7 +373,7 @@ class ColumnTable:
         return found if isinstance(places, np.ndarray) else int(found[0])
 
     def someone(self, row: Row) -> Someone:
-        """The one to whom a row belongs."""
+        """The person to whom a row belongs."""
         places = np.array([row["row"]])
         if "person" in self.columns and row["person"] is not None:
             places = self.columns["person"].places(row["person"])
@@ -387,7 +387,7 @@ class ColumnTable:
         return len(self.columns["person"].places(person)) > 0
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
-        """The arguments of a call on the table in which somebody has other rows."""
+        """The arguments of a call on a copy of the table in which a person has other rows."""
         size = len(self._first)
         gone = np.zeros(0, dtype=int) if who is None else who.places
         labels = self._labels(gone, len(rows))
@@ -403,7 +403,7 @@ class ColumnTable:
         return self.together(made)
 
     def _labels(self, gone: Any, count: int) -> list[Any]:
-        """Labels of new rows: those of the rows that are gone, and then new ones."""
+        """Labels of the new rows: those of the removed rows first, then unused ones."""
         labels = (column.labels for column in self.columns.values())
         index = next((each for each in labels if each is not None), None)
         if index is None:
@@ -415,7 +415,7 @@ class ColumnTable:
 
 
 def _pieces(size: int, gone: Any, new: New, place: str) -> Any:
-    """The rows that stay, and the new ones where they belong."""
+    """The remaining rows, as slices or indices, with the new rows inserted at `place`."""
     at = int(gone.min()) if len(gone) else size // 2
     if len(gone) <= 1:
         before, after = [slice(0, at)], [slice(at + len(gone), size)]
@@ -432,11 +432,11 @@ def _pieces(size: int, gone: Any, new: New, place: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Lazy:
-    """A table of an engine: rows have no places, and are changed by queries.
+    """A lazy frame of an engine: rows have no order, and queries change them.
 
     Attributes:
-        frame: the columns that count, called as their parameters.
-        names: what the user calls them, by the names of the parameters.
+        frame: the columns in use, renamed to their parameters.
+        names: the user's column names, by parameter.
     """
 
     frame: nw.LazyFrame[Any]
@@ -445,7 +445,7 @@ class Lazy:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """What may stand in each column."""
+        """The entries that each column may hold."""
         schema = self.frame.collect_schema()
         return {role: kind_of(schema[role], nullable=True) for role in self.names}
 
@@ -453,11 +453,11 @@ class Lazy:
         return list(frame.collect().rows(named=True))
 
     def sample(self) -> list[Row]:
-        """Some rows, which the engine chooses."""
+        """Some rows, chosen by the engine."""
         return self._rows(self.frame.head(LOOKED_AT // 10))
 
     def _like(self, row: Row) -> Any:
-        """The rows that an engine takes for these."""
+        """A filter for the rows that the engine considers equal to this one, or of its person."""
         import narwhals as nw
 
         roles = ["person"] if row.get("person") is not None else list(self.names)
@@ -466,7 +466,7 @@ class Lazy:
         return nw.all_horizontal(*parts, ignore_nulls=False)
 
     def someone(self, row: Row) -> Someone:
-        """The one to whom a row belongs."""
+        """The person to whom a row belongs."""
         if "person" not in self.names:
             return Someone([row])
         found = self._rows(self.frame.filter(self._like(row)))
@@ -480,7 +480,7 @@ class Lazy:
         return any(each["person"] == person for each in found)
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
-        """The arguments of a call on the table in which somebody has other rows."""
+        """The arguments of a call on a copy of the table in which a person has other rows."""
         import narwhals as nw
 
         del seed
@@ -494,12 +494,12 @@ class Lazy:
         return {**self.names, "data": self._renamed(whole)}
 
     def _renamed(self, frame: nw.LazyFrame[Any]) -> Any:
-        """A table with the names that the user gave, however alike these are."""
+        """A native table with the user's column names, even if these differ only in case."""
         import narwhals as nw
 
         native: Any = frame.to_native()
         kind = frame.implementation.name
-        last = {name: role for role, name in self.names.items()}  # one column may be two parameters
+        last = {name: role for role, name in self.names.items()}  # a column may serve two roles
         if kind == "DUCKDB":
             quoted = {name.replace('"', '""'): role for name, role in last.items()}
             return native.project(", ".join(f'"{role}" AS "{q}"' for q, role in quoted.items()))
@@ -508,7 +508,7 @@ class Lazy:
         return frame.select(*(nw.col(role).alias(name) for name, role in last.items())).to_native()
 
     def _back(self, who: Someone, like: Any) -> list[nw.LazyFrame[Any]]:
-        """The rows that an engine takes for those of somebody, and that are not theirs."""
+        """Rows to put back: the filter removed them, but they are not the person's."""
         if "person" not in self.names:
             import narwhals as nw
 
@@ -519,13 +519,13 @@ class Lazy:
         return [self._made(row, 1) for row in others]
 
     def _made(self, row: Row, count: int) -> nw.LazyFrame[Any]:
-        """Rows with these entries: rows of the table in which all entries are others."""
+        """Rows with these entries: rows of the table with every entry replaced."""
         import narwhals as nw
 
         schema = self.frame.collect_schema()
 
         def entry(role: str) -> Any:
-            if row.get(role) is None:  # of the type of the column, on every engine
+            if row.get(role) is None:  # a null of the column's type, on every engine
                 gone = nw.col(role).is_null()
                 return nw.when(gone & ~gone).then(nw.col(role)).alias(role)
             return nw.lit(row[role]).cast(schema[role]).alias(role)
@@ -535,7 +535,7 @@ class Lazy:
 
 
 def _runs(rows: list[Row]) -> list[tuple[Row, int]]:
-    """Rows that are alike, counted, one after another."""
+    """Run-length encoding of rows that are the same object."""
     found: list[tuple[Row, int]] = []
     for row in rows:
         if found and found[-1][0] is row:

@@ -1,4 +1,4 @@
-"""The whole way from rows to a release, on the data of the user and on neighbours of it."""
+"""Replay the path from rows to a release on a user's data and on neighbouring data sets."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from epsilons.verify.replaying.runs import Person, Run, RunFound, first_run, lev
 __all__ = ["Replay", "ReplayOutcome", "replay"]
 
 _SHOWN = 14
-"""Lines of changes that are printed."""
+"""The largest number of failing changes that are printed."""
 
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """What one change showed.
+    """The result of one change.
 
     Attributes:
-        change: in words.
-        differed: what differed and must not, in words; empty if the change holds.
+        change: description of the change.
+        differed: descriptions of differences that must not occur; empty if the change passes.
         moved: whether a total moved.
-        refused: the name of the error with which the neighbour was refused, where that is for the
-            curator alone; None if there was an answer.
+        refused: name of the error that refused the neighbour, if only the curator may see that
+            error; None if there was an answer.
     """
 
     change: str
@@ -55,18 +55,18 @@ class ReplayOutcome:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing differed that must not."""
+        """Whether there is no forbidden difference."""
         return not self.differed
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What changes of one person showed. It is for the curator, and shows nobody's value.
+    """The results of all changes of one person. For the curator; it shows nobody's value.
 
     Attributes:
-        statistic: what was asked.
-        neighbours: what counts as a change of one person.
-        outcomes: of all changes.
+        statistic: the statistic that was replayed.
+        neighbours: the relation between neighbouring data sets.
+        outcomes: the result of each change.
     """
 
     statistic: str
@@ -75,7 +75,7 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether no change that was tried could be noticed by more than the person's ε allows."""
+        """Whether no change that was tried shows by more than the person's ε allows."""
         return all(outcome.holds for outcome in self.outcomes)
 
     def require(self) -> Replay:
@@ -123,14 +123,14 @@ class Replay:
 
 
 class AnyQuestion(Protocol):
-    """What is asked, such as `epsilons.Mean(…)`: it drives itself, and makes its call."""
+    """A question such as `epsilons.Mean(…)`, which yields its own draws and makes its call."""
 
     @property
     def statistic(self) -> str:
-        """What is estimated, in a word."""
+        """The name of the statistic."""
 
     def call(self, *, epsilon: Column) -> object:
-        """The call of this question alone; it takes all arguments that belong to a call."""
+        """The call of this question alone; takes every argument that belongs to a call."""
 
 
 @parameters.speaks_plainly()
@@ -147,12 +147,12 @@ def replay(
     changes: Iterable[Change] | None = None,
     seed: int = 0,
 ) -> Replay:
-    """Ask a question of your data and of neighbours of it, and compare all that is public.
+    """Run a question on your data and on neighbours of it, and compare everything public.
 
-    What it checks: the path from rows to totals, as it is, on the engine that you use. One person's
-    rows are changed, taken away or added. Each draw on the neighbour is answered with what was
-    drawn on your data. Then every mechanism and every public field must be equal, and each total
-    may move only as far as its mechanism allows for that person. Nothing is published.
+    What it checks: the path from rows to totals, on the engine that you use. One person's rows are
+    changed, removed or added. Each draw on the neighbour is answered with what was drawn on your
+    data. Then every mechanism and every public field must be equal, and each total may move only as
+    far as its mechanism allows for that person. Nothing is published.
 
     What it does not check: changes that were not tried; that draws follow their laws (`draws`); and
     that moves of this size cost no more than budgets allow (`exact`).
@@ -162,23 +162,23 @@ def replay(
         epsilon: as for `epsilons.publish`, as are all arguments up to `cap`.
         data: a frame, the path of a file, or None if the others are arrays. Changed copies of a
             file are written to a temporary folder, and deleted.
-        separator: what separates the columns of a CSV file.
-        person: whose row it is.
-        neighbours: "replace": somebody has other values. "add-remove": somebody comes or goes, or
-            has other values, another budget or another id.
+        separator: separator of the columns of a CSV file.
+        person: column of ids: which person a row belongs to.
+        neighbours: "replace": one person's values change. "add-remove": a person is added or
+            removed, or their values, budget or id change.
         levels: for add/remove.
         cap: for add/remove.
         changes: what to try; None for a set of changes that have fooled engines and readers:
-            other types, spellings, nulls, extremes, further rows, other places, budgets and ids.
-        seed: of what is drawn, and of orders of rows. Nothing that is drawn is published.
+            other types, spellings, nulls, extremes, more rows, other places, budgets and ids.
+        seed: seed of the draws and of row orders. No draw is published.
 
     Returns:
-        What each change showed.
+        The result of each change.
 
     Raises:
-        ArgumentError: an argument is invalid, or a change is not one of one person.
-        DataError: the data as they are cannot be used.
-        FileError: the file is missing, or is not what its name says.
+        ArgumentError: an argument is invalid, or a change does not concern one person.
+        DataError: the unchanged data cannot be used.
+        FileError: the file is missing, or its content does not match its name.
     """
     given = dict(locals())
     terms = {name: given[name] for name in given if name not in ("question", "changes", "seed")}
@@ -195,13 +195,13 @@ def replay(
 
 @dataclass(frozen=True, eq=False)
 class _Replayed:
-    """The question, and the terms on which it is asked: what belongs to its call, by name."""
+    """A question and the arguments of its call, by name."""
 
     question: Any
     terms: dict[str, Any]
 
     def call(self, given: dict[str, Any]) -> Any:
-        """The call to one table, in which some columns, or all of it, may be others."""
+        """The call, with some columns or the entire data replaced by `given`."""
         changed = {name: each for name, each in given.items() if name in self.terms}
         return self.question.call(**{**self.terms, **changed})
 
@@ -211,7 +211,7 @@ class _Replayed:
 
     @property
     def refuses(self) -> bool:
-        """Whether data may be refused, for the curator alone."""
+        """Whether data may be refused with an error that only the curator sees."""
         lenient = getattr(self.question, "other", None) is not None
         policy = self.question.policy("replace")
         marked = len(columns_of(self.question)) > 1 and policy != "exclude"
@@ -220,7 +220,7 @@ class _Replayed:
 
 @dataclass(frozen=True, eq=False)
 class _Trying:
-    """Changes of one table, tried one after another."""
+    """Try changes of one table, one after another."""
 
     asked: _Replayed
     arguments: dict[str, Any]
@@ -228,10 +228,10 @@ class _Trying:
     first: Run
 
     def nasty(self) -> Iterator[tuple[Change, Any]]:
-        """Nasty changes of some people in turn: the strictest, the last, the most generous.
+        """Nasty changes of three people in turn: the smallest budget, the last, the largest budget.
 
-        They are of those whose values count for something. The strictest of all may not count: if
-        theirs do, that shows, too.
+        The three are chosen among people with positive weight. If the person with the smallest
+        budget of all has weight 0, some changes of theirs are added: they must not move anything.
         """
         rows = self.table.sample()
         usable = self._usable(rows)
@@ -259,7 +259,7 @@ class _Trying:
                 yield replace(change, words=f"{change.words}, of the strictest"), strictest
 
     def given(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Any]]:
-        """The changes that the caller wrote."""
+        """The changes given by the caller, each with a row of the person to change."""
         rows = self.table.sample()
         usable = self._usable(rows)
         for change in changes:
@@ -273,29 +273,29 @@ class _Trying:
             yield change, row
 
     def _usable(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows of those who allow something, and not everything; all rows if there are none."""
+        """The rows of people with 0 < ε < ∞; all rows if there are none."""
         return [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
 
     def _budget(self, row: dict[str, Any]) -> Fraction | float:
-        """The ε that a row gives its person; 0 if it is nobody's."""
+        """The ε in a row; 0 if the row has no person."""
         if self.arguments["person"] is not None and row.get("person") in (None, ""):
             return 0
         kind = self.table.kinds.get("epsilon")
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False)
-        # Where nothing is refused, text of a list or a frame is read as the cells of a file are.
+        # Under add/remove nothing is refused: text in a list or a frame is parsed like a file's.
         return allowed(row.get("epsilon"), cells=kind.family == "cells" or self.asked.private)
 
     def _counts(self, row: dict[str, Any]) -> bool:
-        """Whether a row's person weighs anything in the last draw."""
+        """Whether a row's person has positive weight in the last draw."""
         last = self.first.steps[-1]
         at = level_of(last, self._budget(row))
-        if last.mechanism.kind == "counts":  # a person weighs one in their cell, if they have one
+        if last.mechanism.kind == "counts":  # a person has weight 1 in their cell, if any
             return at >= 0 and int(last.mechanism.cell_of[at]) >= 0
         return at >= 0 and int(last.mechanism.weights[at]) > 0
 
     def outcome(self, change: Change, row: Any) -> ReplayOutcome:
-        """Try one change."""
+        """Apply one change, run the question on the neighbour, and compare."""
         who = None if change.comes or row is None else self.table.someone(row)
         old = [] if who is None else who.rows
         new = self._rows(change, old, row)
@@ -319,13 +319,13 @@ class _Trying:
         return ReplayOutcome(change.words, found.differed, found.moved)
 
     def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
-        """Whether all values are such as were there, or as were declared: none may be refused."""
+        """Whether all new values were there before or are declared, so none may be refused."""
         question, kinds = self.asked.question, self.table.kinds
         known = {
             **{role: ordinary(question, kinds[role], role) for role in VALUES if role in kinds},
             **known_marks(question, dict(kinds)),
         }
-        if "where" not in kinds:  # or else nobody may have been asked for what was there
+        if "where" not in kinds:  # otherwise the filter may have excluded the old values unread
             for role, entries in known.items():
                 entries += [row[role] for row in old]
         return all(
@@ -335,7 +335,7 @@ class _Trying:
         )
 
     def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
-        """The rows that the person has instead."""
+        """The person's rows after the change."""
         if change.rows is None:
             return old
         like = old[0] if old else (row or {})
@@ -346,16 +346,16 @@ class _Trying:
         return made
 
     def _limit(self, rows: list[dict[str, Any]]) -> Fraction | float:
-        """What somebody with these rows allows: of two budgets the smaller."""
+        """The budget of a person with these rows: the smallest, or 0 without rows."""
         return min((self._budget(row) for row in rows), default=0)
 
     def _check(
         self, change: Change, person: Person, old: list[dict[str, Any]], new: list[dict[str, Any]]
     ) -> None:
-        """Refuse changes that are none of one person, where people and budgets are public.
+        """Refuse a change that alters public facts under "replace": people, budgets, public groups.
 
         Raises:
-            ArgumentError: it is one.
+            ArgumentError: the change alters one of these.
         """
         if self.asked.private:
             return

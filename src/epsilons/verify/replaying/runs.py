@@ -1,7 +1,7 @@
-"""A question that is driven by hand: what it yields, what it is sent, and what it says at the end.
+"""Run a question's generator step by step: its draws, the answers it is sent, and its result.
 
-The second run gets, for each draw, what was drawn in the first. So all that is public must be equal
-in both, and only totals may tell who is there.
+The second run is sent the draws of the first. So everything public must be equal in both, and only
+totals may depend on who is there.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from epsilons.errors import PrivacyError
 from epsilons.verify.fit import Stream
 from epsilons.verify.losses.sums import SUMS
 
-# How far one person may move a total: from the kind of mechanism, its weights and its reach.
+# How far one person may move a total, from the kind of mechanism, its weights and its reach.
 #
-# A person who is replaced leaves with what their old value adds, and comes with what the new one
-# does. Under add/remove they come or go, or both, with a budget each time. In every kind of
-# mechanism that bounds what a total gains and what it gives, apart.
+# Replacing a person removes the contribution of their old value and adds that of the new one. Under
+# add/remove a person is removed, added, or both, each with its own budget. In every kind of
+# mechanism this bounds the increase and the decrease of a total separately.
 
 Change = list[tuple[Any, int]]
-"""Where a total differs, and by how much."""
+"""The places where two totals differ, each with the difference."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """What the one in whom two tables differ allows.
+    """The budgets of the person in whom two tables differ.
 
     Attributes:
-        before: their ε in the first table; 0 if they are not there, or are not counted.
-        after: their ε in the second.
+        before: their ε in the first table; 0 if they are absent or not counted.
+        after: their ε in the second table.
     """
 
     before: Fraction | float
@@ -46,13 +46,13 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
     """Whether a total moved, and whether by no more than its mechanism allows for the person.
 
     Args:
-        step: what was yielded: a mechanism, perhaps with the levels of those who are charged.
+        step: a draw: a mechanism, possibly with the levels of the people who are charged.
         first: the total of one table.
         second: the total of its neighbour.
-        person: in whom the tables differ.
+        person: the person in whom the tables differ.
 
     Raises:
-        PrivacyError: the kind of the mechanism is not known here.
+        PrivacyError: the kind of the mechanism is unknown.
     """
     kind = step.mechanism.kind
     if kind not in _KINDS:
@@ -61,7 +61,7 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
 
 
 def level_of(step: Any, epsilon: Fraction | float) -> int:
-    """The level of a person with this budget in a mechanism; −1 if they have none there."""
+    """The index of a budget's level in a mechanism; −1 if it is below all or not charged."""
     levels = step.mechanism.levels if step.levels is None else step.levels
     below = float(epsilon)
     if not math.isinf(below) and Fraction(below) > epsilon:
@@ -71,7 +71,7 @@ def level_of(step: Any, epsilon: Fraction | float) -> int:
 
 
 def _weights(step: Any, person: Person) -> tuple[int, int]:
-    """What a person weighs in both tables."""
+    """The person's weight in each of the two tables."""
     weights = step.mechanism.weights
     own = [level_of(step, epsilon) for epsilon in (person.before, person.after)]
     before, after = (int(weights[at]) if at >= 0 else 0 for at in own)
@@ -79,7 +79,7 @@ def _weights(step: Any, person: Person) -> tuple[int, int]:
 
 
 def _differences(first: Any, second: Any) -> Change:
-    """Where two vectors differ, in Python integers."""
+    """The places where two vectors differ, with the differences as Python integers."""
     one, other = (np.atleast_1d(np.asarray(each)) for each in (first, second))
     if one.shape != other.shape:
         raise PrivacyError("The totals of two runs are not of one form.")
@@ -95,7 +95,7 @@ def _gained_and_given(change: Change) -> tuple[int, int]:
 
 
 def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """One sum, rounded down to a lattice: k·reach/grid in either direction, rounded up."""
+    """One sum, rounded down to a lattice: it moves by at most k·reach/grid, rounded up."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
     by = int(second) - int(first)
@@ -103,9 +103,9 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
 
 
 def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """One sum of a group in which they can be: nobody moves between groups whose people are public.
+    """One sum per public group: only one group that has the person's level may move.
 
-    A group that has nobody of their level has not this person.
+    Nobody moves between public groups.
     """
     change = _differences(first, second)
     if not change:
@@ -122,7 +122,7 @@ def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
 
 
 def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Two sums of one person, each rounded down: k·reach/grid together, and one more."""
+    """A sum and a sum of squares, each rounded down: together at most ceil(k·reach/grid) + 1."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
     by = sum(abs(b - a) for a, b in zip(map(int, first), map(int, second), strict=True))
@@ -131,7 +131,7 @@ def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, 
 
 
 def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Sums of cells: a person leaves with one unit at most, and comes with one."""
+    """Sums of cells: a person takes away at most their old contribution and adds their new one."""
     mechanism = step.mechanism
     before, after = _weights(step, person)
     reach = int(mechanism.reach)
@@ -141,7 +141,7 @@ def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bo
 
 
 def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Sums of cells whose sum is public: a person leaves with one unit, and comes with one."""
+    """Like `_cells`, with a public total, which changes by exactly the difference in weight."""
     moved_at_all, little = _cells(step, first, second, person)
     before, after = _weights(step, person)
     change = _differences(first, second)
@@ -150,7 +150,7 @@ def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[b
 
 
 def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Both Σ k·x and Σ k·(1 − x) gain together at most what one weighs, and give the same way."""
+    """Σ k·x and Σ k·(1 − x) together gain at most the new weight, and lose at most the old."""
     mechanism = step.mechanism
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
@@ -162,7 +162,7 @@ def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
 
 
 def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """A person is counted once, in the cell of their level, or nowhere."""
+    """Counts: a person is counted once, in the cell of their level, or nowhere."""
     cells = step.mechanism.cell_of
     before, after = (
         int(cells[at]) if at >= 0 else -1
@@ -174,7 +174,7 @@ def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, b
 
 
 def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Weights by candidate: a person is in one of them."""
+    """Weights per candidate: a person is in one candidate."""
     before, after = _weights(step, person)
     if all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
         return False, True
@@ -200,13 +200,13 @@ _KINDS: Final[dict[str, Callable[[Any, Any, Any, Person], tuple[bool, bool]]]] =
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Run:
-    """A statistic that was driven to its end.
+    """A complete run of a question.
 
     Attributes:
-        steps: what it yielded.
-        sent: what it was sent.
-        answer: what it returned, and the words of its release.
-        seed: of all that was drawn.
+        steps: the draws that it yielded.
+        sent: the drawn numbers that it was sent.
+        answer: its result, and the sentences of its release.
+        seed: seed of the draws.
     """
 
     steps: tuple[Any, ...]
@@ -217,11 +217,11 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class RunFound:
-    """What a second run showed.
+    """The result of comparing a second run with the first.
 
     Attributes:
-        differed: what must not differ, and does, in words.
-        moved: whether some total moved.
+        differed: descriptions of differences that must not occur.
+        moved: whether a total moved.
     """
 
     differed: tuple[str, ...]
@@ -229,16 +229,16 @@ class RunFound:
 
 
 class _ApartError(Exception):
-    """Two runs have come apart: what follows cannot be compared."""
+    """Two runs have diverged, and the rest cannot be compared."""
 
 
 def first_run(question: Any, call: Any, seed: int) -> Run:
-    """Drive a question to its end, and record what is drawn.
+    """Run a question to its end, and record what is drawn.
 
     Args:
-        question: it offers `open`, `steps` and `sentences`.
-        call: made by the question.
-        seed: of what is drawn.
+        question: a question with `open`, `steps` and `sentences`.
+        call: its call.
+        seed: seed of the draws.
     """
     source = Stream(seed)
     sent: list[Any] = []
@@ -252,13 +252,13 @@ def first_run(question: Any, call: Any, seed: int) -> Run:
 
 
 def second_run(question: Any, call: Any, first: Run, person: Person) -> RunFound:
-    """Drive a question on a neighbour, with what was drawn before, and compare.
+    """Run a question on a neighbour with the draws of the first run, and compare.
 
     Args:
-        question: of the neighbour.
-        call: to the neighbour.
+        question: the question on the neighbour's columns.
+        call: the call on the neighbour.
         first: the run on the data.
-        person: in whom the two differ.
+        person: the person in whom the two differ.
     """
     differed: list[str] = []
     stirred: list[bool] = []
@@ -310,7 +310,7 @@ def _driven(
 
 
 def _public_apart(first: Any, second: Any) -> list[str]:
-    """Which parts of a step differ, but for totals."""
+    """The parts of a draw that differ, apart from totals."""
     if type(first) is not type(second):
         return ["another step"]
     return differences(
@@ -319,7 +319,7 @@ def _public_apart(first: Any, second: Any) -> list[str]:
 
 
 def differences(first: Any, second: Any, name: str = "") -> list[str]:
-    """The names of the parts in which two things differ, deep down, types included."""
+    """The names of the parts in which two objects differ, compared recursively with their types."""
     if type(first) is not type(second):
         return [name or "type"]
     if dataclasses.is_dataclass(first) and not isinstance(first, type):
