@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import sys
 import textwrap
@@ -83,26 +82,27 @@ def demo(
     click.echo(f"\n{_what_next(page)}")
 
 
-_FEW_STRICT = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
-"""Example budgets where few people are strict: personal budgets help even with related=True."""
+_MANY_STRICT = {0.05: 600, 0.2: 1000, 0.5: 1200, 1.0: 800, 2.0: 400}
+"""Example budgets where many people are strict: personal budgets gain nothing by default."""
 
 
 def _in_plain_words(release: Release) -> str:
     """The demo's explanation of its release."""
     low, high = release.interval()
-    every, little, _ = release.sides
-    gain = (every.typical or math.nan) / (little.typical or math.nan)
+    people = {row.epsilon: row.people or 0 for row in release.spent}
+    plan = plan_for(Budgets(people), bounds=release.bounds)
+    strictest, single = plan["uniform"].pac, plan["threshold"].pac
+    many = plan_for(Budgets(_MANY_STRICT), bounds=release.bounds)
+    gain = many["uniform"].rmse / many["optimal"].rmse
     words = (
-        f"In plain words: the mean commute of these people is between {low:.0f} and {high:.0f} "
-        "minutes, however budgets are related to values. Many people are strict here, so nearly "
-        "everyone spent as little as the strictest, and personal budgets gain little. If you can "
-        "defend that the means at different budgets differ by at most "
-        f"{120.0 * little.related:.0f} minutes, give epsilons mean the option --related "
-        f"{little.related}: the typical error is then {gain:.2f} times smaller.",
-        "If only a few people are strict, the default itself gains: with "
-        f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())}, "
-        f"the typical error is {plan_for(Budgets(_FEW_STRICT)).sides[0].gain:.1f} times smaller "
-        "than with everyone at the strictest ε.",
+        f"In plain words: the mean commute of these people is between {low:.1f} and {high:.1f} "
+        "minutes, however budgets are related to values.",
+        f"With everyone at the strictest ε the interval would be ±{strictest:.1f} minutes, with "
+        f"the best single ε ±{single:.1f}; with everyone's own ε it is "
+        f"±{(high - low) / 2.0:.1f}.",
+        f"Where many people are strict, nothing is gained: with {_MANY_STRICT[0.05]:,} of "
+        f"{sum(_MANY_STRICT.values()):,} people at 0.05, the typical error is {gain:.2f} times "
+        "smaller than with everyone at 0.05.",
     )
     return "\n".join(textwrap.fill(each, 96, subsequent_indent="  ") for each in words)
 

@@ -50,7 +50,12 @@ class Publish(click.Command):
     does: ClassVar[str] = "Publish {}."
     first: ClassVar[tuple[options.Decorator, ...]] = (FILE,)
     budgets: ClassVar[tuple[options.Decorator, ...]] = ()
-    last: ClassVar[tuple[options.Decorator, ...]] = (options.REPORT, options.FIGURE, options.JSON)
+    last: ClassVar[tuple[options.Decorator, ...]] = (
+        options.REPORT,
+        options.FIGURE,
+        options.DETAILS,
+        options.JSON,
+    )
 
     def __init__(self, question: type[Question]) -> None:
         self._question = question
@@ -80,7 +85,8 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
     """Print a release, with the comparisons that were asked for, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
-    spoken.say(release, as_json=given["as_json"])
+    text = release.details() if given["details"] else None
+    spoken.say(release, as_json=given["as_json"], text=text)
     files.write(release)
 
 

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import click
 
 from epsilons.errors import EpsilonsError, LedgerError
+from epsilons.results.report.text import DETAILS
 
 __all__ = ["command_of", "error_words", "say"]
 
@@ -105,12 +106,19 @@ class _Shown(Protocol):
         """All of it as JSON."""
 
 
-def say(shown: _Shown, *, as_json: bool) -> None:
-    """Print a release, a plan or a check: as JSON, or as text with the options of the command."""
+def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
+    """Print a release, a plan or a check.
+
+    Args:
+        shown: what to print.
+        as_json: whether to print JSON in place of text with the options of the command.
+        text: what to print in place of the summary.
+    """
     if as_json:
         click.echo(shown.to_json())
     else:
-        click.echo(_rewrapped(str(shown), click.get_current_context().command))
+        said = _rewrapped(text or str(shown), click.get_current_context().command)
+        click.echo(said.replace(DETAILS, "More: --details, --report FILE, --figure FILE, --json."))
 
 
 def error_words(error: EpsilonsError, command: click.Command) -> str:

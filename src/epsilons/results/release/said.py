@@ -21,7 +21,7 @@ from epsilons.results.release.verdict import (
     other_assumptions,
     precision_words,
 )
-from epsilons.results.report.numbers import aligned, budget, number, percent, points
+from epsilons.results.report.numbers import aligned, budget, number, percent
 from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
 from epsilons.results.report.phrases import related_words as how
 from epsilons.results.report.sheet import (
@@ -179,9 +179,11 @@ def _assumed_line(release: Release) -> str:
 
 def _unit_of_privacy(release: Release) -> str:
     """What one person is, where the call said so."""
-    return {"row": "; each row counted as one person", "": ""}.get(
-        release.person, f"; rows of one person by {release.person}"
-    )
+    if not release.person:
+        return ""
+    if release.person == "row":
+        return "; each row counted as one person"
+    return f'; one person is all rows with the same "{short(release.person)}"'
 
 
 def _spent_line(spending: Spending) -> str:
@@ -189,13 +191,14 @@ def _spent_line(spending: Spending) -> str:
     rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
-    spent, kept = [row.spent for row in rows], [row.kept for row in rows]
+    spent = [row.spent for row in rows]
+    kept = [row.kept for row in rows if math.isfinite(row.kept)]
     ends = budget(min(spent)), budget(max(spent))
     said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "") + " each"
-    most = max(kept)
+    most = max(kept, default=0.0)
     if most <= 0.0:
         return f"{said}; nobody keeps any."
-    return f"{said}; kept: up to {'all' if math.isinf(most) else number(most)}."
+    return f"{said}; kept: up to {number(most)}."
 
 
 def cautions(release: Release) -> Iterator[str]:
@@ -212,6 +215,13 @@ def cautions(release: Release) -> Iterator[str]:
         yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
 
 
+def _to_two_digits(release: Release) -> Told:
+    """Words for a half-width, of which two digits are worth reading."""
+    if release.estimate.in_percent:
+        return lambda half: f"{number(100.0 * half, 2)} percentage points"
+    return lambda half: with_unit(release, number(half, 2))
+
+
 def verdict_of(release: Release) -> Verdict:
     """What a release is worth, what personal budgets gained, and what would help.
 
@@ -219,7 +229,7 @@ def verdict_of(release: Release) -> Verdict:
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
-    told = points if estimate.in_percent else told_in_units(release)
+    told = _to_two_digits(release)
     said = [precision_words(each, told, estimate.each, estimate.whole)]
     stake = release.stake
     gain = None
