@@ -160,7 +160,7 @@ class WeighedCut(Weighed):
         return far + self.slack
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether claims hold for every range that may have been found."""
+        """Where what was found says nothing more."""
         return holds_on_any_range(assumption)
 
 
@@ -534,7 +534,7 @@ class WeighedTogether(Weighed):
             bias = float(mean.leaning(self.weighing, assumption.apart))
             return cube.largest_quantile(bias, scale, beta) + self.slack
         ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]
-        if assumption.related is False:  # otherwise budgets, which decide, depend on values
+        if assumption.related is False:  # else budgets, which decide, may be related to values
             still = replace(self.weighing, scale=0.0, cube=None)
             ways += [
                 mean.quantile(still, assumption, 1.0 - part * beta / cube.means)
