@@ -121,7 +121,7 @@ def _unit_gap(people: SortedPeople, beta: float) -> float:
 
 
 def _log_affinity(people: SortedPeople, gap: float) -> float:
-    """ln Π(1 − 4·gap²·tanh²(ε/2)): lower bound on the log squared affinity of reports."""
+    """The log of Π(1 − 4·gap²·tanh²(ε/2)) ≤ (affinity of reports on two coins)²."""
     with np.errstate(divide="ignore"):
         return float(people.counts @ np.log1p(-np.square(2.0 * gap * pull(people.levels))))
 

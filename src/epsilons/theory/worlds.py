@@ -114,7 +114,7 @@ def sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
 
 
 def log_sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
-    """ln Σ e^{column} over the strictest k people, for several k ≥ 1."""
+    """The logarithm of Σ e^{column} over the strictest k people, for several k ≥ 1."""
     ends = np.cumsum(people.counts)
     whole = np.concatenate([[-math.inf], np.logaddexp.accumulate(np.log(people.counts) + column)])
     level = np.searchsorted(ends, some, side="left")
@@ -123,7 +123,7 @@ def log_sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
 
 
 def log_cosh(x: Floats) -> Floats:
-    """ln cosh x for x ≥ 0, without overflow."""
+    """The logarithm of cosh x for x ≥ 0, without overflow."""
     return np.asarray(x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0))
 
 
@@ -160,9 +160,7 @@ _LN2 = math.log(2.0)
 
 
 def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
-    """ln ρ, a lower bound on the squared affinity of two worlds.
-
-    Proof: docs/proofs/limits.md (1), (9).
+    """The log of ρ ≤ (affinity of two worlds)². Proof: docs/proofs/limits.md (1), (9).
 
     Args:
         people: the people; the release is private for each of them under replace.
@@ -187,10 +185,7 @@ def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
 
 
 def log_coins(people: SortedPeople, gap: float) -> float:
-    """ln ρ for records that are 1 with probability ½ ± gap.
-
-    Proof: docs/proofs/limits.md (1), (9).
-    """
+    """The log of ρ for coins with probability ½ ± gap. Proof: docs/proofs/limits.md (1), (9)."""
     square = 4.0 * gap * gap
     return log_affinity(people, 2.0 * gap, math.inf if square >= 1.0 else -math.log1p(-square))
 
@@ -213,7 +208,7 @@ def chain_square(people: SortedPeople, *, replaced: bool) -> float:
 
 
 def _log_alike_replaced(spent: Floats) -> Floats:
-    """ln sech²(s/2), for two laws within e^{±s} of each other. Proof: docs/proofs/limits.md (7)."""
+    """The log of sech²(s/2), for two laws within e^{±s}. Proof: docs/proofs/limits.md (7)."""
     return np.asarray(-2.0 * log_cosh(0.5 * spent))
 
 
@@ -286,10 +281,7 @@ def dealt_square(people: SortedPeople) -> float:
 
 
 def _error(distance: Floats) -> Floats:
-    """(1/H − 1)/4: lower bound on the mean squared error of an integer.
-
-    Proof: docs/proofs/limits.md (15).
-    """
+    """(1/H − 1)/4, bounding the squared error of an integer. Proof: docs/proofs/limits.md (15)."""
     return np.maximum(0.25 * (1.0 / distance - 1.0), 0.0)
 
 
@@ -415,10 +407,7 @@ _WIDE = 0.5 * (1.0 - 1e-9)
 
 
 def pull(levels: Floats) -> Floats:
-    """tanh(ε/2), the largest total variation that one record causes.
-
-    Proof: docs/proofs/limits.md (2).
-    """
+    """The bound tanh(ε/2) on the effect of one record. Proof: docs/proofs/limits.md (2)."""
     return np.tanh(0.5 * levels)
 
 
