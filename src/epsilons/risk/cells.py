@@ -473,7 +473,10 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
 def quantile_aim(
     weighing: Weighing, assumption: Assumption, cells: int, confidence: float
 ) -> float:
-    """The objective for the largest error at this confidence: about `band`, but not a bound."""
+    """The objective for PAC errors: about `band`, not a bound.
+
+    Proof: docs/proofs/tables.md (11).
+    """
     if _one(weighing, cells):
         return share_error(weighing, assumption, confidence)
     chosen = weighing.keep is None and math.isfinite(weighing.scale)

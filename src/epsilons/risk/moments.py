@@ -472,7 +472,7 @@ class RatioMoments(Behind, SoftMoments):
 
 
 class VarianceMargin(Margin, ABC):
-    """Base class of margins of variances."""
+    """Base class of margins of variances. Proof: docs/proofs/moment.md (12)."""
 
     kind: ClassVar[str | None] = AT_THE_MEANS
     staked: ClassVar[bool] = False

@@ -225,7 +225,7 @@ class Seen(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Error probabilities of the steps that bound the standard deviation."""
+    """Error probabilities of the steps of a bound. Proof: docs/proofs/moment.md (10)."""
 
     noise: float
     offset: float

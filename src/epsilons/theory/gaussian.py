@@ -70,11 +70,11 @@ def gaussian_people(
     neighbours: Neighbours = "replace",
     confidence: float = 0.75,
 ) -> int:
-    """The smallest number of people needed to estimate the mean of a Gaussian within `error`.
+    """A lower bound on the number of people needed to estimate the mean of a Gaussian.
 
     Args:
         epsilon: the people; only the share of each ε matters.
-        error: the desired error, in the units of `sigma`.
+        error: the error that is to be kept, in the units of `sigma`.
         sigma: the standard deviation.
         reach: as for `gaussian_error`.
         neighbours: "replace" or "add-remove".

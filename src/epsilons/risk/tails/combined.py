@@ -55,7 +55,9 @@ _FINE: Final = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Tails of symmetric log-concave laws, or log-concave bounds on them, one in each row.
+    """Log-concave tails, or log-concave bounds on tails, by row. Proof: docs/proofs/groups.md (9).
+
+    The laws are symmetric.
 
     Attributes:
         logs: ln P(X > t), or upper bounds on it, at points t from 0 to 36.

@@ -48,7 +48,7 @@ _BINS: Final = 32
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """A mixture of uniform laws on intervals.
+    """A mixture of uniform laws on intervals. Proof: docs/proofs/risk.md (15).
 
     Attributes:
         left: left end of each interval.
