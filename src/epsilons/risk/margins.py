@@ -306,7 +306,7 @@ class RatioCut(Ratio):
     """
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether claims hold for every range that may have been found: only for people."""
+        """Whether claims hold for every range that may be found: never for a population."""
         return not assumption.sampled and holds_on_any_range(assumption)
 
 

@@ -169,7 +169,7 @@ def sidak_quantile(square: float, weighing: Weighing, cells: int, beta: float) -
 
 
 def _scale(square: float, weighing: Weighing) -> float:
-    """The scale of Laplace noise with the variance of one cell, or next to nothing."""
+    """The scale of Laplace noise with the variance of one cell, at least a tiny one."""
     variance = 2.0 if weighing.closed is None else weighing.closed.variance
     return max(weighing.scale * math.sqrt(variance / 2.0), _QUIET * math.sqrt(square))
 
