@@ -25,7 +25,7 @@ WAYS: Final = ("strict if high", "strict if low", "a little", "not at all")
 """How budgets are related to values."""
 
 LITTLE: Final = 0.05
-"""The approximate distance between the means of levels, in ranges, for "a little"."""
+"""The approximate distance between the means of levels, as a part of the range: "a little"."""
 
 
 @dataclass(frozen=True, eq=False)

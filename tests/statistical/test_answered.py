@@ -52,7 +52,7 @@ class People(NamedTuple):
 
 
 def drawn(case: Case, rng: np.random.Generator) -> People:
-    """People, of whom the strict ones have low values unless budgets are unrelated."""
+    """Draw people; strict ones have low values unless budgets are unrelated."""
     x = rng.beta(2.0, 5.0, case.n)
     y = np.clip(0.7 * x + 0.2 * rng.random(case.n), 0.0, 1.0)
     epsilon = np.where(np.arange(case.n) < case.n // 2, *LEVELS)

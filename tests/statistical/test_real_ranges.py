@@ -41,8 +41,8 @@ TELLING: Final = ("four",)
 """People with larger values are stricter: generous people, who find the range, have small ones."""
 
 MOSTLY_ONE: Final = ("affairs", "cigarettes")
-"""Three quarters have 0, and so many of the generous that their outer quantile is 0, or any number
-up to the next value: that range nearly collapses. The claims still hold."""
+"""Three quarters of all values are 0, and more among generous people: their outer quantile is 0,
+or any number up to the next value, so the range nearly collapses. The claims still hold."""
 
 
 class Seen(NamedTuple):
