@@ -203,7 +203,7 @@ def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str
 
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_noise_of_a_release_is_the_part_that_is_promised(means: int, part: float) -> None:
-    """Everyone at one ε, so that nothing is chosen: against that many releases at ε/d, closed."""
+    """With a single ε for everyone nothing is chosen: against one release at ε/d for each mean."""
     releases = ep.publish(MEANS[:means], epsilon=0.5, source=ep.Seeded(3))
     (alone,) = ep.publish(MEANS[:1], epsilon=0.5 / means, source=ep.Seeded(3))
     together, split = releases.mechanism, alone.mechanism
