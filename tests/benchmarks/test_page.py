@@ -1,4 +1,4 @@
-"""The benchmark page: limits, failures, quick and long form, intervals of ratios, timeouts."""
+"""The benchmark page: limits, failures, quick and long form, intervals of ratios, sections."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("form", ["lists", "pandas", "polars"])
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
-    """Under add/remove nothing is refused: the smaller of two budgets counts, nobody is dropped."""
+    """Add/remove refuses nothing: the smaller budget counts, and rows without a person do not."""
     import pandas as pd
     import polars as pl
 

@@ -246,7 +246,7 @@ SMALL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "scale"), SMALL)
 def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: str) -> None:
-    """False alarm 1e-9 each, by exact binomial tails; noise of a wrong scale is noticed."""
+    """A false alarm has probability 1e-9, by exact binomial tails; a wrong scale is noticed."""
     law = Closed(Fraction(scale), cells)
     pieces = closed.table(law, cells)
     chance = np.random.default_rng(3)

@@ -40,7 +40,7 @@ def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
 
 
 def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
-    """Weights for the whole budget need more noise than one sum at a share of it."""
+    """A third of the noise or triple weights break budgets; a third of the weights fits."""
     mechanism = released(3)
     smaller = replace(mechanism, law=Cube(mechanism.scale / 3, 3))
     assert not ep.verify.exact(smaller).holds
