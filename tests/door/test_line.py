@@ -1,4 +1,4 @@
-"""Buckets of the float64 line: the same integers from every engine, those of plain Python."""
+"""Buckets of the float64 line: every engine gives the integers of plain Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LEVELS = [0.0, 0.1, 0.1001, 0.25, 1.0, 7.5, math.inf]
 
 
 def bucket(value: float) -> int:
-    """Reference: eleven significant bits, by Python's own rounding to even."""
+    """Reference: eleven significant bits, by Python's own rounding half to even."""
     if value == 0.0:
         return 0
     mantissa, exponent = math.frexp(abs(value))
@@ -257,7 +257,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("form", ["lists", "pandas", "polars"])
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
-    """Under add/remove nothing is refused: of two budgets the smaller counts, and nobody is out."""
+    """Add/remove refuses nothing: the smaller budget counts, and rows without a person do not."""
     import pandas as pd
     import polars as pl
 
@@ -275,7 +275,7 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     people = folded(given_[0], given_[1], given_[2], ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
-    # a is halfway between 1 and 3, and b has the rung of 0.3; f has one value, and g has none.
+    # a has the mean of 1 and 3, b is on the rung of 0.3, f has one valid value, and g has none.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(

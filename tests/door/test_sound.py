@@ -1,4 +1,4 @@
-"""Integers that no people add up to are refused before anything is drawn, and nobody is charged."""
+"""Totals that no people can have are refused before anything is drawn, and nobody is charged."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_cells_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
     assert sound(CELLS) is CELLS
     with pytest.raises(PrivacyError, match="Nothing was drawn"):
         sound(replace(CELLS, **changed))
-    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # two people, to the nearest
+    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # two people, rounded
     assert sound(nearly, whole=False) is nearly
     with pytest.raises(PrivacyError):
         sound(replace(CELLS, cells=np.array([[7, 7], [30, 0]])), whole=False)
@@ -102,7 +102,7 @@ QUESTIONS: dict[str, Any] = {
 def test_a_function_with_another_meaning_is_noticed(
     question: str, neighbours: str, macro: str
 ) -> None:
-    """DuckDB takes a user's macro in place of its own function of that name."""
+    """DuckDB uses a user's macro instead of its own function of the same name."""
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT range / 50.0 AS x, 1.0 AS e FROM range(50)")
@@ -118,7 +118,7 @@ def test_a_function_with_another_meaning_is_noticed(
 def test_a_fault_leaves_the_account_right(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a draw nobody is charged; after one everyone is, and the name is used up."""
+    """Before a draw nobody is charged. After one everyone is, and the name is used up."""
     table = pl.DataFrame({"id": range(40), "x": np.linspace(0.0, 1.0, 40)})
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
     ledger.enrol(person=list(range(40)), epsilon=1.0)

@@ -1,4 +1,4 @@
-"""Add/remove: no data is ever refused, and bad arguments are, before anything is drawn."""
+"""Add/remove: no data are ever refused; bad arguments are refused before anything is drawn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMS = ["arrays", "pandas", "polars", "csv"]
 
 
 def known(form: str) -> list[dict[str, Any]]:
-    """Public facts; thousands of rungs, which take their time, for arrays alone."""
+    """Public facts; the slow case, with thousands of rungs, only for arrays."""
     few: list[dict[str, Any]] = [{"levels": [0.5, 1.0]}, {"epsilon": 1.0}]
     return [*few, {"related": False}] if form == "arrays" else few
 

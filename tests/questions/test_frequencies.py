@@ -1,4 +1,4 @@
-"""`ep.frequencies`: what it refuses, what is ordinary, and what its numbers mean."""
+"""`ep.frequencies`: refusals, unusual but valid input, and what its numbers mean."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FRAME = pl.DataFrame({"x": X, "e": E, "number": [1.0, 2.0, 3.0, 4.0]})
 
 
 class Dry(Source):
-    """A source that must not be asked."""
+    """A source that must not be read."""
 
     private = True
 
@@ -233,7 +233,7 @@ def test_budgets_of_almost_nothing_still_get_a_release(epsilon: float) -> None:
     release = ep.frequencies(X, epsilon=epsilon, categories=ABC)
     assert release.value.sum() == pytest.approx(1.0)
     low, high = release.interval()
-    # Where the noise drowned everything the interval is a bound, or everything.
+    # If noise dominates, the interval is a bound or the whole range.
     assert (low <= high).all()
     assert ep.verify.exact(release.mechanism).holds
 
