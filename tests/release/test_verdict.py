@@ -200,7 +200,7 @@ def test_it_says_what_a_person_is() -> None:
     release = ep.mean(
         VALUES, epsilon=np.repeat(FEW_STRICT[::4], 4), bounds=(0, 120), person=ids, source=source()
     )
-    assert "rows of one person" in str(release)
+    assert "one person is all rows with the same" in str(release)
     assert ep.Release.from_json(release.to_json()).person == release.person
 
 

@@ -60,7 +60,7 @@ class Reader(HTMLParser):
 def forms(shown: Any) -> dict[str, str]:
     """Everything that a release or a plan prints, as words without markup or drawings."""
     return {
-        "text": " ".join(str(shown).split()),
+        "text": " ".join(shown.details().split()),
         "json": json.dumps(json.loads(shown.to_json()), ensure_ascii=False),
         "notebook": Reader(shown._repr_html_()).text,
         "page": Reader(undrawn_page(shown)).text,

@@ -72,7 +72,7 @@ def _charged(folder: Path, neighbours: str, **terms: Any) -> ep.Releases:
 def test_what_a_ledger_offers_is_not_called_a_budget(tmp_path: Path) -> None:
     both = _charged(tmp_path, "replace")
     for shown in (both, both[0]):
-        text, notebook = str(shown), shown._repr_html_()
+        text, notebook = shown.details(), shown._repr_html_()
         page = shown.report(tmp_path / "out.html").read_text("utf-8")
         chart = json.dumps(shown.plot().to_dict())
         for each in (text, notebook, page):
@@ -85,12 +85,12 @@ def test_what_a_ledger_offers_is_not_called_a_budget(tmp_path: Path) -> None:
 
 def test_what_a_ledger_offers_to_a_private_number_of_people(tmp_path: Path) -> None:
     both = _charged(tmp_path, "add-remove", levels=[1.0])
-    assert "offered ε (from)" in str(both)
+    assert "offered ε (from)" in both.details()
 
 
 def test_without_a_ledger_it_is_their_own_budget(tmp_path: Path) -> None:
     release = ep.mean([0.0, 1.0], epsilon=[1.0, 2.0], bounds=(0, 1))
     page = release.report(tmp_path / "out.html").read_text("utf-8")
-    for each in (str(release), release._repr_html_(), page):
+    for each in (release.details(), release._repr_html_(), page):
         assert "budget ε" in each
         assert "offered" not in each

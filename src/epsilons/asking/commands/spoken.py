@@ -117,8 +117,15 @@ def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
     if as_json:
         click.echo(shown.to_json())
     else:
-        said = _rewrapped(text or str(shown), click.get_current_context().command)
-        click.echo(said.replace(DETAILS, "More: --details, --report FILE, --figure FILE, --json."))
+        command = click.get_current_context().command
+        click.echo(_rewrapped(text or str(shown), command).replace(DETAILS, _more(command)))
+
+
+def _more(command: click.Command) -> str:
+    """Where the rest of a release is, by the options of a command."""
+    known = {option for each in command.params for option in each.opts}
+    every = ("--details", "--report FILE", "--figure FILE", "--json")
+    return f"More: {', '.join(each for each in every if each.split()[0] in known)}."
 
 
 def error_words(error: EpsilonsError, command: click.Command) -> str:
