@@ -190,7 +190,7 @@ class Kept(NamedTuple):
         number: by which tables refer to it.
         name: under which it stands there.
         question: a hash of all arguments.
-        state: one of `schema.STATES`.
+        state: "open", "drawing", "settled", "failed" or "abandoned".
         rule: how much it asks of everyone.
         result: what was released; None unless it is settled.
     """

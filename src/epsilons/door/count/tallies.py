@@ -147,24 +147,6 @@ class Tally:
     categories: tuple[Any, ...]
     people: Integers | None = None
 
-    @classmethod
-    def of_numbers(
-        cls, levels: Floats, counts: Integers, sums: Integers, squares: Integers | None = None
-    ) -> Tally:
-        """The tally of numbers on the grid.
-
-        Args:
-            levels: the budget of each level.
-            counts: the people in each level.
-            sums: the sum, over the people of each level, of their integer in [0, GRID].
-            squares: the same of `grid.squares` of their integer, for three cells.
-        """
-        if squares is None:
-            cells = np.stack([sums, counts * GRID - sums], axis=1)
-            return cls(levels, counts, cells, GRID, TWO)
-        cells = three_cells(counts, sums, squares)
-        return cls(levels, counts, cells, GRID, THREE)
-
     @property
     def n(self) -> int:
         """The number of people."""

@@ -453,24 +453,7 @@ class Cube(VectorLaw):
         logs = self._ones
         j = np.arange(len(logs))
         ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
-        return self._expanded(natural("x", x), self.dimension - 1, ways - ways[0] + logs)
-
-    def largest_tail(self, x: int) -> float:
-        """Return the probability that some entry is more than `x` away from 0: exact, as `tail`.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not such a number.
-        """
-        # The sum over r = x + t of ((2r + 1)^d - (2r - 1)^d) a^r, by powers of 2x: the first has
-        # no such difference.
-        j = np.arange(1.0, self.dimension + 1)
-        ways = np.cumsum(np.log((self.dimension + 1.0 - j) / j))
-        return self._expanded(
-            natural("x", x), self.dimension, np.concatenate([[-math.inf], ways + self._shells])
-        )
+        return self._expanded(natural("x", x), ways - ways[0] + logs)
 
     @property
     def _tries(self) -> Tries:
@@ -499,8 +482,8 @@ class Cube(VectorLaw):
             vectors[row] = [below(source, 2 * r + 1) - r for _ in range(d)]
         return vectors
 
-    def _expanded(self, x: int, power: int, logs: NDArray[np.float64]) -> float:
-        """Return the sum of e^{logs_j} (2x)^(power - j) a^x over all (2R + 1)^d a^R, or cubes.
+    def _expanded(self, x: int, logs: NDArray[np.float64]) -> float:
+        """Return the sum of e^{logs_j} (2x)^(d - 1 - j) a^x over all (2R + 1)^d a^R.
 
         Terms are in units of 1/(1 - a): with p = 1 - a, (2x)^i is (2xp)^i / p^i.
         """
@@ -510,7 +493,7 @@ class Cube(VectorLaw):
         step = as_float(1 / self.scale)
         # 2xp where x may be beyond all floats, and p too small for one.
         far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
-        power_of = np.arange(power, power - len(logs), -1.0)
+        power_of = np.arange(self.dimension - 1.0, self.dimension - 1.0 - len(logs), -1.0)
         with np.errstate(divide="ignore"):
             beside = np.where(power_of > 0.0, power_of * np.log(far) if far > 0.0 else -np.inf, 0.0)
         terms = beside + logs
@@ -547,26 +530,13 @@ class Cube(VectorLaw):
         sums = _powers(self._a, [0.0, 1.0], 2, self.dimension - 1)
         return _logs(sums)
 
-    @cached_property
-    def _shells(self) -> NDArray[np.float64]:
-        """The logs of p^j times the sums of ((2t + 1)^j - (2t - 1)^j) a^t over t from 1, j to d."""
-        j = np.arange(1.0, self.dimension + 1)
-        rest = _powers(self._a, [1.0], 1, self.dimension, first=1)[1:]
-        # Of all shells together, less the innermost one: both differences without cancelling.
-        scaled = _logs(np.concatenate([[1.0], rest]))[1:]
-        with np.errstate(divide="ignore"):
-            inner = (
-                np.log(-np.expm1(j * math.log1p(-self._a))) if self._a < 1.0 else np.zeros(len(j))
-            )
-        return np.logaddexp(scaled, inner)
-
 
 def can_be_drawn(scale: Fraction, dimension: int) -> bool:
     """Whether enough tries would be kept, of noise of this scale in so many entries."""
     return dimension <= FEW_SUMS or dimension <= CUBE_TRIES * scale
 
 
-def _powers(a: float, start: list[float], order: int, times: int, first: int = 0) -> list[float]:
+def _powers(a: float, start: list[float], order: int, times: int) -> list[float]:
     """Return (1 - a)^(order + n) times sums of f(R) (2R + 1)^n a^R over 2^n n!, n = 0, ..., times.
 
     The sum of f(R) x^R is a polynomial over (1 - x)^m, and with f(R) (2R + 1) in place of f(R) it
@@ -578,7 +548,6 @@ def _powers(a: float, start: list[float], order: int, times: int, first: int = 0
         start: the coefficients of the polynomial of f.
         order: its m.
         times: how many factors.
-        first: the power of `a` from which terms are added up.
     """
     found = []
     c = np.array(start)
@@ -588,7 +557,7 @@ def _powers(a: float, start: list[float], order: int, times: int, first: int = 0
             wide = np.append(c, 0.0)
             below_it = np.concatenate([[0.0], c])
             c = ((2.0 * k + 1.0) * wide + (2.0 * m - 2.0 * k + 1.0) * below_it) / (2.0 * n)
-        found.append(float(c[first:] @ np.power(a, np.arange(first, len(c)))))
+        found.append(float(c @ np.power(a, np.arange(len(c)))))
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +23,7 @@ from epsilons.types import Floats
 # the synthetic data are not described. What is known of them: sizes, numbers of bins, two laws of
 # budgets (Appendix B), and one thing more, which the tables give away. UNI adds Laplace noise of
 # scale 2/(n·min ε), or 1/(n·min ε) to a mean, and nothing else, so its printed error tells the
-# smallest budget: see `smallest`. Where the law of budgets is not stated, it is chosen here so that
+# smallest budget. Where the law of budgets is not stated, it is chosen here so that
 # UNI has the printed error, and for correlated data PROP, too. The columns of the other algorithms
 # are then a test of the recipe, and of us.
 
@@ -54,17 +53,6 @@ class Population:
 
 
 Recipe = Callable[[Generator], Population]
-
-
-def smallest(mean_square: float, n: int, cells: int = 0) -> float:
-    """The smallest budget that a printed mean squared error of UNI stands for.
-
-    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Cutting to [0, 1] is left out, so it holds for small errors only.
-    """
-    inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
-    unit = float(inverse.sum() ** 2 + inverse @ inverse)
-    return (2.0 if cells else 1.0) * math.sqrt(unit / mean_square) / n
 
 
 SALARIES = ((0.3, 20_000.0, 0.8), (0.5, 70_000.0, 0.4), (0.2, 150_000.0, 0.5))

@@ -57,11 +57,6 @@ def aligned_share(share: float, width: float) -> str:
     return f"{aligned(100 * share, 100 * width)} %"
 
 
-def widest(lows: Sequence[float], highs: Sequence[float]) -> float:
-    """The width of the widest of some intervals."""
-    return max(high - low for low, high in zip(lows, highs, strict=True))
-
-
 def category_name(category: Any) -> str:
     """A category as a person would write it: a bin by its ends."""
     if isinstance(category, tuple):

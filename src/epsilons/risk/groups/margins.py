@@ -29,7 +29,7 @@ from epsilons.risk.margins import Behind, Bounds, Margin
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_sum, of_means
 from epsilons.risk.weighing import Assumption, Weighing
-from epsilons.types import Booleans, Floats, Integers
+from epsilons.types import Floats, Integers
 
 # Margins of means by group, where who is in which group is private.
 #
@@ -39,9 +39,6 @@ from epsilons.types import Booleans, Floats, Integers
 
 GROUPS: Final = "an approximation that takes the published shares of the groups as true"
 """What the risk of means by group is."""
-
-TELLING: Final = 0.8
-"""An interval of more than this part of the range tells nothing."""
 
 LIKELY: Final = (0.6, 1.4)
 """Two groups that are compared, in parts of an average one; their means are at a fifth."""
@@ -142,17 +139,6 @@ class GroupMargins(Margin, ABC):
         """Ranges that hold the means of all groups at once."""
         each = 1.0 - (1.0 - confidence) / self.numbers
         return scaled(bounds, self.unit(assumption, each))
-
-    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst group that is not exceeded with this probability."""
-        low, high = self.band(bounds, assumption, confidence)
-        value = self.means(bounds)
-        return float(np.maximum(value - low, high - value).max())
-
-    def tells(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Booleans:
-        """For each group, whether its interval says anything: where it is not nearly the range."""
-        low, high = self.intervals(bounds, assumption, confidence)
-        return np.asarray(high - low <= TELLING * (bounds[1] - bounds[0]))
 
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
