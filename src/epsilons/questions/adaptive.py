@@ -15,7 +15,6 @@ from epsilons.budgets.allocation import allocate_for
 from epsilons.budgets.levels import float_down
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import SumAndSquares, build_moments
-from epsilons.errors import BudgetError
 from epsilons.questions.locate import budgets_of, remaining
 from epsilons.questions.question import Draw, Steps
 from epsilons.questions.ways import Read, after, replace_end
@@ -66,15 +65,10 @@ class Stages:
             bounds: the range of the mean.
 
         Raises:
-            BudgetError: nobody's budget has a tenth.
+            BudgetError: nobody's part of a budget has a tenth.
         """
         squared = goal.squared
         tenths = np.array([_tenth(level) for level in levels.tolist()])
-        if not (tenths > 0.0).any():
-            raise BudgetError(
-                "epsilon is so small for everyone that nothing is left for a first look. Leave "
-                'method="adaptive" out. Nothing was drawn.'
-            )
         first = _built(levels, counts, tenths, squared.worst, bounds)
         # Only people without an end have an infinite loss, and no end of it is left.
         left = remaining(levels, cast(tuple[Fraction, ...], first.losses))
@@ -115,7 +109,7 @@ def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> S
         New. Both stages are Algorithm HPM of paper *correlated*, on integers, with squares.
 
     Raises:
-        BudgetError: nobody's budget has a tenth. Nothing was drawn.
+        BudgetError: nobody's part of a budget has a tenth. Nothing was drawn.
     """
     stages = Stages.of(counted.levels, counted.counts, goal, bounds)
     first = stages.first
