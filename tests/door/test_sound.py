@@ -13,7 +13,7 @@ import pytest
 import epsilons as ep
 from epsilons.door import GRID, Tally
 from epsilons.door.count.asks import Counted
-from epsilons.door.count.tallies import masses, sound
+from epsilons.door.count.tallies import NINE, masses, sound
 from epsilons.door.engines import fold_engine
 from epsilons.errors import DataError, PrivacyError
 from tests.tallied import of_numbers
@@ -71,6 +71,15 @@ def test_cells_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
     assert sound(nearly, whole=False) is nearly
     with pytest.raises(PrivacyError):
         sound(replace(CELLS, cells=np.array([[7, 7], [30, 0]])), whole=False)
+
+
+def test_a_number_is_read_from_cells_of_one_number_alone() -> None:
+    pairs = Tally(LEVELS, COUNTS, np.zeros((2, 9), dtype=np.int64), GRID, NINE)
+    outside = replace(of_numbers(**SUMS), cells=np.zeros((2, 4), dtype=np.int64))
+    for other in (CELLS, pairs, outside):
+        for read in ("sums", "squares"):
+            with pytest.raises(TypeError, match="the cells of this tally"):
+                getattr(other, read)
 
 
 def test_squares_of_all_integers_are_what_they_can_be() -> None:

@@ -154,7 +154,12 @@ class Tally:
 
     @property
     def sums(self) -> Integers:
-        """By level, the sum of integers on the grid, of one number of everyone."""
+        """By level, the sum of integers on the grid, of one number of everyone.
+
+        Raises:
+            TypeError: the cells are not those of one number.
+        """
+        self._require(TWO, THREE)
         first: Integers = self.cells[:, 0]
         return first + self.cells[:, 1] // 2 if self.categories == THREE else first
 
@@ -163,12 +168,16 @@ class Tally:
         """By level, the sum of `grid.squares` of the same integers, of three cells.
 
         Raises:
-            TypeError: the squares were not asked for.
+            TypeError: the cells are not those of one number with its square.
         """
-        if self.categories != THREE:
-            raise TypeError("squares were not added up")
+        self._require(THREE)
         # The inverse of `three_cells`: 2·(Σg − Σa) is the cell in the middle.
         return self.counts * (GRID // 4) - self.cells[:, 1] // 2
+
+    def _require(self, *known: tuple[str, ...]) -> None:
+        """Refuse to read a number from cells of another kind."""
+        if self.categories not in known or self.cells.shape[1] != len(self.categories):
+            raise TypeError(f"the cells of this tally are not {' or '.join(map(str, known))}")
 
     def with_total(self, own: int, shared: int) -> Tally:
         """The same with one more cell, to which everyone gives a part of what they give.
