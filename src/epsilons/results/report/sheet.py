@@ -1,7 +1,7 @@
 """Sheet: what a result says, of whatever kind it is and in no form.
 
-A kind of release or of plan makes a sheet. A form (`text`, `notebook`, `page`, `plot`) shows any
-sheet. So a new kind is no change here, and a new form knows no kind.
+A kind of release or of plan makes a sheet, and so does a ledger. A form (`text`, `notebook`,
+`page`, `plot`) shows any sheet. So a new kind is no change here, and a new form knows no kind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What releases and plans can do alike: be printed, written as JSON or as a page, and drawn."""
+"""What all that is reported can do alike: be printed, and written as JSON or as a page; drawn."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ else:
     plot = later("epsilons.results.report.plot")
     text = later("epsilons.results.report.text")
 
-__all__ = ["Shown"]
+__all__ = ["Shown", "Written"]
 
 
 _LINE: Final = 97
 """Characters of what stands in the brackets of a `repr`."""
 
 
-class Shown(ABC):
-    """Something that is reported: its kind makes a sheet, which every form shows."""
+class Written(ABC):
+    """Something that is reported in words: its kind makes a sheet, which every form shows."""
 
     @abstractmethod
     def sheet(self) -> Sheet:
@@ -38,11 +38,7 @@ class Shown(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data of a `kind`."""
-
-    @abstractmethod
-    def _in_a_line(self) -> str:
-        """What it is, in a few words, at little cost."""
+        """Everything, as plain data."""
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in which ∞ is written as "inf"."""
@@ -58,10 +54,32 @@ class Shown(ABC):
             The path.
 
         Raises:
-            MissingExtraError: the extra `report` is not installed.
+            MissingExtraError: there are figures, and the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return files.write_page(path, page.as_page(self.sheet(), self.to_dict()))
+        return files.write_page(path, self.to_html())
+
+    def to_html(self) -> str:
+        """The page of `report`, as text.
+
+        Raises:
+            MissingExtraError: there are figures, and the extra `report` is not installed.
+        """
+        return page.as_page(self.sheet(), self.to_dict())
+
+    def __str__(self) -> str:
+        return text.printed(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return notebook.as_html(self.sheet())
+
+
+class Shown(Written):
+    """A release or a plan, which also has a picture."""
+
+    @abstractmethod
+    def _in_a_line(self) -> str:
+        """What it is, in a few words, at little cost."""
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Write the picture of `plot` to a file, for a paper or a slide.
@@ -90,9 +108,3 @@ class Shown(ABC):
     def __repr__(self) -> str:
         words = " ".join(f"{type(self).__name__}: {legible(self._in_a_line())}".split())
         return f"<{words if len(words) <= _LINE else words[: _LINE - 1] + '…'}>"
-
-    def __str__(self) -> str:
-        return text.printed(self.sheet())
-
-    def _repr_html_(self) -> str:
-        return notebook.as_html(self.sheet())
