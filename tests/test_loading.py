@@ -17,7 +17,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import frozen
-from epsilons.loading import later, names
+from epsilons.loading import _imports, later, names
 
 SOURCE = Path(__file__).parents[1] / "src" / "epsilons"
 
@@ -55,38 +55,23 @@ def branches(path: Path) -> Iterator[ast.If]:
             yield node
 
 
-def typed(branch: ast.If, package: str) -> dict[str, tuple[str, ...]]:
-    """The imports that mypy sees: the modules of a package, each with the names taken from it."""
-    found: dict[str, tuple[str, ...]] = {}
-    for node in branch.body:
-        assert isinstance(node, ast.ImportFrom), ast.unparse(node)
-        taken = tuple(each.name for each in node.names)
-        if node.module == package:
-            found |= dict.fromkeys(taken, ())
-        else:
-            found[str(node.module).removeprefix(f"{package}.")] = taken
-    return found
-
-
 def test_packages_load_what_mypy_is_told() -> None:
     seen = []
     for path in SOURCE.rglob("__init__.py"):
         package = ".".join(("epsilons", *path.parent.relative_to(SOURCE).parts))
         for branch in branches(path):
             (told,) = branch.orelse
-            assert isinstance(told, ast.Assign)
-            assert isinstance(told.value, ast.Call)
-            table = ast.literal_eval(told.value.args[1])
-            assert table == typed(branch, package), path
+            assert ast.unparse(told) == "__getattr__, __dir__ = names(__name__)", path
+            assert all(isinstance(node, ast.ImportFrom) for node in branch.body), path
             room = importlib.import_module(package)
-            taken = {name for each in table.values() for name in each}
-            taken |= {module for module, each in table.items() if not each}
-            own = {node.id for node in ast.walk(told) if isinstance(node, ast.Name)}
-            assert {"__getattr__", "__dir__", "__name__", "names"} == own
-            assert taken == set(room.__all__), path
+            taken = _imports(package)
+            assert set(taken) == set(room.__all__), path
+            for name, module in taken.items():
+                home = importlib.import_module(f"{package}.{name}" if module == package else module)
+                assert getattr(room, name) is (home if module == package else getattr(home, name))
             # A loaded module becomes an attribute of its package: it must not shadow another name.
             files = {each.stem for each in path.parent.iterdir()}
-            assert not (taken - {m for m, each in table.items() if not each}) & files, path
+            assert not {name for name, module in taken.items() if module != package} & files, path
             seen.append(package)
     assert {"epsilons", "epsilons.questions", "epsilons.door", "epsilons.results.report"} <= set(
         seen
@@ -142,11 +127,10 @@ def test_a_module_is_loaded_when_something_of_it_is_asked_for() -> None:
     assert later("fractions").Fraction is importlib.import_module("fractions").Fraction
     with pytest.raises(AttributeError):
         later("fractions").nothing  # noqa: B018
-    get, listed = names("epsilons", {"errors": ("DataError",), "made": ()})
-    assert get("DataError") is ep.errors.DataError
-    assert get("made") is importlib.import_module("epsilons.made")
+    get, listed = names("epsilons")
+    assert get("Seeded") is importlib.import_module("epsilons.draws.noise").Seeded
+    assert get("errors") is importlib.import_module("epsilons.errors")
     assert listed() == dir(ep)
-    del ep.DataError  # type: ignore[attr-defined]
 
 
 def test_an_import_loads_nothing_that_nobody_asked_for() -> None:

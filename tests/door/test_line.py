@@ -127,12 +127,16 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
     def tally(
-        rows: Rows, *, person: bool = False, window: line.Window | None = None
+        rows: Rows,
+        *,
+        person: bool = False,
+        window: line.Window | None = None,
+        missing: str = "midpoint",
     ) -> tuple[SumGroups, dict[float, int]]:
         if name == "numpy":
             values, budgets, people = rows
             opened = open_rows(
-                values, epsilon=budgets, person=people if person else None, missing="midpoint"
+                values, epsilon=budgets, person=people if person else None, missing=missing
             )
         else:
             opened = open_rows(
@@ -140,7 +144,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
                 epsilon="budget",
                 data=frame(name, rows, tmp_path, request),
                 person="who" if person else None,
-                missing="midpoint",
+                missing=missing,
             )
         return counted(opened.line(window))
 
@@ -171,6 +175,14 @@ def test_every_engine_finds_the_cells_of_a_window(run: Run, person: bool) -> Non
         return math.floor(max(-0.5, min(64.5, (value + 4.0) * 4.0)))
 
     assert run(rows, person=person, window=window) == reference(rows, person=person, cell=cell)
+
+
+@pytest.mark.parametrize("gone", [None, math.nan, math.inf])
+def test_one_missing_value_of_several_is_refused(run: Run, gone: float | None) -> None:
+    whole: Rows = ([1.0, 2.0, 3.0], [1.0, 1.0, 0.5], ["p", "p", "q"])
+    run(whole, person=True, missing="error")
+    with pytest.raises(MissingValueError, match="curator"):
+        run(([1.0, gone, 3.0], *whole[1:]), person=True, missing="error")
 
 
 @pytest.mark.slow

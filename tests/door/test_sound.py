@@ -13,9 +13,10 @@ import pytest
 import epsilons as ep
 from epsilons.door import GRID, Tally
 from epsilons.door.count.asks import Counted
-from epsilons.door.count.tallies import masses, sound
+from epsilons.door.count.tallies import NINE, masses, sound
 from epsilons.door.engines import fold_engine
 from epsilons.errors import DataError, PrivacyError
+from tests.tallied import of_numbers
 from tests.test_arguments import Counting
 
 LEVELS = np.array([0.5, 1.0])
@@ -45,12 +46,12 @@ CELLS = Tally(LEVELS, COUNTS, np.array([[7, 13], [30, 0]]), 10, ("a", "b"))
     ids=lambda changed: next(iter(changed)),
 )
 def test_sums_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
-    right = Tally.of_numbers(**SUMS)
+    right = of_numbers(**SUMS)
     assert sound(right) is right
     assert right.sums.tolist() == SUMS["sums"].tolist()
     assert right.squares.tolist() == SUMS["squares"].tolist()
     with pytest.raises(PrivacyError, match="Nothing was drawn"):
-        sound(Tally.of_numbers(**{**SUMS, **changed}))
+        sound(of_numbers(**{**SUMS, **changed}))
 
 
 @pytest.mark.parametrize(
@@ -72,13 +73,22 @@ def test_cells_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
         sound(replace(CELLS, cells=np.array([[7, 7], [30, 0]])), whole=False)
 
 
+def test_a_number_is_read_from_cells_of_one_number_alone() -> None:
+    pairs = Tally(LEVELS, COUNTS, np.zeros((2, 9), dtype=np.int64), GRID, NINE)
+    outside = replace(of_numbers(**SUMS), cells=np.zeros((2, 4), dtype=np.int64))
+    for other in (CELLS, pairs, outside):
+        for read in ("sums", "squares"):
+            with pytest.raises(TypeError, match="the cells of this tally"):
+                getattr(other, read)
+
+
 def test_squares_of_all_integers_are_what_they_can_be() -> None:
     rng = np.random.default_rng(1)
     for people in (1, 2, 50):
         g = rng.integers(0, GRID + 1, people) if people > 1 else np.array([GRID])
         square = int((((g - HALF) ** 2) // GRID).sum())
         one = (np.array([1.0]), np.array([people]), np.array([int(g.sum())]), np.array([square]))
-        assert sound(Tally.of_numbers(*one)).n == people
+        assert sound(of_numbers(*one)).n == people
 
 
 def test_weights_are_looked_at() -> None:

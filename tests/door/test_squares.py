@@ -92,7 +92,7 @@ def test_the_grid_itself_is_even_and_its_squares_fit() -> None:
 
 
 def test_nobody_pays_for_squares_who_does_not_ask() -> None:
-    with pytest.raises(TypeError, match="squares were not added up"):
+    with pytest.raises(TypeError, match="the cells of this tally"):
         _ = sums_of([1.0, 2.0], epsilon=1.0, bounds=(0.0, 4.0)).squares
     found = moments_of([1.0, 2.0], epsilon=1.0, bounds=(0.0, 4.0)).squares
     assert found.tolist() == [GRID // 16]

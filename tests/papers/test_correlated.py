@@ -24,7 +24,6 @@ from epsilons.papers.figures.correlated_rules import (
     Case,
     Population,
     WantedRule,
-    smallest,
 )
 from epsilons.papers.figures.runner import violations
 from epsilons.papers.sampling import best_coins
@@ -63,6 +62,17 @@ def test_what_is_printed_is_what_the_paper_prints() -> None:
         printed = [float(n.replace("×10−", "e-")) for n in numbers]
         assert words == f"{name.removesuffix(', mean').upper()}, {regime}, {error}"
         assert list(figures) == printed
+
+
+def smallest(mean_square: float, n: int, cells: int = 0) -> float:
+    """The smallest budget that a printed mean squared error of UNI stands for.
+
+    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
+    i = 1, …, k. Cutting to [0, 1] is left out, so it holds for small errors only.
+    """
+    inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
+    unit = float(inverse.sum() ** 2 + inverse @ inverse)
+    return (2.0 if cells else 1.0) * math.sqrt(unit / mean_square) / n
 
 
 def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:

@@ -213,18 +213,16 @@ def test_what_is_refused() -> None:
         ep.frequencies(["a", "b"], epsilon=1.0, categories=["a", "b"], method="adaptive")
 
 
-def test_budgets_without_a_tenth_are_refused_before_anything_is_drawn() -> None:
+def test_a_part_without_a_tenth_is_refused_before_anything_is_drawn() -> None:
     class Dry(Source):
         private = False
 
         def bytes(self, count: int) -> bytes:
             raise AssertionError(f"{count} bytes were drawn")
 
-    budgets = ADVERSARIAL["subnormal"]
-    for epsilon in (5e-324, np.repeat(budgets.levels, budgets.counts)):
-        values = np.full(np.size(epsilon) if np.ndim(epsilon) else 2, 0.1)
-        with pytest.raises(BudgetError, match=r"0 for everyone"):
-            ep.mean(values, epsilon=epsilon, bounds=(0, 1), method="adaptive", source=Dry())
+    first, second = (ep.Mean([0.1, 0.2], bounds=(0, 1), method=m) for m in ("adaptive", "auto"))
+    with pytest.raises(BudgetError, match=r"0 for everyone"):
+        ep.publish([first, second], epsilon=1.0, shares=[1e-323, 1.0], source=Dry())
 
 
 def test_it_is_never_taken_by_auto() -> None:

@@ -181,9 +181,10 @@ def test_how_many_rows_there_are_is_told_by_no_refusal(changes: dict[str, Any]) 
     values: Any = np.zeros((8, changes["shape"])) if "shape" in changes else np.zeros(8)
     given: Any = {"epsilon": 1.0, "neighbours": "add-remove"}
     given |= {name: each for name, each in changes.items() if name != "shape"}
+    pairs: Any = [(0, 1), (1, 2)]
     for call in (
         lambda: ep.mean(values, bounds=(0, 1), **given),
-        lambda: ep.frequencies(values, categories=[(0, 1), (1, 2)], **given),
+        lambda: ep.frequencies(values, categories=pairs, **given),
         lambda: ep.mean(values, bounds=None, **given),
     ):
         with pytest.raises(ArgumentError) as caught:

@@ -294,8 +294,9 @@ def test_whole_numbers_are_edges_only_where_edges_are_said() -> None:
             )
         with pytest.raises(ArgumentError, match="neither is given"):
             ep.frequencies(ages, epsilon=1.0, neighbours=neighbours)
+    numbers: Any = [0.0, 1.0, 2.0]
     for call in (ep.plan, ep.allocate, ep.theory.least_error):
         with pytest.raises(ArgumentError, match=r"edges=\["):
-            call({1.0: 10}, statistic="frequencies", categories=[0.0, 1.0, 2.0])
+            call({1.0: 10}, statistic="frequencies", categories=numbers)
         with pytest.raises(ArgumentError, match="edges is for frequencies"):
             call({1.0: 10}, edges=[0, 1, 2])

@@ -20,7 +20,6 @@ import pytest
 import epsilons as ep
 from epsilons.budgets.allocation.declared import declared_of
 from epsilons.budgets.levels import float_down
-from epsilons.door import Tally
 from epsilons.draws.accounts import Charge, sum_of
 from epsilons.draws.mechanisms import Selection
 from epsilons.errors import BudgetError
@@ -32,6 +31,7 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
+from tests.tallied import of_numbers
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
@@ -169,7 +169,7 @@ def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
     for scale in (1, 1000):
         rungs = terms.ladder.levels[-3:]
         counts = scale * np.arange(1, 4)
-        counting = counted_first(terms, goal, choose, Tally.of_numbers(rungs, counts, counts * 5))
+        counting = counted_first(terms, goal, choose, of_numbers(rungs, counts, counts * 5))
         seen: list[Any] = []
         try:
             draw = next(counting)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -150,13 +151,14 @@ def test_nobody_ever_spends_more_than_they_have(
         assert loss <= Fraction(level)
 
 
+class Untouched(ep.Seeded):
+    def words(self, count: int) -> Any:
+        raise AssertionError("something was drawn")
+
+    bytes = words
+
+
 def test_too_few_people_are_told_before_anything_is_drawn() -> None:
-    class Untouched(ep.Seeded):
-        def words(self, count: int) -> Any:
-            raise AssertionError("something was drawn")
-
-        bytes = words
-
     values = np.random.default_rng(1).normal(0.0, 1.0, 100)
     with pytest.raises(BudgetError, match="people with budgets like these") as refusal:
         ep.mean(values, bounds=None, epsilon=0.1, source=Untouched(1))
@@ -174,6 +176,20 @@ def test_missing_values() -> None:
         ep.mean(values, bounds=None, epsilon=1.0)
     release = ep.mean(values, bounds=None, epsilon=1.0, missing="midpoint", source=ep.Seeded(2))
     assert release.value == pytest.approx(10.0, abs=0.2)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "polars", "duckdb"])
+def test_somebody_some_of_whose_values_are_missing_is_refused_before_a_draw(engine: str) -> None:
+    rng = np.random.default_rng(2)
+    values, person = np.append(rng.normal(10.0, 1.0, 3000), math.nan), np.append(np.arange(3000), 0)
+    asked: dict[str, Any] = {"values": values, "person": person}
+    if engine != "numpy":
+        rows = pl.DataFrame(asked)
+        data = rows if engine == "polars" else duckdb.sql("SELECT * FROM rows")
+        asked = {"values": "values", "person": "person", "data": data}
+    for assumed in ({}, GAUSSIAN):
+        with pytest.raises(MissingValueError):
+            ep.mean(**asked, bounds=None, epsilon=1.0, source=Untouched(2), **assumed)
 
 
 def test_rows_of_one_person_count_once() -> None:

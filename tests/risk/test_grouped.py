@@ -87,9 +87,6 @@ def test_intervals_are_nested_and_bands_hold_them(answer: Assumption) -> None:
     low, high = margin.band(UNIT, answer, 0.9)
     lower, higher = margin.intervals(UNIT, answer, 1.0 - 0.1 / 3)
     assert (low.tolist(), high.tolist()) == (lower.tolist(), higher.tolist())
-    value = margin.means(UNIT)
-    far = float(np.maximum(value - low, high - value).max())
-    assert margin.at_once(UNIT, answer, 0.9) == pytest.approx(far)
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=NAMES)
@@ -141,11 +138,9 @@ def test_of_a_group_without_people_nothing_is_said() -> None:
     for answer in ANSWERS:
         low, high = margin.intervals((0.0, 10.0), answer, 0.95)
         assert (low[1], high[1]) == (0.0, 10.0)
-        assert margin.tells((0.0, 10.0), answer, 0.95).tolist()[1] is False
         least, most = margin.difference(0, 1, UNIT, answer, 0.95)
         assert least <= -0.4
         assert most - least >= 1.0
-    assert margin.tells((0.0, 10.0), LITTLE, 0.95).tolist() == [True, False, True]
     assert margin.means((0.0, 10.0))[1] == 5.0
 
 

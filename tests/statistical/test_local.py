@@ -18,7 +18,7 @@ import epsilons as ep
 from epsilons import local
 from epsilons.local.draws import directions
 from epsilons.local.reports import Reports
-from epsilons.risk.local import mean_dot
+from epsilons.risk.local import ReportedVector, Sums, mean_dot
 from epsilons.risk.weighing import SAMPLE
 
 pytestmark = pytest.mark.statistical
@@ -49,6 +49,12 @@ def test_scalars_are_unbiased(epsilon: float, value: float) -> None:
     assert off(release.raw, drawn.mean(), release.risk) < SIX
 
 
+def sums_of(release: ep.Release) -> Sums:
+    margin = release.estimate.margin
+    assert isinstance(margin, ReportedVector)
+    return margin.sums
+
+
 @pytest.mark.parametrize("epsilon", BUDGETS)
 @pytest.mark.parametrize("dimension", [1, 2, 10, 100])
 @pytest.mark.parametrize("method", ["auto", "duchi"])
@@ -62,11 +68,8 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
         vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(dimension))
     )
     # A coordinate has at most κ/d of the variance, and the component along x at most r²/ρ².
-    proxy = (
-        0.81
-        * (release.estimate.margin.sums.proxy + release.estimate.margin.sums.bounded)
-        / release.estimate.margin.sums.weight**2
-    )
+    sums = sums_of(release)
+    proxy = 0.81 * (sums.proxy + sums.bounded) / sums.weight**2
     assert np.max(np.abs(release.raw - x)) < SIX * math.sqrt(proxy)
     along = float((release.raw - x) @ x) / float(np.linalg.norm(x))
     assert abs(along) < SIX * math.sqrt(proxy)
@@ -84,7 +87,8 @@ def test_the_printed_radius_fails_the_test_of_bias(dimension: int) -> None:
     x[0] = 0.9
     vector = local.Vector(d, radius=0.9, method="duchi")
     release = vector.estimate(vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(1)))
-    proxy = 0.81 * release.estimate.margin.sums.proxy / release.estimate.margin.sums.weight**2
+    sums = sums_of(release)
+    proxy = 0.81 * sums.proxy / sums.weight**2
     wrong = release.raw * (printed * mean_dot(d))
     assert np.max(np.abs(wrong - x)) > 2.0 * SIX * math.sqrt(4.0 * proxy)
 
