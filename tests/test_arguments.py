@@ -291,7 +291,7 @@ def test_a_command_works_or_says_what_is_wrong(
             ended = (type(None), SystemExit, EpsilonsError)
             assert isinstance(result.exception, ended), f"--{option} {words}: {result.exception!r}"
             assert "Traceback" not in result.output
-            assert (result.exit_code == 0) == ("spends" in result.stdout), (option, words)
+            assert (result.exit_code == 0) == ("Spent: " in result.stdout), (option, words)
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)

@@ -377,14 +377,14 @@ def test_every_option_of_every_command_is_compared() -> None:
         "beside",
         "beside_bounds",
     }  # tests/questions/test_covariance.py
-    shared = {"--json", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
+    shared = {"--json", "--details", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
     shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     for name, command in cli.commands.items():
         if name in ("ledger", "publish", "survey"):  # in tests/ledger, cli/test_study.py, collector
             continue
         if isinstance(command, click.Group):  # `replay` takes the options of publishing
             for each, inner in command.commands.items():
-                own = {p.name for p in cli.commands[each].params} - {"page", "picture"}
+                own = {p.name for p in cli.commands[each].params} - {"page", "picture", "details"}
                 assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
