@@ -120,8 +120,8 @@ RANGE: Final = (
 """A note for releases with public budgets outside the public range of ε."""
 
 HIGHEST: Final = (
-    "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, whoever "
-    "has one."
+    "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, no matter "
+    "who has one."
 )
 """A note for releases with a declared level at the upper end of that range, whatever the data."""
 

@@ -99,7 +99,7 @@ def test_who_spends_what_is_drawn_if_anybody_does() -> None:
     assert "Who pays So they would: What each person spends of their own ε" in read.text
     assert "budget ε people spent kept" in read.text
     offered = page(SpendingTable(spent, offered=True)).text
-    assert "Who spent what What each person spends of the ε offered to this release" in offered
+    assert "What people spent What each person spends of the ε offered to this release" in offered
     nothing = shown()["plan"].forecasts[0].spent[:1]  # who has 0 spends 0
     assert not page(SpendingTable(nothing)).all("figure")
 

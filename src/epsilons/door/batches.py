@@ -164,7 +164,7 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
             return _lengths_apart(series.to_native())
         entries = series.to_list()
         if not all(isinstance(entry, bytes) for entry in entries):
-            raise ColumnError(wrong(series.name, content, "a column of other things, too"))
+            raise ColumnError(wrong(series.name, content, "a column that also holds other things"))
         return Bytes.of(entries)
     if series.dtype == nw.Boolean:  # whether all are alike is seen without unpacking the bits
         same = series.all()

@@ -55,12 +55,14 @@ Errors: TypeAlias = list[float]
 
 @dataclass(frozen=True, eq=False)
 class SeriesPeople:
-    """Who gives how much, and what is left of it, in ε; the public ones by what is offered of them.
+    """The people of a ledger, grouped by lifetime budget and what is left of it, in ε.
+
+    Public people count with what is offered of their budget.
 
     Attributes:
-        budgets: for life.
-        left: of them.
-        counts: how many people have both.
+        budgets: lifetime budgets.
+        left: what is left of each.
+        counts: how many people have each pair.
     """
 
     budgets: Floats
@@ -181,9 +183,9 @@ def series(
     """Forecast a series of releases.
 
     Args:
-        people: who they are asked of.
-        questions: in their order; of their data nothing is looked at.
-        names: of the releases.
+        people: the people they are asked about.
+        questions: the questions in order; their data are not read.
+        names: the names of the releases.
         tolerances: which error of each is tolerated, in data units; None for its whole range.
 
     Raises:

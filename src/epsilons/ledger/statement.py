@@ -62,7 +62,7 @@ class StatementLine:
 
 @dataclass(frozen=True)
 class Statement:
-    """What one person gave, and what became of it: for that person.
+    """What one person allowed, and what was spent: for that person.
 
     Attributes:
         person: the id.
@@ -202,7 +202,7 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
 
 
-# What a ledger tells of itself: its releases, its state, and all of it as Parquet files.
+# A ledger's releases, its state, and its contents as Parquet files.
 
 
 @dataclass(frozen=True)

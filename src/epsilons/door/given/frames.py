@@ -294,9 +294,9 @@ def _refuse_alike(data: Any, columns: Sequence[str], wanted: Mapping[str, str]) 
             )
         if numbered is not None and numbered.fullmatch(_folded(column)):
             raise ColumnError(
-                f"{parameter}={column!r} cannot be told from another column of data: a database "
-                "takes small letters for large ones, and numbers names that come twice. Select the "
-                "columns that are needed, and give each a name of its own."
+                f"{parameter}={column!r} cannot be distinguished from another column of data: a "
+                "database ignores case in names, and appends numbers to duplicate ones. Select the "
+                "columns that are needed, and give each a unique name."
             )
 
 

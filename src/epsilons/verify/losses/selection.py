@@ -158,7 +158,7 @@ def _check_prior(candidates: Any) -> None:
     probes = _probes(candidates)
     ends = candidates.before(np.array([each for p in probes for each in (p, p + 1)]))
     if any(int(b) <= int(a) for a, b in zip(ends[::2], ends[1::2], strict=True)):
-        raise PrivacyError("A candidate has no prior weight: it would tell who is not there.")
+        raise PrivacyError("A candidate has no prior weight: it would reveal who is not there.")
 
 
 _CROSSINGS = {"up": 2, "down": 2, "wide": 1, "narrow": 1}

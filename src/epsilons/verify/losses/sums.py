@@ -276,7 +276,7 @@ def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
             of its law.
     """
-    moves = lattice_moves(mechanism, "here everyone is surely used.")
+    moves = lattice_moves(mechanism, "here everyone must be used.")
     law = vector(mechanism.law, len(mechanism.bounds))
     return tuple(map(law.loss, moves))
 
