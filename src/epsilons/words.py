@@ -353,7 +353,7 @@ def clipped(
         midpoint: whether missing values count as the middle of the range.
         averaged: the range of what is averaged, if that is a function of the values.
         found: whether the bounds were found and not given; then they are shown to a few digits.
-        alone: whether each row counts by itself, as in quantiles; otherwise a missing row does not
+        alone: whether each row counts separately, as in quantiles; otherwise a missing row does not
             matter if the person has others.
         alike: whether nearly all values seemed to be equal when the bounds were found.
     """

@@ -195,8 +195,8 @@ class DiffusedMechanism(Protocol):
 def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
     """A certified upper bound on ln(1 + p(e^τ − 1)), the loss after sampling, for each level.
 
-    p is the probability of being kept, and τ the loss of a person who surely is. τ is recomputed:
-    a crossing loses step/threshold + step/query, and the median 4·weight/scale. The sensitivity of
+    p is the probability of being kept, and τ the loss of a person who is kept. τ is recomputed: a
+    crossing loses step/threshold + step/query, and the median 4·weight/scale. The sensitivity of
     each crossing follows from its queries, and must equal its declared `step`.
 
     Raises:

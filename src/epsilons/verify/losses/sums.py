@@ -102,7 +102,7 @@ class AdditiveMechanism(Protocol):
 
     @property
     def keep(self) -> Sequence[Fraction] | None:
-        """The probability that a person of each level is used; None if everyone surely is."""
+        """The probability that a person of each level is used; None if everyone is used."""
 
 
 def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
