@@ -95,8 +95,8 @@ def test_one_number_is_drawn_on_all_that_it_could_be_where_it_is_small() -> None
 
 def test_who_spends_what_is_drawn_if_anybody_does() -> None:
     spent = shown()["mean"].spent
-    read = page(SpendingTable(spent, words="So they would:", section="Who pays"))
-    assert "Who pays So they would: What each person spends of their own ε" in read.text
+    read = page(SpendingTable(spent, words="So they would:", section="The price"))
+    assert "The price So they would: What each person spends of their own ε" in read.text
     assert "budget ε people spent kept" in read.text
     offered = page(SpendingTable(spent, offered=True)).text
     assert "What people spent What each person spends of the ε offered to this release" in offered
