@@ -15,7 +15,7 @@ def _levels(seed: int, low: float, high: float, people: int) -> Budgets:
 
 
 def _past_the_door(levels: list[float], counts: list[int]) -> Budgets:
-    """Budgets as they are, outside of the public range, too: no door moves them."""
+    """Budgets left as they are, even outside of the public range, because nothing clips them."""
     made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
     assert made.levels.tolist() == levels
     return made
@@ -45,4 +45,4 @@ ORDINARY: dict[str, Budgets] = {
     "menu with public and zero": Budgets({0.0: 40, 0.05: 150, 0.5: 300, 2.0: 100, math.inf: 10}),
     "odd and few": Budgets({0.5: 6, 2.0: 5}),
 }
-"""Budgets of people who might exist."""
+"""Realistic budgets."""

@@ -1,4 +1,4 @@
-"""The picture of the README is what the package computes now, and the README's words agree."""
+"""The picture in the README shows what the package computes now, and its caption agrees."""
 
 from __future__ import annotations
 

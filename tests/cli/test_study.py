@@ -1,4 +1,4 @@
-"""A study in a file is what the same call in Python publishes; what does not fit is named."""
+"""A study file publishes what the same call in Python publishes; errors name what does not fit."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """What lets the system's entropy begin once more: two calls then draw the same."""
+    """A function that restarts the system's entropy, so two calls draw the same."""
     stream = [Seeded(0)]
 
     def restart() -> None:

@@ -1,4 +1,4 @@
-"""Frequencies in NumPy are those of the engine path, and everyone apart adds up to them."""
+"""Frequencies in NumPy equal those of the engine path, and everyone's own cell adds up to them."""
 
 from __future__ import annotations
 

@@ -272,6 +272,7 @@ def test_what_a_ledger_tells_of_itself(ledger: ep.Ledger, private: ep.Ledger) ->
     assert (hidden.people, hidden.spent) == (None, None)
     assert private.status().people is None
     assert "people gave" not in str(private.status())
+    assert "<h1>A ledger under add-remove</h1>" in private.status().to_html()
 
 
 def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> None:

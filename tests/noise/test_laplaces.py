@@ -1,4 +1,4 @@
-"""Two Laplace laws side by side, and the least variance that stairs can have."""
+"""Two independent Laplace laws, and the least variance that stairs can have."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_draws_have_their_law(scale: Fraction) -> None:
     chances = [math.exp(law.log_pmf(x, y)) for x, y in cells]
     p = chi_square([*seen, n - sum(seen)], [*chances, 1.0 - sum(chances)])
     assert p > ALPHA
-    # The test notices coordinates that are one and the same.
+    # The test notices if both coordinates are the same.
     twice = [int(((drawn[:, 0] == x) & (drawn[:, 0] == y)).sum()) for x, y in cells]
     assert chi_square([*twice, n - sum(twice)], [*chances, 1.0 - sum(chances)]) < ALPHA
 
@@ -129,7 +129,7 @@ def test_the_least_variance_is_the_limit_of_fine_steps(rate: Fraction) -> None:
 
 
 def variance(rate: float, gamma: np.ndarray) -> np.ndarray:
-    """That of the staircase with a first stair of this width, by sums over stairs."""
+    """The variance of the staircase with a first stair of this width, by sums over stairs."""
     b = math.exp(-rate)
     heights = b ** np.arange(math.ceil(60.0 / rate) + 2)
     left = np.zeros((len(gamma), len(heights)))

@@ -1,4 +1,4 @@
-"""Add/remove: no data is ever refused, and bad arguments are, before anything is drawn."""
+"""Add/remove: no data are ever refused; bad arguments are refused before anything is drawn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMS = ["arrays", "pandas", "polars", "csv"]
 
 
 def known(form: str) -> list[dict[str, Any]]:
-    """Public facts; thousands of rungs, which take their time, for arrays alone."""
+    """Public facts; the slow case, with thousands of rungs, only for arrays."""
     few: list[dict[str, Any]] = [{"levels": [0.5, 1.0]}, {"epsilon": 1.0}]
     return [*few, {"related": False}] if form == "arrays" else few
 
@@ -181,9 +181,10 @@ def test_how_many_rows_there_are_is_told_by_no_refusal(changes: dict[str, Any]) 
     values: Any = np.zeros((8, changes["shape"])) if "shape" in changes else np.zeros(8)
     given: Any = {"epsilon": 1.0, "neighbours": "add-remove"}
     given |= {name: each for name, each in changes.items() if name != "shape"}
+    pairs: Any = [(0, 1), (1, 2)]
     for call in (
         lambda: ep.mean(values, bounds=(0, 1), **given),
-        lambda: ep.frequencies(values, categories=[(0, 1), (1, 2)], **given),
+        lambda: ep.frequencies(values, categories=pairs, **given),
         lambda: ep.mean(values, bounds=None, **given),
     ):
         with pytest.raises(ArgumentError) as caught:

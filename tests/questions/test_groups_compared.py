@@ -1,4 +1,4 @@
-"""Two groups that are compared are shown with the means: in print, JSON, notebooks and pages."""
+"""Comparisons of two groups appear with the means: in print, JSON, notebooks and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of groups, and of some people: refusals, prints, JSON, commands, looks and plans."""
+"""Means by group and of a subset: refusals, prints, JSON, commands, the curator and plans."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_width_that_tells_nothing_is_said_to_with_what_would_help() -> None:
     assert "What would help: fewer or larger groups; larger budgets" in text
     assert 'groups_are="public", if group membership is no secret' in text
     text = " ".join(str(asked(strict, SOME["groups of answers"])).split())
-    assert "groups_are=" not in text  # who answers is private, and so they could not be public
+    assert "groups_are=" not in text  # who answers is private, so groups cannot be public
     none = asked(strict, SOME["groups"]).ratio("north", "east")
     assert (none.low, none.high, none.nothing) == (0.0, math.inf, True)
     assert "0 to ∞" in str(none)
@@ -296,7 +296,7 @@ def test_a_plan_foretells_the_widths_of_even_and_smaller_groups() -> None:
 
 
 def test_a_ledger_knows_the_question_by_its_columns_and_no_data() -> None:
-    """What was asked before has the hash that it had, and labels of people are in none."""
+    """Old questions keep their hashes, and no hash contains people's labels."""
     from epsilons.draws.corridor import _hashes
 
     frame = answered()

@@ -1,4 +1,4 @@
-"""A mean of something else of the values is a subclass with a rule: the house follows it."""
+"""A mean of a function of the values is a subclass of `Mean` that overrides `rule`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUTH = float(np.mean(np.clip(VALUES, 0.0, 4.0) ** 2))
 
 @dataclass(frozen=True, eq=False)
 class Squares(ep.Mean):
-    """The mean of squares, of values from 0."""
+    """The mean of squares of nonnegative values."""
 
     statistic: ClassVar[str] = "mean of squares"
     describes: ClassVar[str] = "squares of {file}"

@@ -1,4 +1,4 @@
-"""Every kind of release is a frame, in which each number stands with its interval."""
+"""Every kind of release becomes a frame that has each number next to its interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each kind of release says."""
+"""The sheet of each kind of release."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ ALONE = "Spending adds up over all reports that a person sends"
 
 
 def facts(sheet: Sheet) -> dict[str, str]:
-    """All facts by their names."""
+    """All facts of a sheet, by name."""
     return {fact.name: fact.words for part in sheet.all(Facts) for fact in part.facts}
 
 
 def drawing(sheet: Sheet) -> Any:
-    """What is drawn."""
+    """The drawing of a sheet's only figure."""
     (figure,) = sheet.all(Figure)
     return figure.drawing
 
 
 def rows(sheet: Sheet) -> SheetTable:
-    """The table of what was found."""
+    """The table of released numbers."""
     (table,) = (
         part for part in sheet.of("rows") if isinstance(part, SheetTable) and not part.section
     )
@@ -173,7 +173,7 @@ def test_groups_have_means_and_shares_and_may_be_compared() -> None:
     assert not compared[0].rows[1][1].endswith(" minutes")
     assert "\n  Difference, an-endless" in str(release)
     public = rows(shown()["public groups"].sheet())
-    assert len(public.heads) == 5  # who is where is known
+    assert len(public.heads) == 5  # group sizes are known
     pairs = rows(shown()["pairs of groups"].sheet())
     assert pairs.rows[0][0] == "a, True"
 
@@ -232,7 +232,7 @@ def test_quantiles_are_named_by_shares_of_people() -> None:
     assert [row[0] for row in table.rows] == ["10 %", "50 %"]
     assert release.sheet().name == "2 quantiles"
     assert NOTHING not in notes(release.sheet())
-    assert "of all people" in str(release)  # what a number for related is a part of
+    assert "of all people" in str(release)  # the unit of a number for `related`
     poor = estimating(release, interval=(np.zeros(2), np.full(2, 99.0)))
     assert NOTHING in notes(poor.sheet())
 
@@ -289,7 +289,7 @@ def test_every_release_says_what_is_protected_assumed_and_spent(name: str) -> No
 
 
 def _told(release: ep.Release) -> Callable[[float], str]:
-    """Words for an error of a release."""
+    """A function that writes an error in the units of a release."""
     if release.estimate.in_percent:
         return points
     unit = "" if release.unit is None else f" {release.unit}"
@@ -358,7 +358,7 @@ def test_every_number_of_people_says_in_json_whether_it_is_noisy(name: str) -> N
 
 
 def _sided(release: ep.Release, sides: tuple[Side, ...]) -> tuple[SheetTable | None, str]:
-    """The table of sides, and what is said of it."""
+    """The table of sides, and the note below it."""
     made = replace(release)
     made.__dict__["sides"] = sides
     parts = made.sheet().of("sides")

@@ -1,4 +1,4 @@
-"""The standard deviation that is released beside a mean: what it says, and where there is none."""
+"""The standard deviation released together with a mean: its value, and where there is none."""
 
 from __future__ import annotations
 
@@ -94,6 +94,6 @@ def test_minimax_has_one_though_its_mean_is_drawn_to_the_middle() -> None:
 
 
 def test_a_guess_is_what_is_expected() -> None:
-    """It decides whether the spread is used, and nothing else of it."""
+    """The guess decides whether the spread is used, and nothing else."""
     margins = [mean(spread=guess).estimate.margin for guess in (None, 0.05)]
     assert [getattr(margin, "expected", None) for margin in margins] == [0.2, 0.05]

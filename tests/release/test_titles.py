@@ -1,4 +1,4 @@
-"""What was measured, in every form of a release: title, unit, column, day and version."""
+"""Title, unit, column, day and version, in every form of a release."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_release_that_was_written_before_there_were_titles_is_read() -> None:
     stored = json.loads(release.to_json())
     for name in ("title", "unit", "name", "date", "version"):
         del stored["release"][name]
-        stored.pop(name, None)  # what it shows, of what it is
+        stored.pop(name, None)  # the copy outside of the stored release
     again = ep.Release.from_json(json.dumps(stored))
     assert (again.title, again.unit, again.name, again.date) == (None, None, None, "")
     assert str(again).splitlines() == str(release).splitlines()[:-1]

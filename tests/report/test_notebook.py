@@ -1,4 +1,4 @@
-"""A sheet in a notebook: it says what the text says, and every word is escaped."""
+"""A sheet in a notebook: it contains what the text contains, and all text is escaped."""
 
 from __future__ import annotations
 

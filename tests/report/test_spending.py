@@ -1,4 +1,4 @@
-"""Few rows for many levels, in which nobody seems to overspend."""
+"""A few rows summarize many levels, and no row looks like overspending."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_no_row_for_many_levels_looks_like_overspending(method: str) -> None:
         budgets, spends = numbers(name), numbers(spent)
         assert spends[0] <= budgets[0]
         assert spends[-1] <= budgets[-1]
-        # The ends are those of the people themselves, to the digits that are printed.
+        # The ends are those of the people in the row, to the printed digits.
         group = rows[at : at + math.ceil(len(rows) / 8)]
         at += len(group)
         assert int(people) == sum(row.people for row in group)

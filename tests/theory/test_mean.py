@@ -32,7 +32,7 @@ profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=5).
 def test_below_the_true_minimax_risk(
     budgets: tuple[float, ...], assumption: Assumption, removable: bool
 ) -> None:
-    """The linear program knows no formula: it finds the best private table of probabilities."""
+    """The linear program uses no formula: it finds the best private table of probabilities."""
     neighbours = "add-remove" if removable else "replace"
     bound = theory.least_error(budgets, **asdict(assumption), neighbours=neighbours) ** 2
     truth = minimax(
@@ -61,11 +61,11 @@ def test_no_table_keeps_a_smaller_error(
 
 
 def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
-    """Randomized response attains the bound for two answers: it cannot be larger."""
+    """Randomized response attains the bound for two answers, so it cannot be larger."""
     for epsilon in (0.1, 1.0, 3.0):
         miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
-        # A hair more confidence than 1 − miss, and the strictest person alone is out of reach.
+        # With slightly more confidence than 1 − miss, the strictest person alone is out of reach.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(
@@ -75,7 +75,7 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
 
 
 def test_the_printed_bound_for_unrelated_budgets_is_broken_by_randomized_response() -> None:
-    """Paper *correlated* (35) asks E e^{−Z} ≤ β of every method with an error below ½."""
+    """Paper *correlated* (35) claims E e^{−Z} ≤ β for every method with an error below ½."""
     epsilon = 1.0
     beta = minimax((epsilon,), about="people", related=False, loss="pac", alpha=0.5, steps=2)
     assert math.exp(-epsilon) > beta * 1.3
@@ -116,7 +116,7 @@ def test_any_budgets_have_a_bound_with_room_for_the_best_rule(name: str) -> None
         best = min(forecast.rmse for forecast in ep.plan(budgets, **asdict(assumption)).forecasts)
         found = theory.least_error(budgets, **asdict(assumption))
         assert 0.0 <= found <= best
-        # Nobody can hope for much below: the best rule is within a factor of what is possible.
+        # The bound is useful: the best rule is within a factor of it.
         if assumption != UNRELATED and name != "huge":
             assert found >= 0.45 * best
         apart = theory.least_error(budgets, **asdict(assumption), neighbours="add-remove")
@@ -204,7 +204,7 @@ def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
             row = np.zeros(size + 1)
             row[place[x, k]], row[place[y, k]] = 1.0, -math.exp((first, second)[i])
             rows.append(row)
-    for j in range(3):  # everyone in category j, and the answer is not j
+    for j in range(3):  # everyone is in category j, and the answer is not j
         row = np.zeros(size + 1)
         row[[place[(j, j), k] for k in range(3) if k != j]] = 1.0
         row[-1] = -1.0

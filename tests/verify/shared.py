@@ -1,4 +1,4 @@
-"""A question of shares by group, as plain as can be: replay is tried on it."""
+"""A minimal question about shares by group, for tests of replay."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Shared:
 
     Attributes:
         values: a column.
-        bounds: of it.
-        by: one column of groups, or two, or None.
-        groups: the labels of each.
+        bounds: its bounds.
+        by: one or two columns of groups, or none.
+        groups: the labels of each column of groups.
         where: a column, or None.
-        missing: what is done with missing values.
-        groups_are: whether they are public.
+        missing: how missing values are treated.
+        groups_are: "public" or "private".
     """
 
     values: Any

@@ -1,4 +1,4 @@
-"""A file of a release says what its core says: each field that was edited is named."""
+"""A release file shows what its stored core says: every edited field is named."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RELEASES: dict[str, Callable[[], Any]] = {
 
 
 def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Every field that a file shows, with the way to it."""
+    """Every field that a file shows, by name and path."""
 
     def walk(part: Any, name: str, way: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
         if isinstance(part, dict):
@@ -155,7 +155,7 @@ def test_a_file_as_it_was_written_holds(name: str) -> None:
 
 
 def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
-    """Somebody who edits a file at both places is found out by the mechanism."""
+    """An edit in both places is caught by the mechanism."""
     text = RELEASES["mean"]().to_json()
     data = json.loads(text)
     data["value"] = data["release"]["estimate"]["value"] = data["value"] + 1.0

@@ -68,7 +68,7 @@ def plan(
 def plan(
     epsilon: People,
     *,
-    groups: int | Labels,
+    groups: int | Labels | Sequence[Labels],
     groups_are: GroupsAre = ...,
     bounds: tuple[float, float] | None = ...,
     about: About = ...,
@@ -127,7 +127,7 @@ def plan(
     loss: Loss = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
-    groups: int | Labels | None = None,
+    groups: int | Labels | Sequence[Labels] | None = None,
     groups_are: GroupsAre = "private",
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
     """Forecast every method without data, or several questions that share everyone's budget.

@@ -236,7 +236,7 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
     lost = np.zeros(found.size, dtype=np.int64)
     np.add.at(lost, level_of[gone], groups.people[gone])
-    if lost.any():
+    if groups.faults.missing:
         refuse_missing(names, missing)
     cells = groups.cells[~gone]
     return Line(
@@ -367,8 +367,7 @@ class Folded:
 
     values: Floats
     budgets: Floats
-    conflicts: int
-    most: int
+    faults: Faults
     moved: bool = False
 
     @cached_property
@@ -388,6 +387,7 @@ class Folded:
 def fold(rows: Arrays) -> Folded:
     """Make one entry of each person: halfway between their extremes, at their smallest budget."""
     valid = np.isfinite(rows.values)
+    missing = int((~valid).sum())
     values = np.where(valid, rows.values, np.nan)
     epsilon = rows.epsilon
     if isinstance(epsilon, float):
@@ -396,7 +396,7 @@ def fold(rows: Arrays) -> Folded:
         budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
     other = moved(budgets)
     if rows.person is None:
-        return Folded(values, in_range(budgets), 0, 1, other)
+        return Folded(values, in_range(budgets), Faults(missing=missing, most=1), other)
     who = np.unique(rows.person, return_inverse=True)[1]
     sizes = np.bincount(who)
     low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
@@ -408,8 +408,8 @@ def fold(rows: Arrays) -> Folded:
     np.minimum.at(smallest, who, budgets)
     np.maximum.at(largest, who, budgets)
     conflicts = int((smallest != largest).sum())
-    smallest = in_range(smallest)
-    return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)), other)
+    faults = Faults(missing=missing, conflicts=conflicts, most=int(sizes.max(initial=0)))
+    return Folded(middle, in_range(smallest), faults, other)
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:
@@ -425,7 +425,7 @@ def count(people: Folded, window: Window | None) -> LineGroups:
         budgets=np.minimum.reduceat(budgets, starts) if level.size else budgets,
         cells=cells[starts],
         people=np.diff(starts, append=level.size).astype(np.int64),
-        faults=Faults(conflicts=people.conflicts, most=people.most),
+        faults=people.faults,
         moved=people.moved,
     )
 

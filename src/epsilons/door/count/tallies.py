@@ -147,24 +147,6 @@ class Tally:
     categories: tuple[Any, ...]
     people: Integers | None = None
 
-    @classmethod
-    def of_numbers(
-        cls, levels: Floats, counts: Integers, sums: Integers, squares: Integers | None = None
-    ) -> Tally:
-        """The tally of numbers on the grid.
-
-        Args:
-            levels: the budget of each level.
-            counts: the people in each level.
-            sums: the sum, over the people of each level, of their integer in [0, GRID].
-            squares: the same of `grid.squares` of their integer, for three cells.
-        """
-        if squares is None:
-            cells = np.stack([sums, counts * GRID - sums], axis=1)
-            return cls(levels, counts, cells, GRID, TWO)
-        cells = three_cells(counts, sums, squares)
-        return cls(levels, counts, cells, GRID, THREE)
-
     @property
     def n(self) -> int:
         """The number of people."""
@@ -172,7 +154,12 @@ class Tally:
 
     @property
     def sums(self) -> Integers:
-        """By level, the sum of integers on the grid, of one number of everyone."""
+        """By level, the sum of integers on the grid, of one number of everyone.
+
+        Raises:
+            TypeError: the cells are not those of one number.
+        """
+        self._require(TWO, THREE)
         first: Integers = self.cells[:, 0]
         return first + self.cells[:, 1] // 2 if self.categories == THREE else first
 
@@ -181,12 +168,16 @@ class Tally:
         """By level, the sum of `grid.squares` of the same integers, of three cells.
 
         Raises:
-            TypeError: the squares were not asked for.
+            TypeError: the cells are not those of one number with its square.
         """
-        if self.categories != THREE:
-            raise TypeError("squares were not added up")
+        self._require(THREE)
         # The inverse of `three_cells`: 2·(Σg − Σa) is the cell in the middle.
         return self.counts * (GRID // 4) - self.cells[:, 1] // 2
+
+    def _require(self, *known: tuple[str, ...]) -> None:
+        """Refuse to read a number from cells of another kind."""
+        if self.categories not in known or self.cells.shape[1] != len(self.categories):
+            raise TypeError(f"the cells of this tally are not {' or '.join(map(str, known))}")
 
     def with_total(self, own: int, shared: int) -> Tally:
         """The same with one more cell, to which everyone gives a part of what they give.

@@ -68,9 +68,13 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     given = _floats(result, "e") if grouped else np.full(size, table.epsilon)
     budgets = in_range(given)
     usable = budgets >= 0.0
-    faults = Faults(most=1)
+    cells = _floats(result, "cell") if window is None else _whole(result, "cell")
+    people = _whole(result, "people")
+    gone = people[cells == (NO_KEY if window is None else NO_CELL)]
+    faults = Faults(missing=int(gone.sum()), most=1)
     if folded and size:
         faults = Faults(
+            missing=int(_whole(result, "missing").sum()),
             conflicts=int(_whole(result, "conflicts").sum()),
             nobody=int(_whole(result, "nobody").sum()),
             most=int(_whole(result, "most").max()),
@@ -78,8 +82,8 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     return LineGroups(
         keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
         budgets=np.where(usable, budgets, BAD_BUDGET),
-        cells=_floats(result, "cell") if window is None else _whole(result, "cell"),
-        people=_whole(result, "people"),
+        cells=cells,
+        people=people,
         faults=faults,
         moved=moved(given),
     )
@@ -208,6 +212,7 @@ def _query(
         totals.append(nw.col("e").min().alias("e"))
     if folded:
         totals += [
+            nw.col("missing").sum(),
             nw.col("conflict").sum().alias("conflicts"),
             nw.col("nobody").sum().alias("nobody"),
             nw.col("rows").max().alias("most"),
@@ -221,6 +226,7 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
 
     of_person = [
         nw.len().alias("rows"),
+        nw.col("v").count().alias("valid"),
         nw.col("v").min().alias("low"),
         nw.col("v").max().alias("high"),
     ]
@@ -232,6 +238,7 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
         *([nw.col("e")] if budgets else []),
         (nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v"),
         nw.col("rows").cast(nw.Int64),
+        (nw.col("rows").cast(nw.Int64) - nw.col("valid").cast(nw.Int64)).alias("missing"),
         conflict.cast(nw.Int64).alias("conflict"),
         belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
     )

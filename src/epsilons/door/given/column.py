@@ -9,18 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.door.engines.table import engine_of
 from epsilons.errors import ArgumentError, ColumnError
-from epsilons.types import Floats, Integers
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import polars as pl
+from epsilons.types import Integers
 
 __all__ = [
     "INFERRED",
@@ -31,7 +26,6 @@ __all__ = [
     "family",
     "is_null",
     "is_time",
-    "numbered",
     "opened",
     "people",
     "same_labels",
@@ -273,8 +267,6 @@ def same_labels(**given: object) -> None:
 # An id never passes through a float, a NumPy text (which drops a NUL at its end) or a Python time
 # (which has no nanoseconds): each of these makes one person of two.
 
-NOBODY: Final = -1
-
 _WHOLE: Final = re.compile("0|-?[1-9][0-9]{0,99}")
 """Whole numbers as Python writes them."""
 
@@ -346,55 +338,6 @@ def people(
 def whole_in(text: str) -> int | str:
     """The whole number of which this is the text, as Python writes it; or else the text."""
     return int(text) if _WHOLE.fullmatch(text) else text
-
-
-def numbered(series: nw.Series[Any]) -> Integers | Floats | np.ma.MaskedArray[Any, Any]:
-    """Return a number for each entry: equal numbers for equal ids, and a mask where there is none.
-
-    What are floats already stay floats, and are NaN where there is none.
-
-    Args:
-        series: ids of any type, of an engine that holds them in memory.
-    """
-    native: Any = series.to_native()
-    if series.dtype.is_float():
-        return series.fill_null(float("nan")).to_numpy()
-    number = {"polars": _in_polars, "pyarrow": _in_pyarrow}.get(engine_of(series).kind, _in_pandas)
-    found = number(native)
-    gone = found == NOBODY
-    return np.ma.MaskedArray(found, mask=gone) if gone.any() else found
-
-
-def _in_polars(series: pl.Series) -> Integers:
-    """Number the groups that Polars makes of equal entries, in the order in which they come."""
-    import polars as pl
-
-    who = series.alias("who").to_frame()
-    groups = (
-        who.with_row_index("row")
-        .group_by("who", maintain_order=True)
-        .agg("row")
-        .with_row_index("number")
-    )
-    number = (
-        pl.when(pl.col("who").is_null()).then(NOBODY).otherwise(pl.col("number").cast(pl.Int64))
-    )
-    rows = groups.select(number.alias("number"), "row").explode("row")
-    found = np.empty(len(series), dtype=np.int64)
-    found[rows["row"].to_numpy()] = rows["number"].to_numpy()
-    return found
-
-
-def _in_pyarrow(series: Any) -> Integers:
-    import pyarrow as pa
-
-    plain = series.cast(series.type.value_type) if pa.types.is_dictionary(series.type) else series
-    codes = plain.combine_chunks().dictionary_encode().indices
-    return np.asarray(codes.fill_null(NOBODY).to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def _in_pandas(series: Any) -> Integers:
-    return np.asarray(series.factorize()[0], dtype=np.int64)
 
 
 def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +23,7 @@ from epsilons.types import Floats
 # and the paper does not describe its synthetic data. Known are the sizes, the numbers of bins, and
 # two distributions of budgets (Appendix B). The tables reveal one more fact: UNI only adds Laplace
 # noise of scale 2/(n·min ε), or 1/(n·min ε) for a mean, so its printed error reveals the smallest
-# budget: see `smallest`. Where the distribution of budgets is not stated, it is chosen here to give
+# budget. Where the distribution of budgets is not stated, it is chosen here to give
 # UNI the printed error, and for correlated data also PROP. The columns of the other algorithms then
 # test the recipe, and our code.
 
@@ -54,17 +53,6 @@ class Population:
 
 
 Recipe = Callable[[Generator], Population]
-
-
-def smallest(mean_square: float, n: int, cells: int = 0) -> float:
-    """The smallest budget that follows from a printed mean squared error of UNI.
-
-    The largest of k independent |Laplace| of scale s has mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Clipping to [0, 1] is ignored, so this holds for small errors only.
-    """
-    inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
-    unit = float(inverse.sum() ** 2 + inverse @ inverse)
-    return (2.0 if cells else 1.0) * math.sqrt(unit / mean_square) / n
 
 
 SALARIES = ((0.3, 20_000.0, 0.8), (0.5, 70_000.0, 0.4), (0.2, 150_000.0, 0.5))

@@ -1,7 +1,8 @@
 """Sheet: the contents of a result, independent of its kind and of the output format.
 
-Each kind of release and of plan makes a sheet, and each format (`text`, `notebook`, `page`, `plot`)
-shows any sheet. So a new kind needs no change in this package, and a new format none elsewhere.
+Each kind of release and of plan makes a sheet, and so does a ledger. Each format (`text`,
+`notebook`, `page`, `plot`) shows any sheet. So a new kind needs no change in this package, and a
+new format none elsewhere.
 """
 
 from __future__ import annotations

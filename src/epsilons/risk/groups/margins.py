@@ -29,7 +29,7 @@ from epsilons.risk.margins import Behind, Bounds, Margin
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_sum, of_means
 from epsilons.risk.weighing import Assumption, Weighing
-from epsilons.types import Booleans, Floats, Integers
+from epsilons.types import Floats, Integers
 
 # Margins of means by group, where membership is private.
 #
@@ -39,9 +39,6 @@ from epsilons.types import Booleans, Floats, Integers
 
 GROUPS: Final = "an approximation that takes the published shares of the groups as true"
 """Description of the risk of means by group."""
-
-TELLING: Final = 0.8
-"""An interval longer than this fraction of the range counts as uninformative."""
 
 LIKELY: Final = (0.6, 1.4)
 """Sizes of two groups for which methods are compared, relative to an average group; both means are
@@ -146,17 +143,6 @@ class GroupMargins(Margin, ABC):
         """Simultaneous intervals for the means of all groups, by a union bound."""
         each = 1.0 - (1.0 - confidence) / self.numbers
         return scaled(bounds, self.unit(assumption, each))
-
-    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
-        """Bound on the largest error of any group, at this confidence."""
-        low, high = self.band(bounds, assumption, confidence)
-        value = self.means(bounds)
-        return float(np.maximum(value - low, high - value).max())
-
-    def tells(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Booleans:
-        """For each group, whether its interval is informative: at most TELLING of the range."""
-        low, high = self.intervals(bounds, assumption, confidence)
-        return np.asarray(high - low <= TELLING * (bounds[1] - bounds[0]))
 
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float

@@ -94,12 +94,6 @@ class PublicGroups(Margin):
         every = max(sum(each is not None for each in self.weighings), 1)
         return self.intervals(bounds, assumption, 1.0 - (1.0 - confidence) / every)
 
-    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
-        """Bound on the largest error of any group, at this confidence."""
-        low, high = self.band(bounds, assumption, confidence)
-        value = self.means(bounds)
-        return float(np.maximum(value - low, high - value).max())
-
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
