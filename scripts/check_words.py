@@ -64,7 +64,7 @@ BANNED: Final = {
     r"\bthe likelier\b": "with probability rising",
     r"\b(is|are|was|were|be|been) said to be\b": "is declared, is assumed to be",
     r"\b(speaks?|speaking|spoken) of\b": "refers to, is about",
-    r"\bin parts of\b": "as a fraction of, in multiples of",
+    r"\bin parts of (the|its|their|1)\b": "as a fraction of, in multiples of",
     r"\beach( \w+){0,3} by itself\b": "each … separately",
     r"\b(by|within) coins\b": "sampled, kept by a coin toss",
     r"\bsurely (used|kept|exceed\w*|is|are)\b": "with certainty, always",

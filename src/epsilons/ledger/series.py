@@ -53,14 +53,14 @@ Errors: TypeAlias = list[float]
 
 @dataclass(frozen=True, eq=False)
 class SeriesPeople:
-    """The people of a ledger, grouped by lifetime budget and what is left of it, in ε.
+    """People by lifetime budget and what is left of it, in ε.
 
-    Public people count with what is offered of their budget.
+    A public budget counts as `book.MOST`.
 
     Attributes:
         budgets: lifetime budgets.
         left: what is left of each.
-        counts: how many people have each pair.
+        counts: the number of people with both.
     """
 
     budgets: Floats
@@ -159,10 +159,11 @@ def series(
     """Forecast a series of releases.
 
     Args:
-        people: the people they are asked about.
-        questions: the questions in order; their data are not read.
+        people: the people in the ledger.
+        questions: one question for each release, in order. Their data is not read.
         names: the names of the releases.
-        tolerances: which error of each is tolerated, in data units; None for its whole range.
+        tolerances: the error of each release that is tolerated, in data units; None for its whole
+            range.
 
     Raises:
         ArgumentError: a question cannot be forecast, or tolerances are no numbers above 0.

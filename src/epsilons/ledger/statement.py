@@ -186,7 +186,7 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
 
 
-# A ledger's releases, its state, and its contents as Parquet files.
+# Statements about a ledger as a whole: its releases, its state, and all of it as Parquet files.
 
 
 @dataclass(frozen=True)
