@@ -157,7 +157,7 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
         ConflictingBudgetsError: somebody has two budgets.
         MissingValueError: a value is missing and is refused.
         DataError: a value is in no category, the group of a row is not declared, or `where` is
-            neither true nor false; there are too few people, too many, or rows that belong to no
+            neither true nor false; there are too few or too many people, or rows that belong to no
             one; somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
@@ -331,7 +331,7 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
-        DataError: there are too few people, too many, or rows that belong to no one.
+        DataError: there are too few or too many people, or rows that belong to no one.
     """
     n = check_size(people, names, unit)
     if faults.most >= MOST_ROWS:

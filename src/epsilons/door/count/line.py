@@ -365,15 +365,7 @@ _LARGEST = value_of(TOP)
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """One entry for each person: their value (NaN if missing) and their budget; and faults.
-
-    Attributes:
-        values: the value of each person.
-        budgets: the smallest budget of each person, `BAD_BUDGET` if it is bad.
-        conflicts: the number of people with two budgets.
-        most: the largest number of rows of one person.
-        moved: whether `levels.in_range` changed somebody's budget.
-    """
+    """One entry for each person: their value (NaN if missing) and their budget; and faults."""
 
     values: Floats
     budgets: Floats
