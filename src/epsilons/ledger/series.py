@@ -55,12 +55,14 @@ Errors: TypeAlias = list[float]
 
 @dataclass(frozen=True, eq=False)
 class SeriesPeople:
-    """Who gives how much, and what is left of it, in ε; the public ones by what is offered of them.
+    """People by lifetime budget and what is left of it, in ε.
+
+    A public budget counts as `book.MOST`.
 
     Attributes:
-        budgets: for life.
-        left: of them.
-        counts: how many people have both.
+        budgets: lifetime budgets.
+        left: what is left of each.
+        counts: the number of people with both.
     """
 
     budgets: Floats
@@ -181,10 +183,11 @@ def series(
     """Forecast a series of releases.
 
     Args:
-        people: who they are asked of.
-        questions: in their order; of their data nothing is looked at.
-        names: of the releases.
-        tolerances: which error of each is tolerated, in data units; None for its whole range.
+        people: the people in the ledger.
+        questions: one question for each release, in order. Their data is not read.
+        names: the names of the releases.
+        tolerances: the error of each release that is tolerated, in data units; None for its whole
+            range.
 
     Raises:
         ArgumentError: a question cannot be forecast, or tolerances are no numbers above 0.

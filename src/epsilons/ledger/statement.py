@@ -202,7 +202,7 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
 
 
-# What a ledger tells of itself: its releases, its state, and all of it as Parquet files.
+# Statements about a ledger as a whole: its releases, its state, and all of it as Parquet files.
 
 
 @dataclass(frozen=True)
