@@ -93,7 +93,7 @@ class People:
         """The index of each given id among these people, −1 for those not among them.
 
         Args:
-            batches: tags of ids; None is among nobody.
+            batches: tags of ids. For None the index is −1.
         """
         import polars as pl
 
