@@ -33,7 +33,7 @@ ADVERSARIAL: dict[str, Budgets] = {
     "all public": Budgets({math.inf: 6}),
     "one zero": Budgets({0.0: 1, 0.3: 10, 2.0: 4}),
     "zero and public": Budgets({0.0: 5, math.inf: 4}),
-    "tiny beside huge": Budgets({1e-9: 50, 1e3: 2, math.inf: 1}),
+    "tiny next to huge": Budgets({1e-9: 50, 1e3: 2, math.inf: 1}),
     "thousands of levels": _levels(1, -6.0, 3.0, 2500),
 }
 """Tiny, huge, equal, one public, one zero, thousands of levels, and mixtures of them."""

@@ -313,7 +313,7 @@ def test_with_a_guess_of_the_spread_no_threshold_is_better_on_skewed_data() -> N
         if case.name == "half 0.01, half 1":
             assert errors["threshold"] / plain == pytest.approx(0.54, abs=0.01)
             assert errors["threshold"] / guessed == pytest.approx(1.04, abs=0.01)
-        # Nor is the best threshold for this very population better.
+        # Nor is the best threshold for exactly this population better.
         for level in case.budgets.levels.tolist():
             if 0.0 < level < math.inf:
                 used = int((case.epsilon >= level).sum())

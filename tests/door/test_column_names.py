@@ -178,7 +178,7 @@ def test_databases_that_are_asked_by_names_refuse_those_that_are_alike(
 ) -> None:
     columns = {"id": ROWS, "ID": ROWS, "v": ONES, "e": BUDGETS}
     data = on(engine, [*((name, columns[name]) for name in others), (person, PEOPLE)])
-    with pytest.raises(ColumnError, match=f"person='{person}' cannot be told from another column"):
+    with pytest.raises(ColumnError, match=f"person='{person}' cannot be distinguished from"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person=person)
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data)
     assert found.counts.tolist() == [6]

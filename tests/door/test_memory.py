@@ -27,7 +27,7 @@ MEASURE = """
 import json, resource, sys, threading
 
 engine, question, path, limit, memory = sys.argv[1:]
-# Counts what is private and can be written to. A limit on addresses would count those, too, that
+# Counts what is private and can be written to. A limit on addresses would also count those that
 # engines reserve and never use.
 resource.setrlimit(resource.RLIMIT_DATA, (int(limit), int(limit)))
 

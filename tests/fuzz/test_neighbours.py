@@ -105,7 +105,7 @@ def check(case: Case, directory: Path) -> None:
     refusals = [run.refusal for run in (first, second) if run.refusal is not None]
     for refusal in refusals:
         assert not any(word in str(refusal) for word in ("bike", "BIKE", "2026"))
-    if refusals and any(word in str(refusals[0]) for word in ("collation", "cannot be told from")):
+    if refusals and any(word in str(refusals[0]) for word in ("collation", "distinguished from")):
         # A declared collation and a column name are not data: refusing them reveals nothing.
         assert len(refusals) == 2
         assert str(refusals[0]) == str(refusals[1])

@@ -78,7 +78,7 @@ class Wide(Case):
                 other = "other" if self.lenient else None
                 return ep.Frequencies(given["group"], categories=self.labels["group"], other=other)
         way = "transformed" if private else "proportional"
-        column = given["beside"] if ask == "mean of beside" else values
+        column = given["beside"] if ask == "second mean" else values
         return ep.Mean(column, bounds=BOUNDS, method=way, **gaps)
 
     def _of_some(self, ask: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
     # whatever the data.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()
     every = [ask for ask in (*COUNTED, *counted) if ask not in without]
-    several = st.lists(st.sampled_from([*every, "mean of beside"]), min_size=2, max_size=3)
+    several = st.lists(st.sampled_from([*every, "second mean"]), min_size=2, max_size=3)
     one = st.sampled_from([ask for ask in every if ask not in ("mean", "shares")])
     asks = tuple(draw(st.one_of(one.map(lambda ask: [ask]), several)))
     options = {

@@ -132,7 +132,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
     "guess negative": (ArgumentError, "whole", {"levels": {1.0: -1}}),
     "guess fraction": (ArgumentError, "whole", {"levels": {1.0: 1.5}}),
     "guess text": (ArgumentError, "whole", {"levels": {1.0: "many"}}),
-    "levels beside one ε": (ArgumentError, "levels", {"levels": [1.0], "epsilon": 1.0}),
+    "levels and one ε": (ArgumentError, "levels", {"levels": [1.0], "epsilon": 1.0}),
     "cap zero": (BudgetError, "cap", {"cap": 0.0}),
     "cap negative": (BudgetError, "cap", {"cap": -1.0}),
     "cap NaN": (BudgetError, "cap", {"cap": math.nan}),

@@ -40,7 +40,7 @@ BUDGETS: dict[str, list[float]] = {
     "one": [1.0],
     "two": [0.1, 1.0],
     "menu": [0.01, 0.2, 1.0],
-    "nothing, too": [0.0, 0.3],
+    "nothing and some": [0.0, 0.3],
     "nothing": [0.0],
     "public": [0.5, math.inf],
     "all public": [math.inf],

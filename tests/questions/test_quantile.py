@@ -224,7 +224,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
         "method",
         {"method": "selection", "neighbours": "add-remove"},
     ),
-    "a refusal that would tell": (
+    "a refusal that would reveal something": (
         ArgumentError,
         "missing",
         {"missing": "error", "neighbours": "add-remove"},

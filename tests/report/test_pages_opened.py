@@ -24,7 +24,7 @@ OVERLAPS = """
   for (const svg of document.querySelectorAll("svg")) {
     const texts = [...svg.querySelectorAll("text")].filter((each) =>
       each.textContent.trim() !== "" && getComputedStyle(each).opacity !== "0");
-    // Of what is turned by a quarter the box is right, too.
+    // The box of what is turned by a quarter is also right.
     const boxes = texts.map((each) => each.getBoundingClientRect());
     const least = Math.min, most = Math.max;
     for (const [i, one] of boxes.entries()) for (const [j, two] of boxes.slice(0, i).entries()) {

@@ -221,7 +221,7 @@ def test_the_command(tmp_path: Path) -> None:
     frame().write_csv(path)
     done = CliRunner().invoke(cli, arguments(path))
     assert done.exit_code == 0
-    assert done.output.startswith("Nobody shows")
+    assert done.output.startswith("No tested change exceeded")
     done = CliRunner().invoke(cli, [*arguments(path), "--json"])
     assert '"holds": true' in done.output
 

@@ -1,4 +1,4 @@
-"""Any table in, integers by budget level out: the only door for data."""
+"""The only entry for data: any table in, integers by budget level out."""
 
 from __future__ import annotations
 

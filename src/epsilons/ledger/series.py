@@ -53,12 +53,14 @@ Errors: TypeAlias = list[float]
 
 @dataclass(frozen=True, eq=False)
 class SeriesPeople:
-    """Who gives how much, and what is left of it, in ε; the public ones by what is offered of them.
+    """People by lifetime budget and what is left of it, in ε.
+
+    A public budget counts as `book.MOST`.
 
     Attributes:
-        budgets: for life.
-        left: of them.
-        counts: how many people have both.
+        budgets: lifetime budgets.
+        left: what is left of each.
+        counts: the number of people with both.
     """
 
     budgets: Floats
@@ -121,7 +123,7 @@ class Series(Written):
         return {**asdict(self), "steps": steps}
 
     def sheet(self) -> Sheet:
-        """What it says, in no form."""
+        """The forecast as a sheet, which every output format shows."""
         name = f"{len(self.steps)} releases under one ε for life"
         table = SheetTable(
             "rows",
@@ -157,10 +159,11 @@ def series(
     """Forecast a series of releases.
 
     Args:
-        people: who they are asked of.
-        questions: in their order; of their data nothing is looked at.
-        names: of the releases.
-        tolerances: which error of each is tolerated, in data units; None for its whole range.
+        people: the people in the ledger.
+        questions: one question for each release, in order. Their data is not read.
+        names: the names of the releases.
+        tolerances: the error of each release that is tolerated, in data units; None for its whole
+            range.
 
     Raises:
         ArgumentError: a question cannot be forecast, or tolerances are no numbers above 0.

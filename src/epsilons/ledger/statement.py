@@ -60,7 +60,7 @@ class StatementLine:
 
 @dataclass(frozen=True)
 class Statement(Written):
-    """What one person gave, and what became of it: for that person.
+    """What one person allowed, and what was spent: for that person.
 
     Attributes:
         person: the id.
@@ -81,7 +81,7 @@ class Statement(Written):
         return {**asdict(self), "lines": [asdict(line) for line in self.lines], "means": MEANS}
 
     def sheet(self) -> Sheet:
-        """What it says, in no form."""
+        """The statement as a sheet, which every output format shows."""
         name = f"Statement of {self.person}"
         table = [SheetTable("rows", HEADS, self._rows(), section="What became of it")]
         return Sheet(
@@ -186,7 +186,7 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
 
 
-# What a ledger tells of itself: its releases, its state, and all of it as Parquet files.
+# Statements about a ledger as a whole: its releases, its state, and all of it as Parquet files.
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class Status(Written):
         return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
 
     def sheet(self) -> Sheet:
-        """What it says, in no form."""
+        """The state as a sheet, which every output format shows."""
         gave = []
         if self.people is not None and self.given is not None and self.spent is not None:
             share = self.spent / self.given if self.given else 0.0

@@ -329,8 +329,8 @@ class AnsweredMoments(SoftMoments):
     The last cell holds those who did not answer. Their number is private, so a mean is a quotient.
 
     Guarantee:
-        For all data that the assumption allows, and whoever answered, each interval misses with
-        probability at most 1 − confidence. Proof: docs/proofs/pairs.md (11).
+        For all data that the assumption allows, and regardless of who answered, each interval
+        misses with probability at most 1 − confidence. Proof: docs/proofs/pairs.md (11).
 
     Attributes:
         all_cells: the margin of the shares of all cells, including the last one.

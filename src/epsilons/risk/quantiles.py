@@ -464,7 +464,7 @@ class AnsweredQuantiles(QuantilesMargin):
     if a part q of that cell counts as below every value, so no ratio is needed.
 
     Guarantee:
-        That of `TableQuantiles`, whoever answered. Proof: docs/proofs/quantiles.md (6).
+        That of `TableQuantiles`, regardless of who answered. Proof: docs/proofs/quantiles.md (6).
 
     Attributes:
         quantiles: which quantiles.

@@ -145,7 +145,7 @@ _ON_PAGE: Final = 500
 """The most rows of all releases in the table of a page, about."""
 
 _DRAWN: Final = (
-    "Dots show the published values, dark lines the interval of each by itself, and light bars "
+    "Dots show the published values, dark lines their separate intervals, and light bars "
     "the ranges that hold for all at once."
 )
 
@@ -240,7 +240,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         count = sum(len(block.rows) for block in blocks)
         at_once = (
             f"With probability {percent(self.confidence)}, all {count:,} numbers are in their "
-            "all-at-once ranges together; the other intervals are for each by itself."
+            "all-at-once ranges together; the other intervals are for each number separately."
         )
         people = said.people_words(self.each[0])
         published = dict.fromkeys(said.published_words(one) for one in self.each if one.date)

@@ -344,7 +344,7 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
     """
     label = "; ".join(f"{row[0]} {row[1]}" for row in table.rows[:12])
     marks = "Bars" if drawing.bars else "Dots"
-    caption = f"{marks} show the published {what}, lines the interval of each by itself."
+    caption = f"{marks} show the published {what}, lines their separate intervals."
     return Figure(drawing, f"{what.capitalize()} with intervals: {label}", caption, lead=True)
 
 

@@ -192,7 +192,7 @@ class SpendingTable:
     offered: bool = False
     words: str = ""
     depth: Depth = ""
-    section: str = "Who spent what"
+    section: str = "What people spent"
     role: Role = "spent"
 
 

@@ -303,7 +303,7 @@ class GroupedMeans(GroupMargins):
 
     def __post_init__(self) -> None:
         if self.weighing.keep is not None:
-            raise ValueError("means by group are of people who are all surely used")
+            raise ValueError("means by group do not support sampling")
         self.drawn.flags.writeable = False
 
     @property

@@ -75,7 +75,7 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether no change that was tried shows by more than the person's ε allows."""
+        """Whether no tested change exceeded its person's budget."""
         return all(outcome.holds for outcome in self.outcomes)
 
     def require(self) -> Replay:
@@ -108,7 +108,7 @@ class Replay:
         wrong = [outcome for outcome in self.outcomes if not outcome.holds]
         refused = sum(outcome.refused is not None for outcome in self.outcomes)
         stirred = sum(outcome.moved for outcome in self.outcomes)
-        head = "ONE PERSON SHOWS." if wrong else "Nobody shows by more than their budget allows."
+        head = "ONE PERSON SHOWS." if wrong else "No tested change exceeded its person's budget."
         lines = [
             f"{head} For the curator, not for publication.",
             f"  {self.statistic}, {self.neighbours}: {len(self.outcomes)} changes of one person, "
