@@ -153,7 +153,7 @@ def sheet_of(release: Release, own: Own) -> Sheet:
 
 
 def _summary(release: Release, own: Own) -> Iterator[str]:
-    """Who was counted, what was assumed and who spent what: a line each."""
+    """People, assumption and spending: a line each."""
     people = own.people[0].said or own.people[0].words if own.people else people_words(release)
     yield f"{people}{_unit_of_privacy(release)}."
     yield _assumed_line(release)
@@ -187,7 +187,7 @@ def _unit_of_privacy(release: Release) -> str:
 
 
 def _spent_line(spending: Spending) -> str:
-    """Who spent what, in a line."""
+    """What people spent, in a line."""
     rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
