@@ -29,6 +29,7 @@ READ: Final = (
 WORD_OF: Final = {
     "about": types.About,
     "groups_are": types.GroupsAre,
+    "length": types.Length,
     "loss": types.Loss,
     "method": types.MeanMethod,
     "missing": types.Missing,

@@ -24,6 +24,7 @@ _R = TypeVar("_R")
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "about": get_args(types.About),
+    "length": get_args(types.Length),
     "loss": get_args(types.Loss),
     "groups_are": get_args(types.GroupsAre),
     "missing": get_args(types.LocalMissing),

@@ -28,7 +28,7 @@ from epsilons.questions import Question
 from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release
-from epsilons.types import RuleName
+from epsilons.types import Length, RuleName
 
 
 @click.group()
@@ -203,7 +203,9 @@ def verify_command(
         others = (categories is not None, neighbours != "replace", method != "auto", draws)
         if len(levels) > 1 or any(others):
             raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
-        _verify_file(levels[0], as_json=as_json)
+        found = _published(levels[0])
+        click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
+        found.require()
         return
     people = options.people_of(levels)
     if neighbours == "replace":
@@ -238,21 +240,32 @@ def verify_command(
         compared.require()
 
 
-def _verify_file(path: Path, *, as_json: bool) -> None:
-    """Print what disagrees in the JSON file of a release.
+@cli.command("statement")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--length",
+    type=click.Choice(CHOICES["length"]),
+    default="public",
+    show_default=True,
+    help="For the general public, a lawyer or an ethics board, or a methods section.",
+)
+def statement(file: Path, length: Length) -> None:
+    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
+    click.echo(_published(file).require().release.statement(length))
+
+
+def _published(path: Path) -> verify.Published:
+    """Check the JSON file of a release.
 
     Raises:
         FileError: the file cannot be read.
-        PrivacyError: something disagrees, or somebody's budget is exceeded.
     """
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
-    found = verify.published(text)
-    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
-    found.require()
+    return verify.published(text)
 
 
 def main() -> None:

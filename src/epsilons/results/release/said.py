@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from epsilons import words
+from epsilons.loading import later
 from epsilons.results.release.derived import Side
 from epsilons.results.release.verdict import (
     Help,
@@ -39,8 +40,11 @@ from epsilons.results.report.sheet import (
 )
 
 if TYPE_CHECKING:
+    from epsilons.results.release import statement
     from epsilons.results.release.release import Release
     from epsilons.results.release.spending import Spending
+else:
+    statement = later("epsilons.results.release.statement")
 
 __all__ = [
     "DASH",
@@ -54,6 +58,7 @@ __all__ = [
     "made_words",
     "narrower",
     "number_sheet",
+    "once",
     "one_number",
     "people_fact",
     "people_words",
@@ -366,6 +371,7 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
         Facts("made", tuple(_made(release)), depth="whole"),
         *adds_up([release]),
         *([Note("made", made, depth="brief")] if made else []),
+        *statement.notes([release], release.spent),
     )
 
 
@@ -373,6 +379,15 @@ def adds_up(releases: Iterable[Release]) -> list[Note]:
     """Notes that spending adds up over releases, for those that no ledger charges."""
     said = dict.fromkeys(each.spent.ADDS_UP for each in releases if each.ledger is None)
     return [Note("note", each, section="How it was made") for each in said]
+
+
+def once(sentences: Iterable[str]) -> list[str]:
+    """The sentences of several releases, without repetitions."""
+    found = [*filter(None, dict.fromkeys(sentences))]
+    # If one sentence continues another, the addition concerns a single release: drop it.
+    return [
+        each for each in found if not any(each != one and each.startswith(one) for one in found)
+    ]
 
 
 def told_in_units(release: Release) -> Told:

@@ -34,7 +34,7 @@ __all__ = [
 
 Role: TypeAlias = Literal[
     "headline", "verdict", "rows", "people", "note", "error", "help", "spent", "warning", "advice",
-    "protected", "assumed", "sides", "made", "figure",
+    "protected", "assumed", "sides", "made", "statement", "figure",
 ]  # fmt: skip
 """The purpose of a part, by which a format selects or moves parts."""
 
