@@ -1,4 +1,4 @@
-"""The check of words finds every banned expression, nothing else, and has no idle exceptions."""
+"""The check of words finds every banned expression, nothing else, and has no unused exceptions."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def found(directory: Path, name: str, text: str) -> list[check_words.Found]:
 
 
 def placed(sentence: str) -> dict[str, str]:
-    """A sentence in every place that is read, by the name of the file."""
+    """Files with a sentence in a comment, a docstring, a message and a page, by name."""
     return {
         "a_comment.py": f"one = 1\n# {sentence}\n",
         "a_docstring.py": f'"""One line.\n\n{sentence}\n"""\n',

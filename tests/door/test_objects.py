@@ -1,4 +1,4 @@
-"""Lists and columns of objects: the type of an entry is data, so it must not refuse a release."""
+"""Lists and columns of objects: the type of an entry is data, so it must not cause a refusal."""
 
 from __future__ import annotations
 
@@ -198,14 +198,14 @@ def test_nothing_but_none_is_a_column_like_others(form: str, kind: str) -> None:
     ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', 'text')}",
 )
 def test_a_declared_type_is_a_schema(column: Any) -> None:
-    """Under replace, a declared type is refused whatever the entries; on a ladder it is not."""
+    """Under replace, a wrong declared type is refused whatever it holds; on a ladder only lists."""
     with pytest.raises(ColumnError, match="values must be numbers; its type is"):
         sums_of(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint")
     with pytest.raises(ColumnError, match="values must be integers"):
         cells_of(column, epsilon=1.0, categories=[1, 2], other="else")
     with pytest.raises(ColumnError, match="epsilon must be numbers"):
         sums_of([0.0, 1.0, 0.5], epsilon=column, bounds=BOUNDS)
-    if "List" in str(getattr(column, "dtype", "")):  # no reader of cells infers lists
+    if "List" in str(getattr(column, "dtype", "")):  # no cell of a file is parsed as a list
         with pytest.raises(ColumnError, match="values must be numbers; its type is"):
             sums_of(column, epsilon=1.0, bounds=BOUNDS, ladder=LADDER)
         return

@@ -1,4 +1,4 @@
-"""People in parts: a large table whose people have many rows is read once for each part."""
+"""A large table with many rows per person is split by person, and read once for each part."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_numbers_are_read_to_their_last_digit(put: Put) -> None:
     rng = np.random.default_rng(4)
     numbers: list[float] = [0.0, 0.1, 1 / 3, 2.0**53 + 2, 5e-324, 1e-310, math.pi * 1e300, 1e22]
     numbers += [struct.unpack("d", rng.bytes(8))[0] for _ in range(300)]
-    # Numbers near one with many digits: read as a decimal and then cast, they would round twice.
+    # Numbers from 1e-6 to 1e6 with many digits: parsed as decimals, then cast, they round twice.
     numbers += list(rng.uniform(0, 1, 300) * 10.0 ** rng.integers(-6, 7, 300))
     numbers = [number for number in numbers if math.isfinite(number)]
     numbers += [-number for number in numbers]

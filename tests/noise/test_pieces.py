@@ -50,7 +50,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def walked(distance: int, pieces: Pieces) -> int:
-    """How many pieces end before a distance: step by step, or by division if it is far."""
+    """The number of pieces that end before a distance: counted, or by division if it is far."""
     if distance > 10_000:
         return -(-(distance + 1 - pieces.inner) // pieces.steps)
     fallen, end = 0, pieces.inner
@@ -60,7 +60,7 @@ def walked(distance: int, pieces: Pieces) -> int:
 
 
 def said(pieces: Pieces, *at: int) -> Any:
-    """The exponent that a declaration of pieces stands for."""
+    """The exponent according to declared pieces."""
     if pieces.shape == "point":
         return math.inf if any(at) else 0
     if pieces.shape == "half-line" and at[0] < 0:

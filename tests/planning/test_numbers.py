@@ -1,4 +1,4 @@
-"""The numbers of a plan against formulas and searches that are written again here."""
+"""The numbers of a plan, compared with formulas and searches that are reimplemented here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTH = 24.0
 def rmse(
     levels: np.ndarray, counts: np.ndarray, spent: np.ndarray, assumption: Assumption
 ) -> float:
-    """The typical error on the unit range if people of each level spend `spent`."""
+    """The root mean square error on the unit range if people of each level spend `spent`."""
     total = float(counts @ spent)
     if total <= 0.0:
         return math.inf
@@ -151,7 +151,7 @@ def test_who_is_used_and_what_is_kept() -> None:
 
 
 def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
-    """Two sums with noise of scale 1/ε each: at the ends of the range one of them counts fully."""
+    """Two sums have noise of scale 1/ε each; at an end of the range only one affects the mean."""
     people = {0.1: 5000, 1.0: 3000}
     plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH), **asdict(SAMPLE))
     n = sum(people.values())

@@ -57,8 +57,8 @@ class Call:
         """Make the call.
 
         Args:
-            directory: for files; its name is not recorded.
-            spark: starts a Spark session.
+            directory: for files that the call writes; its path is not recorded.
+            spark: function that starts a Spark session.
 
         Returns:
             The recorded fields of the result, and the next bytes of the source: they differ if the
@@ -80,7 +80,7 @@ class Call:
 
 
 def _hidden(value: Any, directory: str) -> Any:
-    """A text without the name of the directory, which changes."""
+    """A text with the path of the directory replaced, because it differs between runs."""
     return value.replace(directory, "DIRECTORY") if isinstance(value, str) else value
 
 

@@ -30,7 +30,7 @@ def test_the_radius_has_the_right_shape(d: int, beta: float) -> None:
 
 
 def test_how_far_weights_are_from_equal_ones() -> None:
-    """½·Σ|w/W − 1/n| is at most the bound; two weights on half of the people each reach it."""
+    """½·Σ|w/W − 1/n| is at most the bound; equal if half of the people have each of two weights."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         w = rng.exponential(size=int(rng.integers(2, 30))) ** rng.uniform(0.1, 3.0)

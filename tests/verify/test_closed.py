@@ -1,4 +1,4 @@
-"""Tables whose noise sums to zero, as checkers see them: losses, totals, draws, and faults."""
+"""Checks of tables whose noise sums to zero: losses, totals, draws, and planted faults."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_loss_is_what_a_person_moves_over_the_scale() -> None:
 
 
 def test_the_scale_of_a_single_cell_is_caught() -> None:
-    """A person leaves one cell and enters another; forgetting that gives half of the noise."""
+    """A person leaves one cell and enters another; noise for one cell is half of what is needed."""
     mechanism = made("cells")
     assert ep.verify.exact(mechanism).holds
     half = Closed(mechanism.law.scale / 2, mechanism.cells)
@@ -144,7 +144,7 @@ def test_a_replay_sees_a_sum_that_moves() -> None:
     ):
         after = gone + np.array([0, second, third])
         assert moved(step(mechanism), total, after, person) == (True, allowed)
-    # With independent noise a person may give less than a unit.
+    # With independent noise a person may add less than their unit, so the sum may move.
     assert moved(step(loose(mechanism)), total, gone, person) == (True, True)
 
 
@@ -170,7 +170,7 @@ def replace_law(mechanism: Any, part: int) -> Any:
 
 
 def halved(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Noise as if a person moved one cell only."""
+    """Noise for a person who changes only one cell: half of the scale."""
     return right(self).draw(replace_law(self, 2), source, size, total)
 
 
@@ -188,7 +188,7 @@ def two_cells(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
 
 
 def lost(self: Any, sums: Any) -> Any:
-    """A total that drops one point of every odd cell."""
+    """Totals, rounded down to even numbers."""
     found = right(self).total(self, sums)
     return found - found % 2
 
@@ -262,7 +262,7 @@ def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: st
 
 @pytest.mark.parametrize(("cells", "scale"), [(2, "3/2"), (3, "3/2"), (3, "1/4"), (4, "1")])
 def test_even_sums_are_as_likely_as_said(cells: int, scale: str) -> None:
-    """Against the sum over all tables, counted by the sum of their positive cells."""
+    """Compared with a sum over all tables, grouped by the sum of their positive cells."""
     q, k = math.exp(-2.0 / float(Fraction(scale))), cells
     of = [1.0] + [
         q**r

@@ -1,4 +1,4 @@
-"""A release file shows what its stored core says: every edited field is named."""
+"""The fields that a release file shows must match the release stored in it; edits are named."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]
 
 
 def edited(shown: Any, way: tuple[Any, ...]) -> Any:
-    """The same file, with another entry in one field."""
+    """The same file, with another value in one field."""
     found = copy.deepcopy(shown)
     part = found
     for step in way[:-1]:
@@ -155,7 +155,7 @@ def test_a_file_as_it_was_written_holds(name: str) -> None:
 
 
 def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
-    """An edit in both places is caught by the mechanism."""
+    """Editing both the shown and the stored value is caught: neither follows from the draw."""
     text = RELEASES["mean"]().to_json()
     data = json.loads(text)
     data["value"] = data["release"]["estimate"]["value"] = data["value"] + 1.0

@@ -129,7 +129,7 @@ def read(
         y: a second number for each row, if there is one.
 
     Raises:
-        ArgumentError: something is not one column, the lengths differ, or labels do.
+        ArgumentError: something is not one column, or the lengths or index labels differ.
         ColumnError: a column is not of numbers.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
@@ -148,7 +148,7 @@ def read(
 
 
 def unnamed(given: Mapping[str, object]) -> None:
-    """Refuse names of columns, because `data` is not given, and columns whose labels differ.
+    """Refuse column names, which need `data`, and pandas columns whose index labels differ.
 
     Args:
         given: the user's arguments, by parameter.
@@ -273,7 +273,8 @@ def floats(
             and an entry that is not a number is a missing value; otherwise such entries are
             refused.
         kind: "numbers", which include booleans as 0 and 1, or "bins", which do not.
-        private: whether columns of other types are also read in this way, and none is refused.
+        private: whether a column of another declared type is read like a column of objects;
+            otherwise it is refused. Nested columns are always refused.
 
     Raises:
         ArgumentError: it is not one column.
@@ -419,7 +420,7 @@ def groups_of(
         columns: one or two columns by parameter, with one entry for each row.
         names: their names in messages.
         lenient: whether an entry of another type is parsed like a cell; otherwise it is refused.
-        private: whether columns of other types are also read in this way.
+        private: whether a column of another declared type is also read, as in `floats`.
 
     Raises:
         ArgumentError: something is not one column.
@@ -438,7 +439,7 @@ def groups_of(
 
 
 def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
-    """Return 1 for each row that `where` selects, 0 for others, negative if it is neither."""
+    """Return, for each row, 1 if `where` is true, 0 if false, negative if it is neither."""
     truth = declare((False, True), None, None)
     return cells_of(
         column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
@@ -476,7 +477,7 @@ def cells_of(
         categories: the declared categories.
         name: the name of the values in messages.
         lenient: whether an entry of another type is parsed like a cell; otherwise it is refused.
-        private: whether columns of other types are also read in this way, and none is refused.
+        private: whether a column of another declared type is also read, as in `floats`.
         of: the word for the categories in messages.
     """
     kind = categories.kind
@@ -589,7 +590,7 @@ class ArrayPeople:
         return _sum(self.level_of, numbers, self.levels.size)
 
     def faults(self, missing: int) -> Faults:
-        """The faults that may have to be refused, given the number of missing values."""
+        """The numbers of faults, which may cause a refusal, given the number of missing values."""
         most = int(self.rows.max(initial=0))
         return Faults(missing=missing, conflicts=self.conflicts, most=most)
 
@@ -612,7 +613,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
 
 
 def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
-    """Divide the units of people, without groups: into two, three or nine cells."""
+    """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
     people = fold(arrays.epsilon, arrays.person, arrays.values.size)
     g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
     exclude = rules.missing == "exclude"
@@ -625,7 +626,7 @@ def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
             raise TypeError(_NO_NUMBERS)
         h, more = people.on_grid(arrays.beside, ask.beside)
         gaps = gaps + more
-        if absent is not None:  # anyone without one of the numbers is at the middle of both
+        if absent is not None:  # if either number is missing, both are the midpoint
             absent |= more == people.rows
             g, h = np.where(absent, HALF, g), np.where(absent, HALF, h)
         parts = cut(g, h)
@@ -672,7 +673,7 @@ def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
     valued = asked & there & (group >= 0)
     own, total = entries(valued), entries(np.where(valued, grid, 0))
     if rules.in_the_middle:
-        # Someone without any value is at the middle of each of their groups.
+        # A person without any value gets the midpoint in each of their groups.
         gaps = entries(asked & (group >= 0) & ~there)
         without = (of_owner(own) == 0)[owner]
         own, total = np.where(without, gaps, own), np.where(without, HALF * gaps, total)

@@ -1,4 +1,4 @@
-"""Paper *gaussian*: it has no experiments, so these are ones that a reader would want."""
+"""Experiments for the paper *gaussian*, which contains none."""
 
 from __future__ import annotations
 
