@@ -28,7 +28,7 @@ from epsilons.types import Floats, Length
 
 if TYPE_CHECKING:
     from epsilons.results.release import grouped, kinds, said, statement
-    from epsilons.results.release.verdict import Verdict
+    from epsilons.results.release.verdict import ReleaseVerdict
 else:
     said = later("epsilons.results.release.said")
     statement = later("epsilons.results.release.statement")
@@ -268,7 +268,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return self.estimate.rows(self.assumption, self.confidence)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What it is worth: how precise each number is, what personal budgets gained, what helps.
 
         It follows from what was published and from public facts.

@@ -13,7 +13,7 @@ from epsilons.loading import later
 from epsilons.results.release.derived import Side
 from epsilons.results.release.verdict import (
     Help,
-    Verdict,
+    ReleaseVerdict,
     gain_of,
     gain_words,
     help_words,
@@ -227,7 +227,7 @@ def _to_two_digits(release: Release) -> Told:
     return lambda half: with_unit(release, number(half, 2))
 
 
-def verdict_of(release: Release) -> Verdict:
+def verdict_of(release: Release) -> ReleaseVerdict:
     """What a release is worth, what personal budgets gained, and what would help.
 
     It follows from what was published, and from public facts.
@@ -254,7 +254,7 @@ def verdict_of(release: Release) -> Verdict:
         if not helps and any(one.worth == "useless" for one in each):
             helps = (Help(None, estimate.remedy),)
         said += [help_words(helps[0])] if helps else []
-    return Verdict(each, gain, helps, tuple(said))
+    return ReleaseVerdict(each, gain, helps, tuple(said))
 
 
 def number_sheet(

@@ -28,7 +28,7 @@ __all__ = [
     "Gain",
     "Help",
     "Precision",
-    "Verdict",
+    "ReleaseVerdict",
     "gain_of",
     "gain_words",
     "help_words",
@@ -107,7 +107,7 @@ class Help(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReleaseVerdict:
     """What a result is worth.
 
     Attributes:
