@@ -1,4 +1,4 @@
-"""The corridor: what it asks of an account, in which order, and that errors come before noise."""
+"""The corridor: which calls it makes to an account, and that it checks before it draws noise."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_nothing_is_drawn_where_an_account_fails_first(name: str, step: str) -> 
     with pytest.raises(Broken, match=step):
         corridor.through([question], call(1, neighbours), source, account)
     assert source.handed == 0
-    # The account is released exactly if it was opened.
+    # `let_go` is called if and only if the account was opened.
     assert ("let go" in account.calls) == (step != "open")
 
 
@@ -145,7 +145,7 @@ LABELLED: dict[str, tuple[Any, ...]] = {
         ["a", "b"],
     ),
 }
-"""Arguments that are not text: within each row, all are different questions."""
+"""Arguments that are not text. Those of one entry all give different questions."""
 
 
 def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
 
 
 def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
-    """The second hash is that of 0.2.0. Questions in text need none: their hash is unchanged."""
+    """The second hash is that of 0.2.0. It is absent if all arguments are text: nothing changed."""
     text = hashes_of(ep.Mean("wage", bounds=(0, 50)), person="id")
     assert text == ("c2f74864e0461dbc52d91c3b7defcfb7022d963dbeab352e889c3d7cdaf4a917",)
     assert (
@@ -292,7 +292,7 @@ def test_an_answer_that_was_not_drawn_is_stopped() -> None:
         def steps(self, rows: Any, call: Call) -> Any:
             steps = super().steps(rows, call)
             try:
-                steps.send(next(steps).total)  # as if it had been drawn
+                steps.send(next(steps).total)  # the exact total, without noise
             except StopIteration as end:
                 return end.value
             yield

@@ -1,4 +1,4 @@
-"""Frequencies in NumPy equal those of the engine path, and everyone's own cell adds up to them."""
+"""Frequencies counted by NumPy equal those of engines, and those summed from each cell index."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ COLLATED = [
 
 
 def check(data: Any) -> None:
-    """Check the counts against Python: with few categories and with many, and for every fold."""
+    """Check frequencies by row and by person, and counts of people, against Python."""
     people = {person for _, person, _ in ROWS}
     for person in (None, "p"):
         on: dict[str, Any] = {"epsilon": "e", "data": data, "person": person}

@@ -1,4 +1,4 @@
-"""Integers stay exact on every engine, where floats would not hold them."""
+"""Integers that a float cannot represent stay exact on every engine."""
 
 from __future__ import annotations
 

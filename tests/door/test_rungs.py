@@ -25,7 +25,7 @@ ODD = [0.0, -0.0, -1.0, math.nan, math.inf, None, 5e-324, 0.1, math.nextafter(0.
 
 
 def some_rows(distinct: int) -> pl.DataFrame:
-    """Rows with a given number of distinct budgets, besides some odd ones."""
+    """Rows with a given number of distinct budgets, plus those in `ODD`."""
     rng = np.random.default_rng(distinct)
     menu = [*ODD, *rng.uniform(0.01, 4.0, distinct).tolist()]
     budgets = [menu[place] for place in rng.integers(0, len(menu), 3000)]
@@ -122,7 +122,7 @@ def same(ones: list[Any], others: list[Any]) -> None:
 def test_groups_need_not_fit_into_memory(
     few: bool, spare: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Groups are aggregated alike, whether in memory or left on the engine."""
+    """Totals are the same whether groups are aggregated in memory or on the engine."""
     rng = np.random.default_rng(7)
     budgets, words = [0.5, 1.0, 2.0], ["a", "b", "c", "d"]
     every = [(budget, word) for budget in budgets for word in words]

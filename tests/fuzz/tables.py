@@ -18,7 +18,7 @@ import pyarrow.csv
 
 NAMES = ("value", "budget", "who")
 
-Columns = dict[str, tuple[str, list[Any]]]  # by name: the kind of its entries, and the entries
+Columns = dict[str, tuple[str, list[Any]]]  # name: (kind of entries, entries)
 
 POLARS: dict[str, Any] = {
     "float": pl.Float64,
@@ -59,7 +59,7 @@ def _objects(items: Sequence[Any]) -> Any:
 
 
 def _pandas(columns: Columns) -> pd.DataFrame:
-    """A pandas frame; integers with gaps have pandas' nullable type."""
+    """A pandas frame; integers and booleans have pandas' nullable types."""
     types = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "float": "float64"}
     made = {}
     for name, (kind, items) in columns.items():
@@ -197,7 +197,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 """Readers that infer the type of a column from all of its cells."""
 
 DECOYS = ("none", "none", "case", "doubles", "ours")
-"""Which other columns there are, and how the columns in use are named; see `shown_as`."""
+"""Ways to add decoy columns and rename the columns in use: see `shown_as`."""
 
 OURS = ("the budget, rounded down", "a'", "what a ledger offers", "x", "key", "e'", "by_0_")
 
@@ -207,9 +207,9 @@ def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
 
     Args:
         columns: the columns in use.
-        decoys: "case": decoys have the same names in upper case; "doubles": decoys share one name,
-            and a subquery would rename them to those of the columns in use; "ours": the columns in
-            use have names that our queries use internally.
+        decoys: "case": decoys have the same names in upper case; "doubles": all decoys are named
+            "id", and the columns in use "id_1" and so on, as a subquery would rename decoys;
+            "ours": the columns in use have names that our queries use internally.
     """
     size = len(next(iter(columns.values()))[1])
     other = ("float", [8.0 + row for row in range(size)])
@@ -274,7 +274,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "collations": COLLATED,
     "readers": tuple(READERS),
 }
-"""Forms that are fuzzed together: each group finds its own kind of mistake."""
+"""Forms that are fuzzed together: each group finds a different kind of bug."""
 
 
 def arguments(

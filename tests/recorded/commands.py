@@ -1,4 +1,4 @@
-"""The command line."""
+"""Calls of the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tails of noise in pieces, and intervals of ratios: against sums and simulation.
+"""Tails of piecewise uniform noise, and intervals of ratios: against sums and simulation.
 
 Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
 the code is right is below 10⁻⁶: fewer than 500 comparisons at 10⁻⁹ each, six standard errors or
@@ -51,7 +51,7 @@ RUNS_OF = {
 
 
 def weight_of(law: Any) -> int:
-    """A person's weight: that of ε = 1 for Laplace noise, one unit for stairs."""
+    """A person's weight: 2**40 for Laplace noise, which is ε = 1; one unit for staircases."""
     return 2**40 if isinstance(law, Laplaces) else 1
 
 
@@ -129,7 +129,7 @@ def test_tails_of_the_hourglass_and_of_rings_are_bounds_and_sharp(rate: float, m
                 if sigma == 0.0 and isinstance(law, Hourglass):
                     assert binom.cdf(seen, RUNS, bound) > TAIL  # the bound is exact
                 elif sigma == 0.0:
-                    # Bins cost a little: little probability where the law is flat.
+                    # Binning loosens the bound, but only slightly.
                     assert bound <= seen / RUNS * 1.1 + 0.03
 
 
@@ -216,7 +216,7 @@ def test_schemes_undo_their_own_matrix() -> None:
 def truths_and_sums(
     n: int, runs: int, kind: str, seed: int
 ) -> tuple[float | np.ndarray, np.ndarray]:
-    """The estimated number, and the sums of the people in each run."""
+    """The true mean, and the sum of people's values in each run."""
     rng = np.random.default_rng(seed)
     if kind == "drawn, two points":
         return 0.5, rng.binomial(n, 0.5, runs).astype(float)
@@ -265,7 +265,7 @@ def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
 
 
 def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
-    """Compare misses with the promise, for all kinds of data, or for some if the law is slow."""
+    """Compare misses with the confidence, for all kinds of data; for some if the law is slow."""
     law = LAWS[name]
     kinds = ("drawn, two points", "drawn, uniform", "drawn, rare", "these, half", "these, none")
     for place, (kind, confidence) in enumerate(
@@ -311,7 +311,7 @@ def test_intervals_grow_with_confidence_and_shrink_with_people() -> None:
     assert width(100.0, 0.5) < width(100.0, 0.9) < width(100.0, 0.999)
     assert width(1e4, 0.9) < width(1e3, 0.9) < width(1e2, 0.9)
     assert width(1e3, 0.9, 0) < width(1e3, 0.9, 1) < width(1e3, 0.9, 5)
-    # Hoeffding's bound, and hardly anything else.
+    # With many people, noise is negligible: the width is that of Hoeffding's bound.
     assert width(1e6, 0.95) == pytest.approx(2 * math.sqrt(math.log(2 / 0.05) / 2e6), rel=0.03)
 
 
@@ -353,7 +353,7 @@ def test_a_side_is_told_as_all_pieces_tell_it(rate: float, m: float, sigma: floa
     said = []
     for alpha in np.geomspace(0.3, 30.0 / rate, 12).tolist():
         bound = all_pieces.tail(alpha, sigma)
-        # Mass outside all pieces counts as exceeding; far out, two Laplace laws are better.
+        # Pieces count the mass they leave out as exceeding: far out, the Laplace laws are tighter.
         betas = (0.02, 0.5) if bound < 1e-4 else (bound * (1.0 - 1e-9), bound * (1.0 + 1e-9))
         for beta in betas:
             said.append(noise.rarely(alpha, sigma, beta))

@@ -1,8 +1,8 @@
 """Intervals of covariance, slope, correlation and variance cover as often as stated.
 
-Columns that are independent, equal, two-point or skewed, and one that is constant; from 20 people
-to 10,000; unequal weights with low values for strict people; shuffled budgets; samples; both
-neighbours.
+The cases: independent, equal, two-point, skewed and constant columns; 20 to 10,000 people; unequal
+weights, with low values for strict people; shuffled budgets; samples of a population; both
+definitions of neighbours.
 
 Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
 every interval covers as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
@@ -184,7 +184,7 @@ def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
 
 
 def test_noise_that_is_larger_than_it_is_said_to_be_is_noticed() -> None:
-    """The power of these tests: with a fifth of the noise stated, most intervals miss."""
+    """The power of these tests: if the stated noise is a fifth of the true one, they fail."""
     case = Case("apart", 3000, "people", True, rule="uniform")
     found = hits(case, 80, ["covariance"], smaller=0.2)
     assert binom.cdf(found["covariance"], 80, CONFIDENCE) < TAIL

@@ -22,14 +22,14 @@ from epsilons.questions.question import Draw
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Means by group, with the same weight for everyone who counts.
+    """Means by group, with the same weight for everyone who is included.
 
     Attributes:
         values: a column.
         bounds: its bounds.
         by: one or two columns of groups, or none.
         groups: the labels of each column of groups.
-        where: a column, or None.
+        where: a column that selects people, or None.
         missing: how missing values are treated.
         groups_are: "public" or "private".
     """
