@@ -118,7 +118,7 @@ def others(count: int) -> list[bytes]:
 
 def totals(found: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The number of people and their totals on each of the two rungs, even if nobody is there."""
-    sums = found.sums[:, None] if hasattr(found, "sums") else found.cells
+    sums = found.cells
     people, added = np.zeros(2, dtype=np.int64), np.zeros((2, sums.shape[1]), dtype=np.int64)
     place = (found.levels == 1.0).astype(int)
     np.add.at(people, place, found.counts)

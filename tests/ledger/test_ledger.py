@@ -109,7 +109,7 @@ def test_a_retry_is_the_same_to_the_last_byte_and_free(ledger: ep.Ledger, where:
     assert str(again) == str(first)
     assert ledger.account("p1") == before
     assert ep.Release.from_json(first.to_json()).to_json() == first.to_json()
-    assert 'charged to a ledger as "a".' in str(first)
+    assert 'charged to a ledger as "a".' in first.details()
 
 
 def test_another_question_under_a_name_is_refused(ledger: ep.Ledger) -> None:

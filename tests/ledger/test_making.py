@@ -205,7 +205,7 @@ def test_a_release_says_from_which_data_it_was_drawn(ledger: ep.Ledger) -> None:
     assert first.ledger is not None
     (past,) = ledger.history()
     assert first.ledger.drawn == past.closed
-    said = " ".join(str(again).split())
+    said = " ".join(again.details().split())
     assert 'from the column "x", charged to a ledger as "a"' in said
     assert f"Drawn at {past.closed} from the data that were given then" in said
     assert "whichever data are given with it later" in said

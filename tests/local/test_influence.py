@@ -134,7 +134,7 @@ def test_a_release_says_what_lies_can_do() -> None:
         for levels in (None, [1.0]):
             mechanism = make(levels=levels)
             release = mechanism.estimate(mechanism.randomize_many(values, 1.0, ep.Seeded(1)))
-            text = " ".join(str(release).split())
+            text = " ".join(release.details().split())
             assert "Reports are honest: if one of these reports was not, it could have" in text
             assert ("No menu of budgets" in text) == (levels is None)
             assert release.to_dict()["influence_of_one"] == release.influence(1)

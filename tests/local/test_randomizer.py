@@ -202,7 +202,7 @@ def test_a_release_prints_and_tells_who_spent_what(name: str) -> None:
     assert not release.private
     assert sum(row.people or 0 for row in release.spent) == PEOPLE
     assert all(row.kept == 0.0 for row in release.spent)
-    text = str(release)
+    text = release.details()
     assert text.startswith("NOT PRIVATE")
     *_, side, star, adds_up, goes_on, made = text.splitlines()
     assert side.startswith("  not at all *")

@@ -107,7 +107,7 @@ def test_a_population_pays_for_its_sample_and_pac_makes_its_own_error_small() ->
     pac = mean(loss="pac", confidence=0.9)
     low, high = pac.interval(0.9)
     assert pac.risk == pytest.approx((high - low) / 2.0, rel=1e-6)
-    assert "Error not exceeded with probability 90 %" in str(pac)
+    assert "Error not exceeded with probability 90 %" in pac.details()
 
 
 @pytest.mark.parametrize("terms", TERMS)

@@ -209,7 +209,7 @@ def test_those_who_answered_have_a_share() -> None:
     assert release.share is not None
     assert release.share.low <= 0.75 <= release.share.high
     assert release.share.value == pytest.approx(0.75, abs=0.01)
-    assert "It is the mean of 7" in str(release)
+    assert "It is the mean of 7" in release.details()
     assert asked(answered(), {}).share is None
     assert release.to_frame().columns == [
         "value",
@@ -218,6 +218,7 @@ def test_those_who_answered_have_a_share() -> None:
         "share",
         "share_low",
         "share_high",
+        "informative",
     ]
 
 
@@ -278,7 +279,7 @@ def test_a_public_group_without_people_has_the_whole_range() -> None:
     assert release.mechanism.parts[3] is None
     assert release.difference("west", "north").nothing
     assert "says nothing" in str(release.difference("west", "north"))
-    assert "1 of 4 groups" in str(release)
+    assert "1 of 4 groups" in release.details()
     again = Release.from_json(release.to_json())
     assert str(again) == str(release)
 

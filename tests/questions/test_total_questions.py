@@ -109,7 +109,7 @@ def _without_names(release: Any) -> Any:
     estimate = release.estimate
     if hasattr(estimate, "by"):
         estimate = replace(estimate, by=(None,) * len(estimate.by))
-    return replace(release, name=None, treats="", estimate=estimate)
+    return replace(release, person="", name=None, treats="", estimate=estimate)
 
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])

@@ -96,12 +96,12 @@ def test_every_assumption_has_an_interval(terms: str, about: str, related: Any) 
 @pytest.mark.parametrize("terms", TERMS)
 def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     release = released(terms)
-    shown = str(release)
+    shown = release.details()
     assert "Variance: " in shown
     assert "values from 0 to 10," in shown
     assert "Standard deviation" in shown
     assert "This estimates the variance of exactly these people" in shown
-    assert str(ep.Release.from_json(release.to_json())) == shown
+    assert ep.Release.from_json(release.to_json()).details() == shown
     assert json.loads(release.to_json())["values"] == [0.0, 10.0]
     assert all(side.cap is None for side in release.sides)
     assert "from 0 to 10" in release.report(tmp_path / "page.html").read_text("utf-8")
