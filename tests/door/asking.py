@@ -17,12 +17,12 @@ from epsilons.types import Integers
 
 
 def sums_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """The sums of rows; the other arguments are those of `tally.open`."""
+    """The sums of rows; the other arguments are those of `door.open`."""
     return door.open(values, **given).count(door.Ask("numbers", bounds))
 
 
 def moments_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """The sums of rows and of their squares; the other arguments are those of `tally.open`."""
+    """The sums of rows and of their squares; the other arguments are those of `door.open`."""
     return door.open(values, **given).count(door.Ask("squares", bounds))
 
 

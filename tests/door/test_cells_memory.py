@@ -16,7 +16,7 @@ ROWS = 10**7
 MEASURE = """
 import sys
 import duckdb, polars
-from epsilons import tally
+from epsilons import door
 
 def peak():
     for line in open("/proc/self/status"):
@@ -25,14 +25,14 @@ def peak():
 
 labels = [f"category-{i:03d}" for i in range(100)]
 small = polars.DataFrame({"value": labels, "epsilon": [1.0] * 100})
-declared = tally.declare(labels, None, None)
+declared = door.declare(labels, None, None)
 engine, path = sys.argv[1:]
 data = small if engine == "polars" else duckdb.from_arrow(small.to_arrow())
-asked = tally.Ask("cells")
-tally.open("value", epsilon="epsilon", categories=declared, data=data).count(asked)  # imports
+asked = door.Ask("cells")
+door.open("value", epsilon="epsilon", categories=declared, data=data).count(asked)  # imports
 before = peak()
 data = path if engine == "polars" else duckdb.read_parquet(path)
-found = tally.open("value", epsilon="epsilon", categories=declared, data=data).count(asked)
+found = door.open("value", epsilon="epsilon", categories=declared, data=data).count(asked)
 assert found.n == int(1e7) and found.cells.shape == (50, 100)
 print(peak() - before)
 """

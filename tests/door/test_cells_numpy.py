@@ -189,10 +189,10 @@ def test_a_million_categories() -> None:
 
 def test_small_arrays_import_no_engine() -> None:
     code = (
-        "import sys; from epsilons import tally;"
-        "words, bins = tally.declare(['a', 'b'], None, None), tally.declare(None, [0, 5, 9], None);"
-        "tally.open(['a', 'b'], epsilon=[1.0, 2.0], categories=words).count(tally.Ask('cells'));"
-        "tally.open([1.0, 2.0], epsilon=1.0, categories=bins).count(tally.Ask('cells'));"
+        "import sys; from epsilons import door;"
+        "words, bins = door.declare(['a', 'b'], None, None), door.declare(None, [0, 5, 9], None);"
+        "door.open(['a', 'b'], epsilon=[1.0, 2.0], categories=words).count(door.Ask('cells'));"
+        "door.open([1.0, 2.0], epsilon=1.0, categories=bins).count(door.Ask('cells'));"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -81,7 +81,7 @@ def test_what_is_found_or_raised_arrives() -> None:
 
 IN_A_CHILD = """
 import os, signal
-from epsilons.tally.collect import interruptible
+from epsilons.door.engines.running import interruptible
 
 asked = [interruptible(lambda: 3, lambda: None)]
 child = os.fork()

@@ -140,7 +140,7 @@ def test_each_pass_over_a_file_is_counted_from_nothing(
         ends.append(share())
         return result
 
-    for room in ("columns", "collect"):
+    for room in ("given.columns", "engines.running"):
         monkeypatch.setattr(f"epsilons.door.{room}.on_terminal", lambda: True)
     monkeypatch.setattr("epsilons.door.engines.running.shown", shown)
     rows = open_rows("v", epsilon=1.0, data=on_disk("parquet", tmp_path))

@@ -290,7 +290,7 @@ def test_nothing_else_can_be_asked_of_rows_with_groups() -> None:
 def test_somebody_of_too_many_rows_counts_for_nothing_and_is_no_failure(
     engine: str, somewhere: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("fold_engine", "count_numpy"):
+    for module in ("engines.fold_engine", "given.arrays"):
         monkeypatch.setattr(f"epsilons.door.{module}.MOST_ROWS", 2)
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     groups = {"groups": group()} if somewhere else {}

@@ -127,9 +127,9 @@ def test_large_arrays_give_what_small_ones_give(
 
 def test_small_arrays_import_no_engine() -> None:
     code = (
-        "import sys; from epsilons import tally;"
-        "rows = tally.open([0.1, 0.2], epsilon=[1.0, 2.0], person=['a', 'b']);"
-        "rows.count(tally.Ask('numbers', (0.0, 1.0))), rows.line();"
+        "import sys; from epsilons import door;"
+        "rows = door.open([0.1, 0.2], epsilon=[1.0, 2.0], person=['a', 'b']);"
+        "rows.count(door.Ask('numbers', (0.0, 1.0))), rows.line();"
         "assert not {'polars', 'narwhals', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
