@@ -53,11 +53,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from epsilons.door.engines import count_engine, fold_engine, line_engine
+    from epsilons.door.engines import count_engine, line_engine, plan
 else:
     count_engine = later("epsilons.door.engines.count_engine")
-    fold_engine = later("epsilons.door.engines.fold_engine")
     line_engine = later("epsilons.door.engines.line_engine")
+    plan = later("epsilons.door.engines.plan")
 
 __all__ = [
     "ONLY_SHARES",
@@ -103,10 +103,7 @@ def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
     """
     if not isinstance(held, Columns):
         return arrays.count(held, ask, rules)
-    wanted = count_engine.wanted(ask, rules, held)
-    if held.person is not None:
-        return fold_engine.count(wanted, held)
-    return count_engine.count([wanted], held)[0]
+    return count_engine.count([plan.wanted(ask, rules, held)], held)[0]
 
 
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
@@ -142,12 +139,12 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
     own = Mark("values", table.values, kind, table.spelling)
     held = dict(zip(pairs, [own, *table.marks], strict=True))
 
-    def wanted(ask: Ask, rules: Rules) -> count_engine.Wanted:
+    def wanted(ask: Ask, rules: Rules) -> plan.Wanted:
         labels = tuple((held[column, each.kind], each) for column, each in rules.labelled)
         values = labels[0][0] if rules.categories is not None else held[rules.values, "numbers"]
         beside = None if rules.beside is None else held[rules.beside, "numbers"]
         where = None if rules.where is None else held[rules.where, "booleans"]
-        return count_engine.Wanted(ask, rules, values, labels, beside, where)
+        return plan.Wanted(ask, rules, values, labels, beside, where)
 
     return count_engine.count([wanted(ask, rows.rules) for rows, ask in bundle], table)
 

@@ -44,7 +44,6 @@ __all__ = [
     "of_categories",
     "of_groups",
     "people_of",
-    "rows_by_group",
 ]
 
 SHARES: Final = math.lcm(*range(1, 17))
@@ -172,43 +171,6 @@ def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) 
         more[0] = people[own].sum()
         np.subtract.at(more, over, people[own])
         cells[place] += int(people[own] @ every) + np.cumsum(more)[:k]
-
-
-def rows_by_group(
-    epsilon: Floats | float,
-    group: Integers,
-    added: tuple[Integers, Integers, Integers],
-    where: tuple[Integers, Integers] | None,
-    rules: Rules,
-) -> UnitParts:
-    """Divide the units of rows that are people: each has a whole one.
-
-    Args:
-        epsilon: the budget of each line, or of all.
-        group: the place of its group, below 0 if it is not declared.
-        added: how many rows it has, how many of these have a value and are asked, and what these
-            are on the grid, together.
-        where: how many are asked, and of how many that is known; None if all are.
-        rules: which rows count.
-    """
-    size, own, total = added
-    asked, known = where or (size, size)
-    gaps = (asked - own) * rules.in_the_middle
-    inside = np.where(group < 0, 0, own + gaps)
-    return UnitParts(
-        epsilon=epsilon,
-        cell=group,
-        size=size,
-        each=None,
-        inside=inside,
-        points=GRID * inside,
-        above=np.where(group < 0, 0, total + HALF * gaps),
-        faults=Faults(
-            missing=int((asked - own).sum()),
-            undeclared=int(asked[group < 0].sum()),
-            unknown=int((size - known).sum()),
-        ),
-    )
 
 
 def of_groups(parts: UnitParts, rules: Rules) -> Counted:

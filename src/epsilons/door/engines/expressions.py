@@ -20,18 +20,18 @@ __all__ = [
     "How",
     "Total",
     "added_up",
-    "belongs_to_nobody",
+    "at_hand",
     "budget_and_person",
+    "by_person",
     "double",
     "few_budgets",
     "floats",
-    "how_many",
-    "long_counts",
+    "grouped",
+    "is_nobody",
     "of_somebody",
     "plain_budget",
     "put_on_rungs",
     "rungs_put_off",
-    "wanted",
     "with_key",
     "with_ones",
     "with_quotient",
@@ -68,7 +68,7 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
                 # Rows that belong to no one are left out of the sum.
-                nobody = _is_nobody(table.person, table.types[table.person])
+                nobody = is_nobody(table.person, table.types[table.person])
                 budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:
             # The minimum over a person's rows would pass over a null or a NaN; where rows are
@@ -83,23 +83,15 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
     return columns
 
 
-def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return whether `who` is null or NaN."""
-    return _is_nobody("who", rows.collect_schema()["who"])
-
-
-def of_somebody(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return how many rows of a group belong to somebody, of rows that `with_ones` has seen.
+def of_somebody(rows: nw.LazyFrame[Any]) -> Total:
+    """How many rows of a group belong to somebody, of rows that `with_ones` has seen.
 
     They are fewer than all of its rows, if some belong to nobody.
     """
-    import narwhals as nw
-
-    own = nw.col("somebody")
-    return own.sum() if "somebody" in rows.collect_schema() else nw.col("who").count()
+    return ("somebody", "sum") if "somebody" in rows.collect_schema() else ("who", "count")
 
 
-def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
+def is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
     """Return whether a column of people is null or NaN."""
     import narwhals as nw
 
@@ -238,7 +230,7 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
 
 
 def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
-    """Add what `how_many` and `of_somebody` could not count by themselves.
+    """Add what could not be counted of rows as they are.
 
     `one` is for more rows of one person than 32 bits hold, `somebody` for ids that may be NaN: not
     every engine asks such a thing of each row of a group.
@@ -249,20 +241,14 @@ def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
     """
     import narwhals as nw
 
-    if rows.collect_schema()["who"].is_float():
-        somebody = ~belongs_to_nobody(rows)
+    dtype = rows.collect_schema()["who"]
+    if dtype.is_float():
+        somebody = ~is_nobody("who", dtype)
         rows = rows.with_columns(somebody.cast(nw.Int64).alias("somebody"))
     if not engine_of(rows).counts_short or (size is not None and size < 2**32):
         return rows
     # Polars adds small integers up in 64 bits.
     return rows.with_columns(nw.lit(1, dtype=nw.Int8).alias("one"))
-
-
-def how_many(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return the number of rows of a group, exactly, of rows that `with_ones` has seen."""
-    import narwhals as nw
-
-    return nw.col("one").sum() if "one" in rows.collect_schema() else nw.len()
 
 
 def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.LazyFrame[Any]:
@@ -274,34 +260,28 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.Laz
     """
     import narwhals as nw
 
-    def total(column: str, how: str) -> nw.Expr:
-        found: nw.Expr = how_many(parts) if how == "rows" else getattr(nw.col(column), how)()
-        return found
-
+    found = _expressed(parts, totals)
     if engine_of(parts).windows:
-        own = [total(*wanted).over("who").alias(name) for name, wanted in totals.items()]
-        return parts.with_columns(*own)
+        return parts.with_columns(*(found[name].over("who").alias(name) for name in totals))
     # By one join, where there are no windows.
-    people = parts.group_by("who").agg(
-        *[total(*wanted).alias(f"{name} of all") for name, wanted in totals.items()]
-    )
+    people = parts.group_by("who").agg(*(found[name].alias(f"{name} of all") for name in totals))
     joined = parts.join(people, on="who", how="left")
     # Nobody is joined to nobody: what such rows have has no meaning, and is refused or left out.
-    found, types = [], joined.collect_schema()
+    given, types = [], joined.collect_schema()
     for name, (column, how) in totals.items():
         of_all = nw.col(f"{name} of all")
         alone = nw.lit(1) if how == "rows" else nw.col(column)
         whole = nw.when(of_all.is_null()).then(alone).otherwise(of_all)
         # In pandas and Dask integers with gaps have become floats.
         whole_number = how == "rows" or types[column].is_integer()
-        found.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
-    return joined.with_columns(*found).drop(*[f"{name} of all" for name in totals])
+        given.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
+    return joined.with_columns(*given).drop(*[f"{name} of all" for name in totals])
 
 
 # Rows added up by what they have in common: the first step of most queries.
 #
-# Where an engine takes long to read a query, this step is one text of SQL, and the few groups that
-# it makes are brought into memory: what follows is the same query, of the same integers.
+# Where an engine takes long to read a query, this step is one text of SQL, and groups are brought
+# into memory, if they are few: what follows is the same query, of the same integers.
 
 MOST_AT_HAND: Final = 2**18
 """Groups that are brought into memory, and one more."""
@@ -318,14 +298,9 @@ SQL: Final[dict[How, str]] = {
 
 
 def added_up(
-    rows: nw.LazyFrame[Any],
-    by: Sequence[str],
-    totals: Mapping[str, Total],
-    passed: Passed | None,
-    *,
-    bounded: bool = False,
+    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
 ) -> nw.LazyFrame[Any]:
-    """Add rows up by some columns, ready to be sorted out and added up again.
+    """Add rows up by some columns.
 
     Counts are 64-bit integers: those that wrap at 2³² would move by all of that for one person
     more.
@@ -334,50 +309,77 @@ def added_up(
         rows: of any engine.
         by: what rows of one group have in common.
         totals: what is wanted of each group, by its new name.
-        passed: what counts the rows that are read, where somebody looks on.
-        bounded: whether they are few for any data: keys of budgets are, but for budgets above
-            2⁹⁰⁰, each of which is its own.
     """
+    import narwhals as nw
+
     sql = dialect_of(rows)
     if sql is not None:
         texts = [
             f"{SQL[how].format(sql.name(column))} AS {sql.name(name)}"
             for name, (column, how) in totals.items()
         ]
-        return _at_hand(sql.added_up(rows, by, texts), passed, bounded=bounded)
-    found = wanted(totals)
-    groups = rows.group_by(*by).agg(*found) if by else rows.select(*found)
-    return long_counts(
-        groups, [name for name, (_, how) in totals.items() if how in ("rows", "count")]
-    )
-
-
-def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Make 64-bit integers of counts of rows, before those of several groups are added up."""
-    import narwhals as nw
-
+        return sql.added_up(rows, by, texts)
+    groups = grouped(rows, by, totals)
+    counts = [name for name, (_, how) in totals.items() if how in ("rows", "count")]
     if not (counts and engine_of(groups).counts_short):
         return groups
     return groups.with_columns(*(nw.col(name).cast(nw.Int64) for name in counts))
 
 
-def wanted(totals: Mapping[str, Total]) -> list[nw.Expr]:
-    """Write totals in Narwhals."""
+def grouped(
+    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
+) -> nw.LazyFrame[Any]:
+    """Add rows up by some columns, in Narwhals: integers are as wide as each engine makes them."""
+    found = [total.alias(name) for name, total in _expressed(rows, totals).items()]
+    return rows.group_by(*by).agg(*found) if by else rows.select(*found)
+
+
+def by_person(
+    rows: nw.LazyFrame[Any], totals: Mapping[str, Total], keys: Sequence[str] = ()
+) -> nw.LazyFrame[Any]:
+    """Add up the rows of each person: `size`, the smallest budget `e`, and the largest, `e_max`.
+
+    Args:
+        rows: with `who`, and with `e`, if there is a column of budgets.
+        totals: what else is wanted, by its new name.
+        keys: what rows of one group have in common besides their person.
+    """
+    own: dict[str, Total] = {"size": ("", "rows"), **totals}
+    if "e" in rows.collect_schema():
+        own |= {"e": ("e", "min"), "e_max": ("e", "max")}
+    return grouped(rows, ["who", *keys], own)
+
+
+def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> dict[str, nw.Expr]:
+    """Write totals in Narwhals. Rows that `with_ones` has seen are counted exactly."""
     import narwhals as nw
 
-    made = []
-    for name, (column, how) in totals.items():
-        total = nw.len() if how == "rows" else getattr(nw.col(column), how)()
-        made.append(total.alias(name))
-    return made
+    ones = "one" in rows.collect_schema()
+
+    def total(column: str, how: How) -> nw.Expr:
+        if how == "rows":
+            return nw.col("one").sum() if ones else nw.len()
+        found: nw.Expr = getattr(nw.col(column), how)()
+        return found
+
+    return {name: total(*each) for name, each in totals.items()}
 
 
-def _at_hand(
+def at_hand(
     groups: nw.LazyFrame[Any], passed: Passed | None, *, bounded: bool
 ) -> nw.LazyFrame[Any]:
-    """Bring groups into memory, if they are few."""
+    """Bring groups into memory, if they are few, and reading the rest of a query takes long.
+
+    Args:
+        groups: what `added_up` returns.
+        passed: what counts the rows that are read, where somebody looks on.
+        bounded: whether they are few for any data: keys of budgets are, but for budgets above
+            2⁹⁰⁰, each of which is its own.
+    """
     import narwhals as nw
 
+    if dialect_of(groups) is None:
+        return groups
     if any(dtype in (nw.Int128, nw.UInt128) for dtype in groups.collect_schema().values()):
         return groups  # Arrow, by which groups come, has no such integers
     # In Spark the first of them are found by a stage of their own.
