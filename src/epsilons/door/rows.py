@@ -661,27 +661,27 @@ def open(
         where=where,
         beside=y,
     )
-    if some:
-        return _recast(_with_marks(given, rules), rules)
-    if categories is not None:
-        return _recast(_of_categories(given, categories, ladder), rules)
     if given.data is not None:
-        return Rows(_read(given, ladder=ladder), rules)
+        further = [Mark(name, column, kinds[name]) for name, column in given.marks.items()]
+        table = (given.values, given.epsilon, given.data, given.person)
+        return _recast(columns.read(*table, kinds["values"], ladder, further), rules)
+    if categories is not None:
+        return Rows(_of_categories(given, categories, ladder), rules)
     own = (given.values, given.epsilon, given.person)
-    second = given.marks.get("y")
-    numbers = arrays.read(*own, given.names, ladder, lenient=missing != "error", y=second)
+    second, lenient = given.marks.get("y"), missing != "error"
+    numbers = arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
+    if some:
+        return Rows(_with_marks(numbers, given, rules), rules)
     small = numbers.values.size <= SMALL
     return Rows(numbers if small else of_arrays(numbers), rules)
 
 
-def _recast(held: Held, rules: Rules) -> Rows:
+def _recast(held: Columns, rules: Rules) -> Rows:
     """Rows, with labels written as numbers are where columns of numbers are read as text."""
-    if not isinstance(held, Columns) or not held.recast:
-        return Rows(held, rules)
     categories, groups = rules.categories, rules.groups
     if categories is not None and "values" in held.recast:
         categories = categories.recast
-    if groups is not None:
+    if groups is not None and held.recast:
         pairs = zip(groups.columns, groups.declared, strict=True)
         declared = (each.recast if name in held.recast else each for name, each in pairs)
         groups = replace(groups, declared=tuple(declared))
@@ -715,43 +715,17 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
         )
 
 
-def _read(given: AskedRows, kind: LabelKind = "numbers", ladder: Ladder | None = None) -> Columns:
-    """Check the columns of a frame or a file."""
-    own = (given.values, given.epsilon, given.data, given.person)
-    marks = [columns.Mark(name, column, "numbers") for name, column in given.marks.items()]
-    return columns.read(*own, kind, ladder, marks)
-
-
-def _with_marks(given: AskedRows, rules: Rules) -> Arrays | Columns:
-    """Check numbers, their groups, and which of them are asked."""
-    groups, ladder = rules.groups, rules.ladder
-    if given.data is not None:
-        kinds = [] if groups is None else [each.kind for each in groups.declared]
-        marks = [
-            columns.Mark(name, column, kind)
-            for (name, column), kind in zip(given.marks.items(), [*kinds, "booleans"], strict=False)
-        ]
-        own = (given.values, given.epsilon, given.data, given.person)
-        return columns.read(*own, ladder=ladder, marks=marks)
-    lenient = ladder is not None or rules.missing == "exclude"
-    numbers = arrays.read(
-        given.values,
-        given.epsilon,
-        given.person,
-        given.names,
-        ladder,
-        lenient=lenient or rules.missing == "midpoint",
-    )
+def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
+    """Check the groups of numbers, and which of them are asked."""
+    groups, private = rules.groups, rules.private
+    lenient = private or rules.missing == "exclude"
     by = {name: column for name, column in given.marks.items() if name != "where"}
     group = asked_ = None
     if groups is not None:
-        group = arrays.groups_of(
-            groups, by, given.names, lenient=lenient, private=ladder is not None
-        )
+        group = arrays.groups_of(groups, by, given.names, lenient=lenient, private=private)
     if "where" in given.marks:
-        asked_ = arrays.asked_of(
-            given.marks["where"], given.names, lenient=lenient, private=ladder is not None
-        )
+        flags = given.marks["where"]
+        asked_ = arrays.asked_of(flags, given.names, lenient=lenient, private=private)
     for name, mark in (("by", group), ("where", asked_)):
         if mark is not None and mark.size != numbers.values.size:
             raise ArgumentError(
@@ -768,8 +742,6 @@ def _of_categories(
 
     NumPy counts small data, and columns whose entries have to be looked at one by one.
     """
-    if given.data is not None:
-        return _read(given, declared.kind, ladder)
     own = (given.values, given.epsilon, given.person)
     if arrays.length(given.values, given.names.values) > SMALL:
         table = of_values(*own, declared.kind, given.names, ladder)
