@@ -14,6 +14,7 @@ from epsilons.budgets.levels import HUGE, Ladder, in_range, keys, moved
 from epsilons.door.count.asks import BAD_BUDGET, Ask, Faults, Names, check_people
 from epsilons.door.count.tallies import masses, require
 from epsilons.door.engines.table import engine_of
+from epsilons.door.given import arrays
 from epsilons.door.given.arrays import Arrays
 from epsilons.door.given.columns import Columns
 from epsilons.errors import MissingValueError
@@ -387,29 +388,19 @@ class Folded:
 
 def fold(rows: Arrays) -> Folded:
     """Make one entry of each person: halfway between their extremes, at their smallest budget."""
-    valid = np.isfinite(rows.values)
-    values = np.where(valid, rows.values, np.nan)
-    epsilon = rows.epsilon
-    if isinstance(epsilon, float):
-        budgets = np.full(values.size, epsilon)
+    people = arrays.fold(rows.epsilon, rows.person, rows.values.size)
+    valid, who, size = np.isfinite(rows.values), people.who, people.rows.size
+    budgets = np.full(size, people.budgets) + 0.0
+    if who is None:
+        values = np.where(valid, rows.values, np.nan)
     else:
-        budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
-    other = moved(budgets)
-    if rows.person is None:
-        return Folded(values, in_range(budgets), 0, 1, other)
-    who = np.unique(rows.person, return_inverse=True)[1]
-    sizes = np.bincount(who)
-    low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
-    np.minimum.at(low, who[valid], values[valid])
-    np.maximum.at(high, who[valid], values[valid])
-    with np.errstate(invalid="ignore"):
-        middle = low / 2.0 + high / 2.0  # halves first: a sum may overflow
-    smallest, largest = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
-    np.minimum.at(smallest, who, budgets)
-    np.maximum.at(largest, who, budgets)
-    conflicts = int((smallest != largest).sum())
-    smallest = in_range(smallest)
-    return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)), other)
+        low, high = np.full(size, np.inf), np.full(size, -np.inf)
+        np.minimum.at(low, who[valid], rows.values[valid])
+        np.maximum.at(high, who[valid], rows.values[valid])
+        with np.errstate(invalid="ignore"):
+            values = low / 2.0 + high / 2.0  # halves first: a sum may overflow
+    most = int(people.rows.max(initial=0))
+    return Folded(values, in_range(budgets), people.conflicts, most, moved(budgets))
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:
