@@ -23,6 +23,7 @@ from epsilons.door.count.asks import (
     checked,
     levels_of,
     on_rungs,
+    summed,
 )
 from epsilons.door.count.line import (
     Folded,
@@ -35,7 +36,7 @@ from epsilons.door.count.line import (
     line_on_rungs,
 )
 from epsilons.door.count.tallies import GRID, HALF, Tally, sound, squares
-from epsilons.door.count.units import LARGEST_TABLE, SHARES, cut, number_cells
+from epsilons.door.count.units import LARGEST_TABLE, SHARES, check_table, cut, number_cells
 from epsilons.door.engines.running import UNUSABLE, guarded
 from epsilons.door.given import arrays, column, columns
 from epsilons.door.given.arrays import FAMILY, Arrays, CellArrays, check_declared
@@ -481,8 +482,7 @@ class AbsentRows(Rows):
     def _by_level(self) -> tuple[Floats, Integers]:
         """The levels, and the people of each."""
         levels, place = levels_of(self._standing, self._standing.size)
-        people = np.zeros(levels.size, dtype=np.int64)
-        np.add.at(people, place, self._absent.counts)
+        people = summed(place, self._absent.counts, levels.size)
         if not self._rules.private:
             check_people(levels, people, Faults(), self.names, GRID)
             return levels, people
@@ -500,7 +500,7 @@ class AbsentRows(Rows):
         rules, (levels, people) = self._rules, self._by_level
         labels, unit = rules.labels(ask), rules.unit_of(ask)
         if ask.what == "cells":
-            self._check_table("categories", len(labels))
+            check_table("categories", len(labels), levels.size)
             cells = _evenly(unit * people, len(labels))
         elif ask.what == "numbers" and rules.some:
             cells = self._grouped(len(labels))
@@ -527,23 +527,14 @@ class AbsentRows(Rows):
 
     def _grouped(self, groups: int) -> Integers:
         """Two cells of each group, and last those who are outside: nobody."""
-        self._check_table("groups", 2 * groups)
-        _, people = self._by_level
+        levels, people = self._by_level
+        check_table("groups", 2 * groups, levels.size)
         points = self._among(groups, GRID * people)
         above = np.floor(self._absent.middle * points).astype(np.int64)
         cells = np.zeros((len(people), 2 * groups + self._rules.outside), dtype=np.int64)
         cells[:, 0 : 2 * groups : 2] = above
         cells[:, 1 : 2 * groups : 2] = points - above
         return cells
-
-    def _check_table(self, name: str, cells: int) -> None:
-        """Refuse a table that no data could be counted in."""
-        levels = len(self._by_level[0])
-        if levels * cells > LARGEST_TABLE:
-            raise ArgumentError(
-                f"{name}: {cells:,} cells for each of {levels:,} budget levels are too many. "
-                f"Declare fewer {name}, or offer fewer budgets."
-            )
 
     def _among(self, groups: int, whole: Integers) -> Integers:
         """What the people of each level have, divided among groups."""

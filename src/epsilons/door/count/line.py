@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from epsilons.budgets.levels import HUGE, Ladder, in_range, keys, moved
-from epsilons.door.count.asks import BAD_BUDGET, Ask, Faults, Names, check_people
+from epsilons.door.count.asks import BAD_BUDGET, Ask, Faults, Names, check_people, summed
 from epsilons.door.count.tallies import masses, require
 from epsilons.door.engines.table import engine_of
 from epsilons.door.given import arrays
@@ -199,8 +199,7 @@ class Line(Lined):
         levels = self.levels
         require((levels >= 0.0).all() and (np.diff(levels) > 0.0).all(), "levels")
         require((self.counts >= 0).all(), "numbers of people")
-        there = np.zeros_like(self.counts)
-        np.add.at(there, self.level_of, self.people)
+        there = summed(self.level_of, self.people, levels.size)
         require((self.people >= 0).all() and (self.missing >= 0).all(), "buckets")
         require(np.array_equal(there + self.missing, self.counts), "buckets")
         return self
@@ -209,10 +208,7 @@ class Line(Lined):
 def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ...]:
     """Add up what is of one bucket: the buckets, ascending, and their sums."""
     cells, place = np.unique(cell_of, return_inverse=True)
-    totals = np.zeros((len(sums), cells.size), dtype=np.int64)
-    for total, each in zip(totals, sums, strict=True):
-        np.add.at(total, place, each)
-    return (cells, *totals)
+    return (cells, *(summed(place, each, cells.size) for each in sums))
 
 
 def checked_line(groups: LineGroups, window: Window | None, names: Names, missing: str) -> Line:
@@ -231,12 +227,10 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     found, level_of = np.unique(groups.keys, return_inverse=True)
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, groups.budgets)
-    counts = np.zeros(found.size, dtype=np.int64)
-    np.add.at(counts, level_of, groups.people)
+    counts = summed(level_of, groups.people, found.size)
     check_people(levels, counts, groups.faults, names, _UNIT)
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-    lost = np.zeros(found.size, dtype=np.int64)
-    np.add.at(lost, level_of[gone], groups.people[gone])
+    lost = summed(level_of[gone], groups.people[gone], found.size)
     if lost.any():
         refuse_missing(names, missing)
     cells = groups.cells[~gone]
@@ -283,9 +277,8 @@ def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> 
     used = groups.budgets > 0.0
     place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-    counts, lost = np.zeros((2, found.size), dtype=np.int64)
-    np.add.at(counts, place[used], groups.people[used])
-    np.add.at(lost, place[used & gone], groups.people[used & gone])
+    counts = summed(place[used], groups.people[used], found.size)
+    lost = summed(place[used & gone], groups.people[used & gone], found.size)
     there = used & ~gone
     cells = groups.cells[there]
     return Line(
@@ -536,8 +529,7 @@ class Lines:
             return None
         # One zero: to look -0.0 up and 0.0, which are equal, would count such rows twice.
         own, place = np.unique(found[0] + 0.0, return_inverse=True)
-        people = np.zeros(own.size, dtype=np.int64)
-        np.add.at(people, place, found[1])
+        people = summed(place, found[1], own.size)
         rules = self._rows.rules
         if rules.ladder is None:
             groups = self._rows.noted(_groups(own, people))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilons.budgets.levels import Ladder, moved
-from epsilons.door.count.asks import Counted, Faults, levels_of
+from epsilons.door.count.asks import Counted, Faults, levels_of, summed
 from epsilons.door.count.tallies import GRID, HALF
 from epsilons.door.count.units import (
     BELOW,
@@ -46,8 +46,7 @@ from epsilons.door.engines.labels_engine import cells_in, labels_of
 from epsilons.door.engines.plan import Plan, Wanted
 from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
 from epsilons.door.engines.table import engine_of
-from epsilons.door.given.categories import Categories
-from epsilons.door.given.columns import Columns, Mark
+from epsilons.door.given.columns import Columns
 from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -220,11 +219,6 @@ class _Lines:
         """A sum of each line; in SQL that of nothing is null."""
         return as_integers(self.result[name].fill_null(0))
 
-    def place(self, mark: Mark, declared: Categories) -> Integers:
-        """The cell of each line, `UNDECLARED` or `MISSING`."""
-        name, labels = self.plan.label(mark, declared), labels_of(declared, mark.spelling)
-        return cells_in(self.result, labels, declared, name, f"{name} out")
-
     @cached_property
     def faults(self) -> Faults:
         """What may have to be refused of people, whatever was asked."""
@@ -242,7 +236,8 @@ class _Lines:
             return self._numbers(each)
         place = np.zeros(len(self.result), dtype=np.int64)
         for index, (mark, declared) in enumerate(each.labels):
-            cell = self.place(mark, declared)
+            name, labels = self.plan.label(mark, declared), labels_of(declared, mark.spelling)
+            cell = cells_in(self.result, labels, declared, name, f"{name} out")
             place = cell if index == 0 else joined(place, cell, len(declared.labels))
         entries = self.found("each") if self.plan.folded and each.labels else None
         parts = UnitParts(self.epsilon, place, self.found("size"), entries, self.faults)
@@ -282,9 +277,7 @@ class _Lines:
         levels, level_of = levels_of(self.epsilon, size.size)
 
         def added(numbers: Integers) -> Integers:
-            total = np.zeros(levels.size, dtype=np.int64)
-            np.add.at(total, level_of, numbers)
-            return total
+            return summed(level_of, numbers, levels.size)
 
         if each.ask.what == "pairs":
             name = plan.pair(each)

@@ -113,17 +113,12 @@ def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
     sql = dialect_of(rows)
-    if sql is not None:
-        return _keyed_in_text(rows, sql)
-    # PyArrow keeps 0.0 and -0.0 apart.
-    rows = rows.with_columns(nw.col("e") + 0.0)
-    return rows.with_columns(_key(nw.col("e")).alias("key"))
-
-
-def _keyed_in_text(rows: nw.LazyFrame[Any], sql: Dialect) -> nw.LazyFrame[Any]:
-    """The same as a text, if a text has not made it before."""
+    if sql is None:
+        # PyArrow keeps 0.0 and -0.0 apart.
+        rows = rows.with_columns(nw.col("e") + 0.0)
+        return rows.with_columns(_key(nw.col("e")).alias("key"))
     names = list(rows.collect_schema())
-    if "key" in names:
+    if "key" in names:  # a text has made it before
         return rows
     others = [sql.name(name) for name in names if name != "e"]
     return sql.selected(rows, [*others, *_budget_and_key(sql.name("e"), sql)])

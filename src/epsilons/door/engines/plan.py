@@ -81,6 +81,8 @@ class Plan:
         columns: the names of all numbers, of which a pair has two.
         by: the names of all keys.
         places: the names of all labels, each before that of what says whether it is out.
+        firsts: the first number of each column of values, and of who is asked.
+        apart: whether people are counted by group.
     """
 
     table: Columns
@@ -94,6 +96,8 @@ class Plan:
     columns: list[str] = field(default_factory=list)
     by: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
+    firsts: dict[Any, str] = field(default_factory=dict)
+    apart: bool = False
 
     @property
     def budgets(self) -> bool:
@@ -105,14 +109,10 @@ class Plan:
         """Whether people have many rows."""
         return self.table.person is not None
 
-    @property
-    def apart(self) -> bool:
-        """Whether some question is of public groups."""
-        return any(each.ask.apart and each.labels for each in self.every)
-
     def add(self, each: Wanted) -> None:
         """Make room for a question."""
         self.every.append(each)
+        self.apart = self.apart or (each.ask.apart and bool(each.labels))
         for mark, declared in each.labels:
             self.label(mark, declared)
         if each.where is not None:
@@ -143,13 +143,12 @@ class Plan:
         if own not in self.numbers:
             self.columns.append(f"x{len(self.numbers)}")
             self.numbers[own] = (self.columns[-1], each)
+            self.firsts.setdefault((each.values, each.where), self.columns[-1])
         return self.numbers[own][0]
 
     def first(self, each: Wanted) -> str:
         """The first number of the same rows: how many have a value is asked once of them."""
-        own = (each.values, each.where)
-        every = (name for name, one in self.numbers.values() if (one.values, one.where) == own)
-        return next(every)
+        return self.firsts[each.values, each.where]
 
     def pair(self, each: Wanted) -> str:
         """The name of two columns of numbers, which is made if it is new.

@@ -31,6 +31,7 @@ from epsilons.door.count.asks import (
     Rules,
     levels_of,
     said,
+    summed,
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
@@ -578,13 +579,13 @@ class ArrayPeople:
             return grid, (~valid).astype(np.int64)
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
         r = np.maximum(some, 1)
-        total = _sum(self.who, grid, self.rows.size)
+        total = summed(self.who, grid, self.rows.size)
         return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
         """Whole numbers of people, added up by level."""
         levels, level_of = self.by_level
-        return _sum(level_of, numbers, levels.size)
+        return summed(level_of, numbers, levels.size)
 
     def faults(self, **more: int) -> Faults:
         """What may have to be refused of these people, and more."""
@@ -670,10 +671,10 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
         owner, place = found // (k + 2), found % (k + 2) - 2
 
     def entries(numbers: Integers | Booleans) -> Integers:
-        return _sum(entry, numbers.astype(np.int64), owner.size)
+        return summed(entry, numbers.astype(np.int64), owner.size)
 
     def of_owner(numbers: Integers) -> Integers:
-        return _sum(owner, numbers, people.rows.size)
+        return summed(owner, numbers, people.rows.size)
 
     own, total = entries(valued), entries(np.where(valued, grid, 0))
     if rules.in_the_middle:
@@ -690,12 +691,3 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
     epsilon = people.budgets if isinstance(people.budgets, float) else people.budgets[owner]
     faults, each = replace(faults, several=several), of_owner(one)[owner]
     return UnitParts(epsilon, place, one, each, faults, inside, points, above)
-
-
-def _sum(index: Integers, numbers: Integers, size: int) -> Integers:
-    """Add up `numbers` by index, in integers."""
-    if size == 1:
-        return np.array([numbers.sum()], dtype=np.int64)
-    total = np.zeros(size, dtype=np.int64)
-    np.add.at(total, index, numbers)
-    return total
