@@ -50,13 +50,13 @@ def test_one_text_is_the_same_as_narwhals(rows: nw.LazyFrame[Any], by: list[str]
     other = nw.from_native(ROWS.lazy())
     if "e" in by:
         other = other.filter(nw.col("e") > 0.0)
-    assert found(added_up(rows, by, TOTALS, None)) == found(added_up(other, by, TOTALS, None))
+    assert found(added_up(rows, by, TOTALS)) == found(added_up(other, by, TOTALS))
 
 
 def test_keys_are_those_of_arrays(rows: nw.LazyFrame[Any]) -> None:
     totals: dict[str, Total] = {"size": ("", "rows"), "e": ("e", "min")}
     usable = rows.filter((nw.col("e") >= 0.0) & ~nw.col("e").is_nan())
-    groups = added_up(with_key(usable), ["key"], totals, None).collect().to_polars()
+    groups = added_up(with_key(usable), ["key"], totals).collect().to_polars()
     own = keys(ROWS["e"].drop_nulls().to_numpy()[[0, 1, 2, 3, 4, 5, 7]])
     expected: dict[float, int] = {}
     for key in own.tolist():

@@ -12,7 +12,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from epsilons.door.engines.fold_engine import _fold
+from epsilons.door import Ask
+from epsilons.door.count.asks import Names, Rules
+from epsilons.door.engines.fold_engine import folded
+from epsilons.door.engines.plan import Plan, wanted
+from epsilons.door.given.columns import Columns
 from tests.door.asking import sums_of
 
 
@@ -28,17 +32,20 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
         )
         for size in sizes
     ]
-    frame = pl.DataFrame({"x": sums, "x is valid": sizes, "who": range(300)})
+    frame = pl.DataFrame({"x0": sums, "x0 is valid": sizes, "who": range(300)})
     arrow = frame.to_arrow()
     data: Any = {
         "polars": lambda: frame,
         "pandas": frame.to_pandas,
         "duckdb": lambda: duckdb.from_arrow(arrow),
     }[engine]()
-    folded = _fold(nw.from_native(data).lazy(), ["x"], budgets=False)
-    found = folded.select("x below", "x").collect()
+    rows = nw.from_native(data).lazy()
+    table = Columns(rows, "x", 1.0, "who")
+    plan = Plan(table)
+    plan.add(wanted(Ask("numbers", (0.0, 1.0)), Rules(Names(), "error", 1, None, None), table))
+    found = folded(plan, rows).select("x0 below", "x0").collect()
     expected = [(2 * total + r) // (2 * r) for total, r in zip(sums, sizes, strict=True)]
-    by_size = dict(zip(found["x below"].to_list(), found["x"].to_list(), strict=True))
+    by_size = dict(zip(found["x0 below"].to_list(), found["x0"].to_list(), strict=True))
     assert [by_size[2 * size] for size in sizes] == expected
     floats = [math.floor(float(2 * s + r) / float(2 * r)) for s, r in zip(sums, sizes, strict=True)]
     assert floats != expected

@@ -68,7 +68,7 @@ def test_nan_that_no_extreme_tells_of_is_missing(engine: str, tmp_path: Path) ->
     asked = nw.col(row) < 3
     for flag, last in ((None, GRID // 2), (asked, None)):
         found = table.frame.select(
-            row, *on_grid(table, table.values, (0.0, 4.0), None, flag)
+            row, *on_grid(table, table.values, (0.0, 4.0), asked=flag)
         ).collect()
         assert found.sort(row)["x"].to_list() == [GRID // 4, None, None, last]
 

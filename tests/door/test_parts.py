@@ -15,7 +15,7 @@ import pytest
 from epsilons import door
 from epsilons.budgets.levels import Ladder
 from epsilons.door import Tally
-from epsilons.door.engines import fold_engine
+from epsilons.door.engines import count_engine, fold_engine
 from epsilons.door.engines.fold_engine import by_people
 from epsilons.door.given import columns
 from epsilons.door.given.columns import Columns
@@ -100,7 +100,7 @@ def test_parts_add_up_to_the_same_integers(
         seen.append(len(found := by_people(table)))
         return found
 
-    monkeypatch.setattr(fold_engine, "by_people", counted)
+    monkeypatch.setattr(count_engine, "by_people", counted)
     monkeypatch.setattr(fold_engine, "PART", 10)
     assert plain(ask(path, ladder=ladder)) == at_once
     assert seen == [3]

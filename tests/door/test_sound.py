@@ -13,8 +13,8 @@ import pytest
 import epsilons as ep
 from epsilons.door import GRID, Tally
 from epsilons.door.count.asks import Counted
-from epsilons.door.count.tallies import NINE, masses, sound
-from epsilons.door.engines import fold_engine
+from epsilons.door.count.tallies import masses, sound
+from epsilons.door.engines import count_engine
 from epsilons.errors import DataError, PrivacyError
 from tests.tallied import of_numbers
 from tests.test_arguments import Counting
@@ -133,13 +133,12 @@ def test_a_fault_leaves_the_account_right(
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
     ledger.enrol(person=list(range(40)), epsilon=1.0)
     if fault == "tally":
-        count = fold_engine.count
+        count = count_engine.count
 
-        def too_much(*args: Any, **given: Any) -> Counted:
-            counted = count(*args, **given)
-            return replace(counted, cells=counted.cells + 2**40)
+        def too_much(*args: Any, **given: Any) -> list[Counted]:
+            return [replace(each, cells=each.cells + 2**40) for each in count(*args, **given)]
 
-        monkeypatch.setattr(fold_engine, "count", too_much)
+        monkeypatch.setattr(count_engine, "count", too_much)
     else:
         broken = lambda *_args, **_given: 1 / 0  # noqa: E731
         monkeypatch.setattr("epsilons.questions.mean.WeighedSpread", broken)

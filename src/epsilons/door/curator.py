@@ -15,7 +15,12 @@ import numpy as np
 
 from epsilons.door.count.asks import BAD_BUDGET
 from epsilons.door.engines import labels_engine
-from epsilons.door.engines.expressions import belongs_to_nobody, budget_and_person, floats
+from epsilons.door.engines.expressions import (
+    budget_and_person,
+    by_person,
+    floats,
+    is_nobody,
+)
 from epsilons.door.engines.floats import a_number, exactly, finite
 from epsilons.door.engines.running import collected, guarded
 from epsilons.door.given import arrays, columns
@@ -378,21 +383,18 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
     there = rows.collect_schema()
     marks = [name for name in MARKS if name in there]
     folded, budgets = "who" in there, "e" in there
-    person, conflict = nw.lit(1), nw.lit(0)
+    person, size, conflict = nw.lit(1), nw.lit(1), nw.lit(0)
     people = rows
     if folded:
-        own = [nw.len().alias("rows"), *[nw.col(name).sum() for name in marks]]
+        people, size = by_person(rows, {name: (name, "sum") for name in marks}), nw.col("size")
+        person = 1 - is_nobody("who", there["who"]).cast(nw.Int64)
         if budgets:
-            own += [nw.col("e").min(), nw.col("e").max().alias("e_max")]
             conflict = (nw.col("e") != nw.col("e_max")).cast(nw.Int64)
-        people = rows.group_by("who").agg(*own)
-        person = 1 - belongs_to_nobody(rows).cast(nw.Int64)
-    else:
-        people = rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("rows"))
-    # Cast after the aggregation: DuckDB adds up 64-bit integers in 128 bits.
-    whole = ["rows", *marks]
+    # Casts after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
     people = people.with_columns(
-        *[nw.col(name).cast(nw.Int64) for name in whole], person.cast(nw.Int64).alias("people")
+        *[nw.col(name).cast(nw.Int64) for name in marks],
+        size.cast(nw.Int64).alias("rows"),
+        person.cast(nw.Int64).alias("people"),
     )
     gone = nw.col("missing") + (nw.col("infinite") if "infinite" in marks else 0)
     flags = {"silent": (nw.col("rows") == gone).cast(nw.Int64) * nw.col("people")}

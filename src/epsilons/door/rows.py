@@ -23,6 +23,7 @@ from epsilons.door.count.asks import (
     checked,
     levels_of,
     on_rungs,
+    summed,
 )
 from epsilons.door.count.line import (
     Folded,
@@ -35,7 +36,7 @@ from epsilons.door.count.line import (
     line_on_rungs,
 )
 from epsilons.door.count.tallies import GRID, HALF, Tally, sound, squares
-from epsilons.door.count.units import LARGEST_TABLE, SHARES, cut, number_cells
+from epsilons.door.count.units import LARGEST_TABLE, SHARES, check_table, cut, number_cells
 from epsilons.door.engines.running import UNUSABLE, guarded
 from epsilons.door.given import arrays, column, columns
 from epsilons.door.given.arrays import FAMILY, Arrays, CellArrays, check_declared
@@ -53,11 +54,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from epsilons.door.engines import count_engine, fold_engine, line_engine
+    from epsilons.door.engines import count_engine, line_engine, plan
 else:
     count_engine = later("epsilons.door.engines.count_engine")
-    fold_engine = later("epsilons.door.engines.fold_engine")
     line_engine = later("epsilons.door.engines.line_engine")
+    plan = later("epsilons.door.engines.plan")
 
 __all__ = [
     "ONLY_SHARES",
@@ -104,10 +105,7 @@ def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
     """
     if not isinstance(held, Columns):
         return arrays.count(held, ask, rules)
-    wanted = count_engine.wanted(ask, rules, held)
-    if held.person is not None:
-        return fold_engine.count(wanted, held)
-    return count_engine.count([wanted], held)[0]
+    return count_engine.count([plan.wanted(ask, rules, held)], held)[0]
 
 
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
@@ -143,12 +141,12 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
     own = Mark("values", table.values, kind, table.spelling)
     held = dict(zip(pairs, [own, *table.marks], strict=True))
 
-    def wanted(ask: Ask, rules: Rules) -> count_engine.Wanted:
+    def wanted(ask: Ask, rules: Rules) -> plan.Wanted:
         labels = tuple((held[column, each.kind], each) for column, each in rules.labelled)
         values = labels[0][0] if rules.categories is not None else held[rules.values, "numbers"]
         beside = None if rules.beside is None else held[rules.beside, "numbers"]
         where = None if rules.where is None else held[rules.where, "booleans"]
-        return count_engine.Wanted(ask, rules, values, labels, beside, where)
+        return plan.Wanted(ask, rules, values, labels, beside, where)
 
     return count_engine.count([wanted(ask, rows.rules) for rows, ask in bundle], table)
 
@@ -485,8 +483,7 @@ class AbsentRows(Rows):
     def _by_level(self) -> tuple[Floats, Integers]:
         """The levels, and the number of people in each."""
         levels, place = levels_of(self._standing, self._standing.size)
-        people = np.zeros(levels.size, dtype=np.int64)
-        np.add.at(people, place, self._absent.counts)
+        people = summed(place, self._absent.counts, levels.size)
         if not self._rules.private:
             check_people(levels, people, Faults(), self.names, GRID)
             return levels, people
@@ -504,7 +501,7 @@ class AbsentRows(Rows):
         rules, (levels, people) = self._rules, self._by_level
         labels, unit = rules.labels(ask), rules.unit_of(ask)
         if ask.what == "cells":
-            self._check_table("categories", len(labels))
+            check_table("categories", len(labels), levels.size)
             cells = _evenly(unit * people, len(labels))
         elif ask.what == "numbers" and rules.some:
             cells = self._grouped(len(labels))
@@ -530,24 +527,15 @@ class AbsentRows(Rows):
         return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
 
     def _grouped(self, groups: int) -> Integers:
-        """Two cells of each group, and an empty last cell for those outside, if there is one."""
-        self._check_table("groups", 2 * groups)
-        _, people = self._by_level
+        """Two cells of each group, and last those who are outside: nobody."""
+        levels, people = self._by_level
+        check_table("groups", 2 * groups, levels.size)
         points = self._among(groups, GRID * people)
         above = np.floor(self._absent.middle * points).astype(np.int64)
         cells = np.zeros((len(people), 2 * groups + self._rules.outside), dtype=np.int64)
         cells[:, 0 : 2 * groups : 2] = above
         cells[:, 1 : 2 * groups : 2] = points - above
         return cells
-
-    def _check_table(self, name: str, cells: int) -> None:
-        """Refuse a table that would also be too large for counting data."""
-        levels = len(self._by_level[0])
-        if levels * cells > LARGEST_TABLE:
-            raise ArgumentError(
-                f"{name}: {cells:,} cells for each of {levels:,} budget levels are too many. "
-                f"Declare fewer {name}, or offer fewer budgets."
-            )
 
     def _among(self, groups: int, whole: Integers) -> Integers:
         """Integers of each level, divided among groups in proportion to their sizes."""
@@ -666,27 +654,27 @@ def open(
         where=where,
         beside=y,
     )
-    if some:
-        return _recast(_with_marks(given, rules), rules)
-    if categories is not None:
-        return _recast(_of_categories(given, categories, ladder), rules)
     if given.data is not None:
-        return Rows(_read(given, ladder=ladder), rules)
+        further = [Mark(name, column, kinds[name]) for name, column in given.marks.items()]
+        table = (given.values, given.epsilon, given.data, given.person)
+        return _recast(columns.read(*table, kinds["values"], ladder, further), rules)
+    if categories is not None:
+        return Rows(_of_categories(given, categories, ladder), rules)
     own = (given.values, given.epsilon, given.person)
-    second = given.marks.get("y")
-    numbers = arrays.read(*own, given.names, ladder, lenient=missing != "error", y=second)
+    second, lenient = given.marks.get("y"), missing != "error"
+    numbers = arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
+    if some:
+        return Rows(_with_marks(numbers, given, rules), rules)
     small = numbers.values.size <= SMALL
     return Rows(numbers if small else of_arrays(numbers), rules)
 
 
-def _recast(held: Held, rules: Rules) -> Rows:
-    """Rows, with labels respelled as numbers are, where columns of numbers are read as text."""
-    if not isinstance(held, Columns) or not held.recast:
-        return Rows(held, rules)
+def _recast(held: Columns, rules: Rules) -> Rows:
+    """Rows, with labels written as numbers are where columns of numbers are read as text."""
     categories, groups = rules.categories, rules.groups
     if categories is not None and "values" in held.recast:
         categories = categories.recast
-    if groups is not None:
+    if groups is not None and held.recast:
         pairs = zip(groups.columns, groups.declared, strict=True)
         declared = (each.recast if name in held.recast else each for name, each in pairs)
         groups = replace(groups, declared=tuple(declared))
@@ -720,43 +708,17 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
         )
 
 
-def _read(given: AskedRows, kind: LabelKind = "numbers", ladder: Ladder | None = None) -> Columns:
-    """Return the columns of a frame or a file, after checking them."""
-    own = (given.values, given.epsilon, given.data, given.person)
-    marks = [columns.Mark(name, column, "numbers") for name, column in given.marks.items()]
-    return columns.read(*own, kind, ladder, marks)
-
-
-def _with_marks(given: AskedRows, rules: Rules) -> Arrays | Columns:
-    """Return numbers, their groups, and which of them `where` selects, after checking them."""
-    groups, ladder = rules.groups, rules.ladder
-    if given.data is not None:
-        kinds = [] if groups is None else [each.kind for each in groups.declared]
-        marks = [
-            columns.Mark(name, column, kind)
-            for (name, column), kind in zip(given.marks.items(), [*kinds, "booleans"], strict=False)
-        ]
-        own = (given.values, given.epsilon, given.data, given.person)
-        return columns.read(*own, ladder=ladder, marks=marks)
-    lenient = ladder is not None or rules.missing == "exclude"
-    numbers = arrays.read(
-        given.values,
-        given.epsilon,
-        given.person,
-        given.names,
-        ladder,
-        lenient=lenient or rules.missing == "midpoint",
-    )
+def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
+    """Check the groups of numbers, and which of them are asked."""
+    groups, private = rules.groups, rules.private
+    lenient = private or rules.missing == "exclude"
     by = {name: column for name, column in given.marks.items() if name != "where"}
     group = asked_ = None
     if groups is not None:
-        group = arrays.groups_of(
-            groups, by, given.names, lenient=lenient, private=ladder is not None
-        )
+        group = arrays.groups_of(groups, by, given.names, lenient=lenient, private=private)
     if "where" in given.marks:
-        asked_ = arrays.asked_of(
-            given.marks["where"], given.names, lenient=lenient, private=ladder is not None
-        )
+        flags = given.marks["where"]
+        asked_ = arrays.asked_of(flags, given.names, lenient=lenient, private=private)
     for name, mark in (("by", group), ("where", asked_)):
         if mark is not None and mark.size != numbers.values.size:
             raise ArgumentError(
@@ -773,8 +735,6 @@ def _of_categories(
 
     NumPy counts small data, and columns whose entries must be read one by one.
     """
-    if given.data is not None:
-        return _read(given, declared.kind, ladder)
     own = (given.values, given.epsilon, given.person)
     if arrays.length(given.values, given.names.values) > SMALL:
         table = of_values(*own, declared.kind, given.names, ladder)

@@ -52,7 +52,7 @@ def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone
     found = arrays.count(held, ask, rules)
     # Levels ascend in arrays and in the tally, so indices agree.
     tally = sound(checked(found, rules, ask, _NAMES))
-    return Everyone(tally, people.level_of, own, found.moved)
+    return Everyone(tally, people.by_level[1], own, found.moved)
 
 
 def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:

@@ -31,6 +31,7 @@ __all__ = [
     "levels_of",
     "on_rungs",
     "standing",
+    "summed",
 ]
 
 
@@ -316,6 +317,15 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, epsilon)
     return levels, level_of
+
+
+def summed(index: Integers, numbers: Integers, size: int) -> Integers:
+    """Add up whole numbers that have the same index, from 0 to `size`."""
+    if size == 1:
+        return np.array([numbers.sum()], dtype=np.int64)
+    total = np.zeros(size, dtype=np.int64)
+    np.add.at(total, index, numbers)
+    return total
 
 
 def check_people(levels: Floats, people: Integers, faults: Faults, names: Names, unit: int) -> None:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from epsilons.budgets.levels import HUGE, Ladder, in_range, keys, moved
-from epsilons.door.count.asks import BAD_BUDGET, Ask, Faults, Names, check_people
+from epsilons.door.count.asks import BAD_BUDGET, Ask, Faults, Names, check_people, summed
 from epsilons.door.count.tallies import masses, require
 from epsilons.door.engines.table import engine_of
+from epsilons.door.given import arrays
 from epsilons.door.given.arrays import Arrays
 from epsilons.door.given.columns import Columns
 from epsilons.errors import MissingValueError
@@ -198,8 +199,7 @@ class Line(Lined):
         levels = self.levels
         require((levels >= 0.0).all() and (np.diff(levels) > 0.0).all(), "levels")
         require((self.counts >= 0).all(), "numbers of people")
-        there = np.zeros_like(self.counts)
-        np.add.at(there, self.level_of, self.people)
+        there = summed(self.level_of, self.people, levels.size)
         require((self.people >= 0).all() and (self.missing >= 0).all(), "buckets")
         require(np.array_equal(there + self.missing, self.counts), "buckets")
         return self
@@ -208,10 +208,7 @@ class Line(Lined):
 def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ...]:
     """Add up by bucket: the buckets, ascending, and the sums in each."""
     cells, place = np.unique(cell_of, return_inverse=True)
-    totals = np.zeros((len(sums), cells.size), dtype=np.int64)
-    for total, each in zip(totals, sums, strict=True):
-        np.add.at(total, place, each)
-    return (cells, *totals)
+    return (cells, *(summed(place, each, cells.size) for each in sums))
 
 
 def checked_line(groups: LineGroups, window: Window | None, names: Names, missing: str) -> Line:
@@ -230,13 +227,11 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     found, level_of = np.unique(groups.keys, return_inverse=True)
     levels = np.full(found.size, np.inf)
     np.minimum.at(levels, level_of, groups.budgets)
-    counts = np.zeros(found.size, dtype=np.int64)
-    np.add.at(counts, level_of, groups.people)
+    counts = summed(level_of, groups.people, found.size)
     check_people(levels, counts, groups.faults, names, _UNIT)
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-    lost = np.zeros(found.size, dtype=np.int64)
-    np.add.at(lost, level_of[gone], groups.people[gone])
-    if groups.faults.missing:
+    lost = summed(level_of[gone], groups.people[gone], found.size)
+    if lost.any():
         refuse_missing(names, missing)
     cells = groups.cells[~gone]
     return Line(
@@ -283,9 +278,8 @@ def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> 
     used = groups.budgets > 0.0
     place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
-    counts, lost = np.zeros((2, found.size), dtype=np.int64)
-    np.add.at(counts, place[used], groups.people[used])
-    np.add.at(lost, place[used & gone], groups.people[used & gone])
+    counts = summed(place[used], groups.people[used], found.size)
+    lost = summed(place[used & gone], groups.people[used & gone], found.size)
     there = used & ~gone
     cells = groups.cells[there]
     return Line(
@@ -387,31 +381,20 @@ class Folded:
 
 
 def fold(rows: Arrays) -> Folded:
-    """Return one entry per person: the midpoint of their extremes, and their smallest budget."""
-    valid = np.isfinite(rows.values)
-    missing = int((~valid).sum())
-    values = np.where(valid, rows.values, np.nan)
-    epsilon = rows.epsilon
-    if isinstance(epsilon, float):
-        budgets = np.full(values.size, epsilon)
+    """Make one entry of each person: halfway between their extremes, at their smallest budget."""
+    people = arrays.fold(rows.epsilon, rows.person, rows.values.size)
+    valid, who, size = np.isfinite(rows.values), people.who, people.rows.size
+    budgets = np.full(size, people.budgets) + 0.0
+    if who is None:
+        values = np.where(valid, rows.values, np.nan)
     else:
-        budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
-    other = moved(budgets)
-    if rows.person is None:
-        return Folded(values, in_range(budgets), Faults(missing=missing, most=1), other)
-    who = np.unique(rows.person, return_inverse=True)[1]
-    sizes = np.bincount(who)
-    low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
-    np.minimum.at(low, who[valid], values[valid])
-    np.maximum.at(high, who[valid], values[valid])
-    with np.errstate(invalid="ignore"):
-        middle = low / 2.0 + high / 2.0  # halve first: the sum may overflow
-    smallest, largest = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
-    np.minimum.at(smallest, who, budgets)
-    np.maximum.at(largest, who, budgets)
-    conflicts = int((smallest != largest).sum())
-    faults = Faults(missing=missing, conflicts=conflicts, most=int(sizes.max(initial=0)))
-    return Folded(middle, in_range(smallest), faults, other)
+        low, high = np.full(size, np.inf), np.full(size, -np.inf)
+        np.minimum.at(low, who[valid], rows.values[valid])
+        np.maximum.at(high, who[valid], rows.values[valid])
+        with np.errstate(invalid="ignore"):
+            values = low / 2.0 + high / 2.0  # halves first: a sum may overflow
+    most = int(people.rows.max(initial=0))
+    return Folded(values, in_range(budgets), people.conflicts, most, moved(budgets))
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:
@@ -548,8 +531,7 @@ class Lines:
             return None
         # + 0.0 merges -0.0 and 0.0. They are equal, so looking up both would count rows twice.
         own, place = np.unique(found[0] + 0.0, return_inverse=True)
-        people = np.zeros(own.size, dtype=np.int64)
-        np.add.at(people, place, found[1])
+        people = summed(place, found[1], own.size)
         rules = self._rows.rules
         if rules.ladder is None:
             groups = self._rows.noted(_groups(own, people))

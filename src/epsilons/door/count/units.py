@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.budgets.levels import moved
-from epsilons.door.count.asks import Counted, Faults, Rules, What, levels_of
+from epsilons.door.count.asks import Counted, Faults, Rules, What, levels_of, summed
 from epsilons.door.count.tallies import GRID, HALF, over_grid, three_cells
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
 from epsilons.errors import ArgumentError
@@ -37,6 +37,7 @@ __all__ = [
     "SHARES",
     "UnitParts",
     "caught",
+    "check_table",
     "cut",
     "joined",
     "nine_cells",
@@ -44,7 +45,6 @@ __all__ = [
     "of_categories",
     "of_groups",
     "people_of",
-    "rows_by_group",
 ]
 
 SHARES: Final = math.lcm(*range(1, 17))
@@ -110,8 +110,7 @@ def people_of(
         return level_of, np.ones_like(size), size
     found, kind = np.unique(each, return_inverse=True)
     pairs, pair_of = np.unique(level_of * found.size + kind, return_inverse=True)
-    together = np.zeros(pairs.size, dtype=np.int64)
-    np.add.at(together, pair_of, size)
+    together = summed(pair_of, size, pairs.size)
     level, kind = np.divmod(pairs, max(found.size, 1))
     return level, found[kind], together // found[kind]
 
@@ -127,24 +126,17 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
         raise TypeError("These rows are of numbers: no categories were declared.")
     levels, level_of = levels_of(parts.epsilon, parts.cell.size)
     k = len(categories.labels)
-    if levels.size * k > LARGEST_TABLE:
-        raise ArgumentError(
-            f"categories: {k:,} cells for each of {levels.size:,} budget levels are too many. "
-            "Declare fewer categories, or offer fewer budgets."
-        )
+    check_table("categories", k, levels.size)
     cell = caught(parts.cell, categories)
     level, each, own = people_of(level_of, parts.size, parts.each)
-    people = np.zeros(levels.size, dtype=np.int64)
-    np.add.at(people, level, own)
-    # size <= n·each for n people, so this is at most n·SHARES, which is checked later.
+    people = summed(level, own, levels.size)
+    # size <= n·each for n people, so that this is at most n·SHARES, which is checked later.
     share = parts.size if parts.each is None else parts.size * (SHARES // parts.each)
-    flat = np.zeros(levels.size * k, dtype=np.int64)
     inside = cell >= 0
-    if inside.all():
-        np.add.at(flat, level_of * k + cell, share)
-    else:
-        np.add.at(flat, (level_of * k + cell)[inside], share[inside])
-    cells = flat.reshape(levels.size, k)
+    place = level_of * k + cell
+    if not inside.all():
+        place, share = place[inside], share[inside]
+    cells = summed(place, share, levels.size * k).reshape(levels.size, k)
     if parts.each is not None and not rules.private:
         _spread(cells, level, own, SHARES % each)
     faults = replace(
@@ -153,6 +145,19 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
         undeclared=int((cell == UNDECLARED).sum()),
     )
     return Counted(levels, people, cells, faults, moved(parts.epsilon))
+
+
+def check_table(name: str, cells: int, levels: int) -> None:
+    """Refuse more cells, of categories or of groups, than a table has room for.
+
+    Raises:
+        ArgumentError: there are more.
+    """
+    if levels * cells > LARGEST_TABLE:
+        raise ArgumentError(
+            f"{name}: {cells:,} cells for each of {levels:,} budget levels are too many. "
+            f"Declare fewer {name}, or offer fewer budgets."
+        )
 
 
 def caught(cell: Integers, categories: Categories) -> Integers:
@@ -175,44 +180,6 @@ def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) 
         cells[place] += int(people[own] @ every) + np.cumsum(more)[:k]
 
 
-def rows_by_group(
-    epsilon: Floats | float,
-    group: Integers,
-    added: tuple[Integers, Integers, Integers],
-    where: tuple[Integers, Integers] | None,
-    rules: Rules,
-) -> UnitParts:
-    """Divide units among groups, where every row is its own person and has a whole unit.
-
-    Args:
-        epsilon: the budget of each line of the aggregate, or of all.
-        group: the index of its group, negative if it is not declared.
-        added: its number of rows; how many of these have a value and are selected by `where`; and
-            the sum of these values on the grid.
-        where: the number of rows that `where` selects, and the number where it is true or false;
-            None without `where`.
-        rules: which rows count.
-    """
-    size, own, total = added
-    asked, known = where or (size, size)
-    gaps = (asked - own) * rules.in_the_middle
-    inside = np.where(group < 0, 0, own + gaps)
-    return UnitParts(
-        epsilon=epsilon,
-        cell=group,
-        size=size,
-        each=None,
-        inside=inside,
-        points=GRID * inside,
-        above=np.where(group < 0, 0, total + HALF * gaps),
-        faults=Faults(
-            missing=int((asked - own).sum()),
-            undeclared=int(asked[group < 0].sum()),
-            unknown=int((size - known).sum()),
-        ),
-    )
-
-
 def of_groups(parts: UnitParts, rules: Rules) -> Counted:
     """Add entries up by budget level and group: cells x and 1 - x of each, and last those outside.
 
@@ -224,24 +191,17 @@ def of_groups(parts: UnitParts, rules: Rules) -> Counted:
         raise TypeError("units were not divided")
     levels, level_of = levels_of(parts.epsilon, parts.cell.size)
     groups = len(rules.groups_of)
-    if levels.size * 2 * groups > LARGEST_TABLE:
-        raise ArgumentError(
-            f"groups: {2 * groups:,} cells for each of {levels.size:,} budget levels are too many. "
-            "Declare fewer groups, or offer fewer budgets."
-        )
+    check_table("groups", 2 * groups, levels.size)
     declared = parts.cell >= 0
-    place = np.where(declared, level_of * groups + parts.cell, 0)
+    place = (level_of * groups + parts.cell)[declared]
 
     def table(numbers: Integers) -> Integers:
-        total = np.zeros(levels.size * groups, dtype=np.int64)
-        np.add.at(total, place[declared], numbers[declared])
-        return total.reshape(levels.size, groups)
+        found = summed(place, numbers[declared], levels.size * groups)
+        return found.reshape(levels.size, groups)
 
     def counted(entries: Integers) -> Integers:
-        total = np.zeros(levels.size, dtype=np.int64)
         level, _, own = people_of(level_of, entries, parts.each)
-        np.add.at(total, level, own)
-        return total
+        return summed(level, own, levels.size)
 
     divided = _Divided(
         counted(parts.size), counted(inside), table(points), table(above), table(parts.size)

@@ -20,18 +20,18 @@ __all__ = [
     "How",
     "Total",
     "added_up",
-    "belongs_to_nobody",
+    "at_hand",
     "budget_and_person",
+    "by_person",
     "double",
     "few_budgets",
     "floats",
-    "how_many",
-    "long_counts",
+    "grouped",
+    "is_nobody",
     "of_somebody",
     "plain_budget",
     "put_on_rungs",
     "rungs_put_off",
-    "wanted",
     "with_key",
     "with_ones",
     "with_quotient",
@@ -67,8 +67,8 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
         if table.ladder is not None:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
-                # With budget 0, rows that belong to no one are left out of the sum.
-                nobody = _is_nobody(table.person, table.types[table.person])
+                # Rows that belong to no one are left out of the sum.
+                nobody = is_nobody(table.person, table.types[table.person])
                 budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:
             # The minimum over a person's rows would ignore a null or a NaN. If every row is its own
@@ -83,24 +83,16 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
     return columns
 
 
-def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return whether `who` is null or NaN."""
-    return _is_nobody("who", rows.collect_schema()["who"])
-
-
-def of_somebody(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return the number of rows of a group that belong to somebody, after `with_ones`.
+def of_somebody(rows: nw.LazyFrame[Any]) -> Total:
+    """How many rows of a group belong to somebody, of rows that `with_ones` has seen.
 
     It is less than the number of all its rows if some belong to nobody.
     """
-    import narwhals as nw
-
-    own = nw.col("somebody")
-    return own.sum() if "somebody" in rows.collect_schema() else nw.col("who").count()
+    return ("somebody", "sum") if "somebody" in rows.collect_schema() else ("who", "count")
 
 
-def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """Return whether an id is null or NaN."""
+def is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
+    """Return whether a column of people is null or NaN."""
     import narwhals as nw
 
     return ~a_number(nw.col(who)) if dtype.is_float() else nw.col(who).is_null()
@@ -121,17 +113,12 @@ def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
     sql = dialect_of(rows)
-    if sql is not None:
-        return _keyed_in_text(rows, sql)
-    # PyArrow groups 0.0 and -0.0 separately.
-    rows = rows.with_columns(nw.col("e") + 0.0)
-    return rows.with_columns(_key(nw.col("e")).alias("key"))
-
-
-def _keyed_in_text(rows: nw.LazyFrame[Any], sql: Dialect) -> nw.LazyFrame[Any]:
-    """`with_key` as SQL text, unless there is a key already."""
+    if sql is None:
+        # PyArrow keeps 0.0 and -0.0 apart.
+        rows = rows.with_columns(nw.col("e") + 0.0)
+        return rows.with_columns(_key(nw.col("e")).alias("key"))
     names = list(rows.collect_schema())
-    if "key" in names:
+    if "key" in names:  # a text has made it before
         return rows
     others = [sql.name(name) for name in names if name != "e"]
     return sql.selected(rows, [*others, *_budget_and_key(sql.name("e"), sql)])
@@ -238,7 +225,7 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
 
 
 def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
-    """Add the columns that `how_many` and `of_somebody` need on some engines.
+    """Add what could not be counted of rows as they are.
 
     `one` is for more rows of one person than 32 bits hold. `somebody` is for ids that may be NaN:
     not every engine can test that within a group.
@@ -249,20 +236,14 @@ def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
     """
     import narwhals as nw
 
-    if rows.collect_schema()["who"].is_float():
-        somebody = ~belongs_to_nobody(rows)
+    dtype = rows.collect_schema()["who"]
+    if dtype.is_float():
+        somebody = ~is_nobody("who", dtype)
         rows = rows.with_columns(somebody.cast(nw.Int64).alias("somebody"))
     if not engine_of(rows).counts_short or (size is not None and size < 2**32):
         return rows
     # Polars adds up small integers in 64 bits.
     return rows.with_columns(nw.lit(1, dtype=nw.Int8).alias("one"))
-
-
-def how_many(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return the exact number of rows of a group, after `with_ones`."""
-    import narwhals as nw
-
-    return nw.col("one").sum() if "one" in rows.collect_schema() else nw.len()
 
 
 def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.LazyFrame[Any]:
@@ -274,34 +255,28 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.Laz
     """
     import narwhals as nw
 
-    def total(column: str, how: str) -> nw.Expr:
-        found: nw.Expr = how_many(parts) if how == "rows" else getattr(nw.col(column), how)()
-        return found
-
+    found = _expressed(parts, totals)
     if engine_of(parts).windows:
-        own = [total(*wanted).over("who").alias(name) for name, wanted in totals.items()]
-        return parts.with_columns(*own)
-    # Without windows, one join does the same.
-    people = parts.group_by("who").agg(
-        *[total(*wanted).alias(f"{name} of all") for name, wanted in totals.items()]
-    )
+        return parts.with_columns(*(found[name].over("who").alias(name) for name in totals))
+    # By one join, where there are no windows.
+    people = parts.group_by("who").agg(*(found[name].alias(f"{name} of all") for name in totals))
     joined = parts.join(people, on="who", how="left")
-    # A null person joins no row. Totals of such rows have no meaning: they are refused or left out.
-    found, types = [], joined.collect_schema()
+    # Nobody is joined to nobody: what such rows have has no meaning, and is refused or left out.
+    given, types = [], joined.collect_schema()
     for name, (column, how) in totals.items():
         of_all = nw.col(f"{name} of all")
         alone = nw.lit(1) if how == "rows" else nw.col(column)
         whole = nw.when(of_all.is_null()).then(alone).otherwise(of_all)
         # In pandas and Dask, integers with nulls have become floats.
         whole_number = how == "rows" or types[column].is_integer()
-        found.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
-    return joined.with_columns(*found).drop(*[f"{name} of all" for name in totals])
+        given.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
+    return joined.with_columns(*given).drop(*[f"{name} of all" for name in totals])
 
 
 # Aggregate rows by some columns: the first step of most queries.
 #
-# On engines that are slow to build a query, this step is one SQL text, and its few groups are
-# loaded into memory. The rest of the query is the same, on the same integers.
+# Where an engine takes long to read a query, this step is one text of SQL, and groups are brought
+# into memory, if they are few: what follows is the same query, of the same integers.
 
 MOST_AT_HAND: Final = 2**18
 """One more than the largest number of groups that are loaded into memory."""
@@ -318,66 +293,88 @@ SQL: Final[dict[How, str]] = {
 
 
 def added_up(
-    rows: nw.LazyFrame[Any],
-    by: Sequence[str],
-    totals: Mapping[str, Total],
-    passed: Passed | None,
-    *,
-    bounded: bool = False,
+    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
 ) -> nw.LazyFrame[Any]:
-    """Aggregate rows by some columns, for later steps that aggregate the groups again.
+    """Add rows up by some columns.
 
     Counts are 64-bit integers. A count that wraps at 2³² would change by all of 2³² for one more
     person.
 
     Args:
-        rows: rows of any engine.
-        by: the columns to group by.
-        totals: the aggregates of each group, by their new names.
-        passed: the counter of rows read, if progress is shown.
-        bounded: whether there are few groups for any data. Keys of budgets are few, except that
-            each budget above 2⁹⁰⁰ is its own key.
+        rows: of any engine.
+        by: what rows of one group have in common.
+        totals: what is wanted of each group, by its new name.
     """
+    import narwhals as nw
+
     sql = dialect_of(rows)
     if sql is not None:
         texts = [
             f"{SQL[how].format(sql.name(column))} AS {sql.name(name)}"
             for name, (column, how) in totals.items()
         ]
-        return _at_hand(sql.added_up(rows, by, texts), passed, bounded=bounded)
-    found = wanted(totals)
-    groups = rows.group_by(*by).agg(*found) if by else rows.select(*found)
-    return long_counts(
-        groups, [name for name, (_, how) in totals.items() if how in ("rows", "count")]
-    )
-
-
-def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Cast counts of rows to 64-bit integers, before counts of several groups are added up."""
-    import narwhals as nw
-
+        return sql.added_up(rows, by, texts)
+    groups = grouped(rows, by, totals)
+    counts = [name for name, (_, how) in totals.items() if how in ("rows", "count")]
     if not (counts and engine_of(groups).counts_short):
         return groups
     return groups.with_columns(*(nw.col(name).cast(nw.Int64) for name in counts))
 
 
-def wanted(totals: Mapping[str, Total]) -> list[nw.Expr]:
-    """Totals as Narwhals expressions."""
+def grouped(
+    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
+) -> nw.LazyFrame[Any]:
+    """Add rows up by some columns, in Narwhals: integers are as wide as each engine makes them."""
+    found = [total.alias(name) for name, total in _expressed(rows, totals).items()]
+    return rows.group_by(*by).agg(*found) if by else rows.select(*found)
+
+
+def by_person(
+    rows: nw.LazyFrame[Any], totals: Mapping[str, Total], keys: Sequence[str] = ()
+) -> nw.LazyFrame[Any]:
+    """Add up the rows of each person: `size`, the smallest budget `e`, and the largest, `e_max`.
+
+    Args:
+        rows: with `who`, and with `e`, if there is a column of budgets.
+        totals: what else is wanted, by its new name.
+        keys: what rows of one group have in common besides their person.
+    """
+    own: dict[str, Total] = {"size": ("", "rows"), **totals}
+    if "e" in rows.collect_schema():
+        own |= {"e": ("e", "min"), "e_max": ("e", "max")}
+    return grouped(rows, ["who", *keys], own)
+
+
+def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> dict[str, nw.Expr]:
+    """Write totals in Narwhals. Rows that `with_ones` has seen are counted exactly."""
     import narwhals as nw
 
-    made = []
-    for name, (column, how) in totals.items():
-        total = nw.len() if how == "rows" else getattr(nw.col(column), how)()
-        made.append(total.alias(name))
-    return made
+    ones = "one" in rows.collect_schema()
+
+    def total(column: str, how: How) -> nw.Expr:
+        if how == "rows":
+            return nw.col("one").sum() if ones else nw.len()
+        found: nw.Expr = getattr(nw.col(column), how)()
+        return found
+
+    return {name: total(*each) for name, each in totals.items()}
 
 
-def _at_hand(
+def at_hand(
     groups: nw.LazyFrame[Any], passed: Passed | None, *, bounded: bool
 ) -> nw.LazyFrame[Any]:
-    """Load groups into memory, if they are few."""
+    """Bring groups into memory, if they are few, and reading the rest of a query takes long.
+
+    Args:
+        groups: what `added_up` returns.
+        passed: what counts the rows that are read, where somebody looks on.
+        bounded: whether they are few for any data: keys of budgets are, but for budgets above
+            2⁹⁰⁰, each of which is its own.
+    """
     import narwhals as nw
 
+    if dialect_of(groups) is None:
+        return groups
     if any(dtype in (nw.Int128, nw.UInt128) for dtype in groups.collect_schema().values()):
         return groups  # groups are transferred by Arrow, which has no such integers
     # In Spark, `head` needs a stage of its own.

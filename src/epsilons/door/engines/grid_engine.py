@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 __all__ = [
     "SQUARES",
     "Square",
-    "both_on_grid",
     "in_sql",
     "is_moderate",
     "lacking",
     "on_grid",
     "over_grid",
     "steps_by_sizes",
-    "steps_of",
     "valid_rows",
     "with_parts",
     "with_squares",
@@ -57,52 +55,52 @@ def on_grid(
     table: Columns,
     column: str,
     bounds: tuple[float, float],
+    name: str = "x",
     rule: Rule | None = None,
     asked: nw.Expr | None = None,
+    *,
+    paired: bool = False,
 ) -> list[nw.Expr]:
-    """Return the number of every row on the grid, `x`.
+    """Return the number of every row on the grid.
 
-    Where a value is missing `x` is null, or it is 0, and `valid`, which is 1 elsewhere, is 0.
+    Where a value is missing the number is null, or it is 0, and `name is valid`, which is 1
+    elsewhere, is 0. Of two numbers of a person who has one row, it is in the middle.
 
     Args:
         table: a frame with checked columns.
         column: of numbers.
         bounds: the lower and the upper end of the grid.
+        name: of the new column.
         rule: what is put on the grid in place of a value's share of the range.
         asked: whether a value counts, false or null where it is taken for missing.
+        paired: whether it is one of two numbers.
     """
     import narwhals as nw
 
     value = floats(table, column)
     engine = engine_of(table.frame)
-    if table.person is None and engine.slow_clip and rule is None and is_moderate(bounds):
+    in_middle = paired and table.person is None
+    if not in_middle and engine.slow_clip and rule is None and is_moderate(bounds):
         near = within_reach(value)
         near = near if asked is None else nw.when(asked).then(near)
-        return [steps_by_sizes(near, bounds).cast(nw.Int64).alias("x")]
-    steps = steps_of(table, value, bounds, rule)
-    if table.person is None and engine.nullable:
-        if engine.truncates:
-            steps = _cut(table, value, bounds, rule)
+        return [steps_by_sizes(near, bounds).cast(nw.Int64).alias(name)]
+    # Clipped before: the floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID, so
+    # that no theory of rounding is needed for privacy. Spark's floor cannot take more.
+    cut = _cut(table, value, bounds, rule)
+    if not in_middle and engine.nullable:
+        steps = cut if engine.truncates else cut.floor()
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
         there = there if asked is None else there & asked
         # Cast last: an engine that has the same numbers in two conditions may cast them outside of
         # both, and NaN is no integer.
-        return [nw.when(there).then(steps).cast(nw.Int64).alias("x")]
+        return [nw.when(there).then(steps).cast(nw.Int64).alias(name)]
     # Nulls are filled in conditions: an engine need not take null for false.
     valid = finite(value) if asked is None else finite(value) & asked.fill_null(False)
+    nothing = float(HALF if in_middle else 0)
     return [
-        nw.when(valid).then(steps).otherwise(0.0).cast(nw.Int64).alias("x"),
-        valid.cast(nw.Int64).alias("valid"),
+        nw.when(valid).then(cut.floor()).otherwise(nothing).cast(nw.Int64).alias(name),
+        valid.cast(nw.Int64).alias(f"{name} is valid"),
     ]
-
-
-def steps_of(
-    table: Columns, value: nw.Expr, bounds: tuple[float, float], rule: Rule | None = None
-) -> nw.Expr:
-    """Return a column of numbers on the grid, in floats: of what is missing it is anything."""
-    # Clipped before: the floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID, so
-    # that no theory of rounding is needed for privacy. Spark's floor cannot take more.
-    return _cut(table, value, bounds, rule).floor()
 
 
 def _cut(
@@ -124,23 +122,6 @@ def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
     if not engine_of(table.frame).sql:
         return number.clip(0.0, most)
     return nw.max_horizontal(nw.min_horizontal(number, nw.lit(most)), nw.lit(0.0))
-
-
-def both_on_grid(
-    table: Columns, column: str, bounds: tuple[float, float], name: str
-) -> list[nw.Expr]:
-    """Return one of two numbers of every row on the grid, and where it `is valid`.
-
-    Where it is missing it is 0; where a row is a person, it is in the middle.
-    """
-    import narwhals as nw
-
-    value = floats(table, column)
-    # Nulls are filled in conditions: an engine need not take null for false.
-    valid = finite(value)
-    nothing = float(HALF if table.person is None else 0)
-    steps = nw.when(valid).then(steps_of(table, value, bounds)).otherwise(nothing)
-    return [steps.cast(nw.Int64).alias(name), valid.cast(nw.Int64).alias(f"{name} is valid")]
 
 
 def lacking(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
@@ -227,8 +208,9 @@ def _over(number: nw.Expr, power: int) -> nw.Expr:
     return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
-def valid_rows(rows: nw.LazyFrame[Any], name: str = "x", valid: str = "valid") -> Total:
+def valid_rows(rows: nw.LazyFrame[Any], name: str) -> Total:
     """How many rows have a value, as `on_grid` says it of a number."""
+    valid = f"{name} is valid"
     return (valid, "sum") if valid in rows.collect_schema() else (name, "count")
 
 

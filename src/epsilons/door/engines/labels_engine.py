@@ -14,6 +14,7 @@ import numpy as np
 from epsilons.door.engines.entries import Spelling, spelt
 from epsilons.door.engines.expressions import budget_and_person, floats
 from epsilons.door.engines.floats import a_number
+from epsilons.door.engines.running import as_integers
 from epsilons.door.engines.table import EngineKind, engine_of
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
 from epsilons.door.given.columns import Columns
@@ -30,13 +31,10 @@ __all__ = [
     "BRANCHES",
     "Labels",
     "added",
-    "as_floats",
-    "as_integers",
     "cells_in",
     "index_among",
     "labels_of",
     "marked",
-    "outside",
     "placed",
     "sent_along",
     "sorted_out",
@@ -297,7 +295,7 @@ def sorted_out(
     import narwhals as nw
 
     if categories.kind == "bins":
-        return parts
+        return _bins_sorted_out(parts, categories, name, out)
     dtype = parts.collect_schema()[name]
     value = nw.col(name)
     null = value.is_null()
@@ -317,9 +315,9 @@ def sorted_out(
     if listed:
         inside = inside & value.is_in(labels)
     inside = inside.fill_null(False)
-    is_out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
-    # A label stands in for values in no category: a null would turn integers into floats in pandas,
-    # and engines differ in how they join null.
+    is_out = (~inside).cast(nw.Int8) + null.cast(nw.Int8)
+    # A label stands in for what is out: a null would make floats of integers in pandas, and is not
+    # joined alike by all engines.
     parts = parts.with_columns(
         nw.when(inside).then(value).otherwise(nw.lit(labels[0])).alias(name), is_out.alias(out)
     )
@@ -334,14 +332,12 @@ def sorted_out(
     ).drop(place)
 
 
-def outside(
-    parts: nw.LazyFrame[Any], categories: Categories, name: str = "v", out: str = "out"
+def _bins_sorted_out(
+    parts: nw.LazyFrame[Any], categories: Categories, name: str, out: str
 ) -> nw.LazyFrame[Any]:
-    """Add `out` for bins, as `sorted_out` does for all other kinds."""
+    """Add what is `out` of bins."""
     import narwhals as nw
 
-    if categories.kind != "bins":
-        return parts
     index = nw.col(name).cast(nw.Int64)
     without = np.flatnonzero(categories.cells == UNDECLARED).tolist()
     missing, undeclared = index < 0, index.is_in(without) if without else index < -1
@@ -349,7 +345,7 @@ def outside(
     if len(without) > MOST_LISTED:
         parts = with_places(parts.with_columns(index.alias(name)), name, without, place)
         undeclared = nw.col(place) >= 0
-    is_out = undeclared.cast(nw.Int64) + 2 * missing.cast(nw.Int64)
+    is_out = undeclared.cast(nw.Int8) + 2 * missing.cast(nw.Int8)
     parts = parts.with_columns(is_out.alias(out))
     return parts.drop(place) if len(without) > MOST_LISTED else parts
 
@@ -361,7 +357,6 @@ def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
     value = values(table, table.values, categories, "v")
     rows = placed(table.frame.select(*value, *budget_and_person(table)), "v", categories)
     rows = sorted_out(rows, labels_of(categories, table.spelling), categories)
-    rows = outside(rows, categories)
     missing, undeclared = nw.col("out") == 2, nw.col("out") == 1
     own = [name for name in ("e", "who") if name in rows.collect_schema()]
     return rows.select(
@@ -406,15 +401,3 @@ def _places(found: pl.Series, labels: pl.Series) -> Integers:
     table = pl.DataFrame({"v": labels, "cell": range(len(labels))})
     met = found.alias("v").to_frame().join(table, on="v", how="left", maintain_order="left")
     return met["cell"].cast(pl.Int64).fill_null(UNDECLARED).to_numpy()
-
-
-def as_floats(series: nw.Series[Any]) -> Floats:
-    """Return numbers in NumPy, NaN for null."""
-    if series.null_count() == 0:
-        return np.asarray(series.to_numpy(), dtype=np.float64)
-    return np.array(series.to_list(), dtype=np.float64)
-
-
-def as_integers(series: nw.Series[Any]) -> Integers:
-    """Return integers in NumPy."""
-    return np.asarray(series.to_numpy(), dtype=np.int64)

@@ -23,14 +23,16 @@ from epsilons.door.count.line import (
 from epsilons.door.engines.expressions import (
     Total,
     added_up,
-    belongs_to_nobody,
     budget_and_person,
+    by_person,
     few_budgets,
     floats,
+    of_somebody,
+    with_ones,
 )
 from epsilons.door.engines.floats import finite, rounded, stirred
 from epsilons.door.engines.labels_engine import sent_along
-from epsilons.door.engines.running import collected, guarded
+from epsilons.door.engines.running import as_floats, as_integers, collected, guarded
 from epsilons.door.engines.table import engine_of
 from epsilons.door.given.columns import Columns
 from epsilons.types import Floats, Integers
@@ -45,6 +47,8 @@ RUNS: Final = 4
 
 MOST: Final = 4096
 """The most budgets that are looked up for each row."""
+
+_PEOPLE: Final[dict[str, Total]] = {"people": ("", "rows")}
 
 
 def count(table: Columns, window: Window | None) -> LineGroups:
@@ -64,8 +68,8 @@ def count(table: Columns, window: Window | None) -> LineGroups:
         lambda: collected(_query(table, window, grouped=grouped, folded=folded), table.passed),
         *table.failure,
     )
-    size = len(result)
-    given = _floats(result, "e") if grouped else np.full(size, table.epsilon)
+    size, people = len(result), as_integers(result["people"])
+    given = as_floats(result["e"]) if grouped else np.full(size, table.epsilon)
     budgets = in_range(given)
     usable = budgets >= 0.0
     cells = _floats(result, "cell") if window is None else _whole(result, "cell")
@@ -74,15 +78,14 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     faults = Faults(missing=int(gone.sum()), most=1)
     if folded and size:
         faults = Faults(
-            missing=int(_whole(result, "missing").sum()),
-            conflicts=int(_whole(result, "conflicts").sum()),
-            nobody=int(_whole(result, "nobody").sum()),
-            most=int(_whole(result, "most").max()),
+            conflicts=int(as_integers(result["conflicts"]).sum()) if grouped else 0,
+            nobody=int((people - as_integers(result["somebody"])).sum()),
+            most=int(as_integers(result["most"]).max()),
         )
     return LineGroups(
         keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
         budgets=np.where(usable, budgets, BAD_BUDGET),
-        cells=cells,
+        cells=as_floats(result["cell"]) if window is None else as_integers(result["cell"]),
         people=people,
         faults=faults,
         moved=moved(given),
@@ -110,13 +113,12 @@ def budgets(table: Columns) -> tuple[Floats, Integers] | None:
         if not few_budgets(plain):
             return None
         rows = plain.frame.select(*budget_and_person(plain))
-        people: dict[str, Total] = {"people": ("", "rows")}
-        return collected(added_up(rows, ["e"], people, table.passed), table.passed)
+        return collected(added_up(rows, ["e"], _PEOPLE), table.passed)
 
     result = guarded(run, *table.failure)
     if result is None or len(result) > MOST:
         return None
-    return _floats(result, "e"), _whole(result, "people")
+    return as_floats(result["e"]), as_integers(result["people"])
 
 
 def weigh(
@@ -148,13 +150,13 @@ def weigh(
         rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
         rows = _with_weights(rows, own, columns)
         totals: dict[str, Total] = {name: (name, "sum") for name in columns}
-        return collected(added_up(rows, ["cell"], totals, table.passed), table.passed)
+        return collected(added_up(rows, ["cell"], totals), table.passed)
 
     result = guarded(run, *table.failure)
-    sums = [_whole(result, name) for name in columns]
+    sums = [as_integers(result[name]) for name in columns]
     if window is not None:
-        return _whole(result, "cell"), sums
-    cells = _floats(result, "cell")
+        return as_integers(result["cell"]), sums
+    cells = as_floats(result["cell"])
     return np.where(np.isnan(cells), NO_KEY, cells), sums
 
 
@@ -194,54 +196,27 @@ def _query(
 
     value = floats(table, table.values)
     valid = finite(value)
+    by, totals = ["cell"], _PEOPLE
     if folded:
         rows = table.frame.select(nw.when(valid).then(value).alias("v"), *budget_and_person(table))
-        rows = _fold(rows, budgets=grouped)
+        rows = by_person(rows, {"low": ("v", "min"), "high": ("v", "max")})
+        # Halfway between the extremes of a person: in halves, because a sum may overflow.
+        own = [(nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v")]
+        if grouped:
+            own.append((nw.col("e") != nw.col("e_max")).cast(nw.Int64).alias("conflict"))
+            totals = totals | {"conflicts": ("conflict", "sum")}
+        rows = with_ones(rows, table.size).with_columns(*own)
+        totals = totals | {"somebody": of_somebody(rows), "most": ("size", "max")}
         value = nw.col("v")
-        valid = finite(value)
-        rows = rows.with_columns(_cell(value, valid, window).alias("cell"))
+        rows = rows.with_columns(_cell(value, finite(value), window).alias("cell"))
     else:
         cell = _cell(value, valid, window).alias("cell")
         rows = table.frame.select(cell, *budget_and_person(table))
-    totals = [nw.len().alias("people")]
-    by = ["cell"]
     if grouped:
         rows = rows.with_columns(nw.col("e") + 0.0)
         rows = rows.with_columns(_coarse(nw.col("e")).alias("key"))
-        by.append("key")
-        totals.append(nw.col("e").min().alias("e"))
-    if folded:
-        totals += [
-            nw.col("missing").sum(),
-            nw.col("conflict").sum().alias("conflicts"),
-            nw.col("nobody").sum().alias("nobody"),
-            nw.col("rows").max().alias("most"),
-        ]
-    return rows.group_by(*by).agg(*totals)
-
-
-def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
-    """Make one row of each person: halfway between their extremes, at their smallest budget."""
-    import narwhals as nw
-
-    of_person = [
-        nw.len().alias("rows"),
-        nw.col("v").count().alias("valid"),
-        nw.col("v").min().alias("low"),
-        nw.col("v").max().alias("high"),
-    ]
-    if budgets:
-        of_person += [nw.col("e").min().alias("e"), nw.col("e").max().alias("e_max")]
-    people = rows.group_by("who").agg(*of_person)
-    conflict = nw.col("e") != nw.col("e_max") if budgets else nw.col("rows") < 0
-    return people.select(
-        *([nw.col("e")] if budgets else []),
-        (nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v"),
-        nw.col("rows").cast(nw.Int64),
-        (nw.col("rows").cast(nw.Int64) - nw.col("valid").cast(nw.Int64)).alias("missing"),
-        conflict.cast(nw.Int64).alias("conflict"),
-        belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
-    )
+        by, totals = ["cell", "key"], totals | {"e": ("e", "min")}
+    return added_up(rows, by, totals)
 
 
 def _cell(value: nw.Expr, valid: nw.Expr, window: Window | None) -> nw.Expr:
@@ -268,16 +243,3 @@ def _coarse(budget: nw.Expr) -> nw.Expr:
     fine = rounded(budget)
     product = fine * LEVEL_SPLITTER
     return nw.when(budget <= HUGE).then(stirred(product - (product - fine))).otherwise(budget)
-
-
-def _floats(result: nw.DataFrame[Any], name: str) -> Floats:
-    """A column of numbers in NumPy, NaN for null."""
-    series = result[name]
-    if series.null_count() == 0:
-        return np.asarray(series.to_numpy(), dtype=np.float64)
-    return np.array(series.to_list(), dtype=np.float64)
-
-
-def _whole(result: nw.DataFrame[Any], name: str) -> Integers:
-    """A column of integers in NumPy."""
-    return np.asarray(result[name].to_numpy(), dtype=np.int64)

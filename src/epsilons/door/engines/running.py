@@ -10,9 +10,12 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar, cast
 
+import numpy as np
+
 from epsilons import parameters
 from epsilons.door.engines.table import engine_of
 from epsilons.errors import EpsilonsError, MissingExtraError
+from epsilons.types import Floats, Integers
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = [
     "UNUSABLE",
     "Passed",
+    "as_floats",
+    "as_integers",
     "collected",
     "glanced",
     "guarded",
@@ -345,7 +350,21 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
     return found[0]
 
 
-# An engine's error message may show a value, so it is caught here and never passed on.
+def as_floats(series: nw.Series[Any]) -> Floats:
+    """Return numbers in NumPy, NaN for null."""
+    if series.null_count() == 0:
+        return np.asarray(series.to_numpy(), dtype=np.float64)
+    return np.array(series.to_list(), dtype=np.float64)
+
+
+def as_integers(series: nw.Series[Any]) -> Integers:
+    """Return integers in NumPy."""
+    return np.asarray(series.to_numpy(), dtype=np.int64)
+
+
+# What an engine says when it fails may show a value: here it is caught and never passed on.
+#
+# And what is said of a column that is not there.
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import numbers
 from collections.abc import Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +31,7 @@ from epsilons.door.count.asks import (
     Rules,
     levels_of,
     said,
+    summed,
 )
 from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
@@ -544,9 +546,10 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
         return _categories(held, rules)
     if ask.what == "cells":
         raise TypeError("These rows are of numbers: no categories were declared.")
+    people = fold(held.epsilon, held.person, held.values.size)
     if rules.some and ask.what == "numbers":
-        return _by_group(held, ask, rules)
-    return _counted_numbers(held, ask, rules)
+        return of_groups(_divided(held, people, ask, rules), rules)
+    return _counted_numbers(held, people, ask, rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -557,17 +560,18 @@ class ArrayPeople:
         who: the person of each row, as an index; None if every row is its own person.
         rows: the number of rows of each person.
         budgets: the smallest budget of each person, or that of all.
-        conflicts: the number of people with two budgets.
-        levels: the smallest budget of each level.
-        level_of: the level of each person.
+        conflicts: how many people have two budgets.
     """
 
     who: Integers | None
     rows: Integers
     budgets: Floats | float
     conflicts: int
-    levels: Floats
-    level_of: Integers
+
+    @cached_property
+    def by_level(self) -> tuple[Floats, Integers]:
+        """The smallest budget of each level, and the level of each person."""
+        return levels_of(self.budgets, self.rows.size)
 
     def on_grid(
         self, values: Floats, bounds: Bounds, rule: Rule | None = None
@@ -582,17 +586,17 @@ class ArrayPeople:
             return grid, (~valid).astype(np.int64)
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
         r = np.maximum(some, 1)
-        total = _sum(self.who, grid, self.rows.size)
+        total = summed(self.who, grid, self.rows.size)
         return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
-        """Integers of people, added up by level."""
-        return _sum(self.level_of, numbers, self.levels.size)
+        """Whole numbers of people, added up by level."""
+        levels, level_of = self.by_level
+        return summed(level_of, numbers, levels.size)
 
-    def faults(self, missing: int) -> Faults:
-        """The numbers of faults, which may cause a refusal, given the number of missing values."""
-        most = int(self.rows.max(initial=0))
-        return Faults(missing=missing, conflicts=self.conflicts, most=most)
+    def faults(self, **more: int) -> Faults:
+        """What may have to be refused of these people, and more."""
+        return Faults(conflicts=self.conflicts, most=int(self.rows.max(initial=0)), **more)
 
 
 def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: int) -> ArrayPeople:
@@ -609,15 +613,13 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
             np.minimum.at(smallest, who, epsilon)
             np.maximum.at(largest, who, epsilon)
             epsilon, conflicts = smallest, int((smallest != largest).sum())
-    return ArrayPeople(who, rows, epsilon, conflicts, *levels_of(epsilon, rows.size))
+    return ArrayPeople(who, rows, epsilon, conflicts)
 
 
-def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
-    """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
-    people = fold(arrays.epsilon, arrays.person, arrays.values.size)
+def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
+    """Divide the units of people who are all in one group."""
     g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
-    exclude = rules.missing == "exclude"
-    absent = gaps == people.rows if exclude else None
+    absent = gaps == people.rows if rules.missing == "exclude" else None
     parts = {"x": g}
     if ask.what == "squares":
         parts["v"] = squares(g)
@@ -633,10 +635,11 @@ def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
     if absent is not None:
         parts["absent"] = absent.astype(np.int64)
     found = {name: people.added(part) for name, part in parts.items()}
-    counts = np.bincount(people.level_of, minlength=people.levels.size)
+    levels, level_of = people.by_level
+    counts = np.bincount(level_of, minlength=levels.size)
     cells = number_cells(ask.what, counts, found, rules)
-    faults = people.faults(int(gaps.sum()))
-    return Counted(people.levels, counts, cells, faults, moved(people.budgets))
+    faults = people.faults(missing=int(gaps.sum()))
+    return Counted(levels, counts, cells, faults, moved(people.budgets))
 
 
 def _categories(held: CellArrays, rules: Rules) -> Counted:
@@ -647,60 +650,51 @@ def _categories(held: CellArrays, rules: Rules) -> Counted:
         each = people.rows[people.who]
         epsilon = epsilon if isinstance(epsilon, float) else epsilon[people.who]
     size = np.ones(held.cell.size, dtype=np.int64)
-    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults(0)), rules)
+    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults()), rules)
 
 
-def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
-    """Divide everyone's unit among groups: see `units`."""
+def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> UnitParts:
+    """Divide everyone's unit among groups; if there are none, all of it is in one."""
     grid, there = to_grid(arrays.values, ask.ends, ask.rule)
-    rows = grid.size
-    group = np.zeros(rows, dtype=np.int64) if arrays.group is None else arrays.group
-    flag = np.ones(rows, dtype=np.int64) if arrays.asked is None else arrays.asked
-    asked = flag == 1
-    people = fold(arrays.epsilon, arrays.person, rows)
-    who, everyone = np.arange(rows) if people.who is None else people.who, people.rows.size
-    # One entry for each person and group in which they have rows, including undeclared groups.
-    k = len(rules.groups_of)
-    found, entry = np.unique(who * (k + 2) + (group + 2), return_inverse=True)
-    owner, place = found // (k + 2), found % (k + 2) - 2
+    group = np.zeros(grid.size, dtype=np.int64) if arrays.group is None else arrays.group
+    flag = np.ones(grid.size, dtype=np.int64) if arrays.asked is None else arrays.asked
+    asked, declared = flag == 1, group >= 0
+    faults = people.faults(
+        missing=int((asked & ~there).sum()),
+        undeclared=int((asked & ~declared).sum()),
+        unknown=int((flag < 0).sum()),
+    )
+    valued = asked & declared & there
+    gaps = asked & declared & ~there & rules.in_the_middle
+    if people.who is None:  # everyone gives a whole unit to one group
+        one, inside = people.rows, (valued | gaps).astype(np.int64)
+        above = np.where(valued, grid, HALF * gaps)
+        return UnitParts(people.budgets, group, one, None, faults, inside, GRID * inside, above)
+    # An entry for each group that a person has rows in, the undeclared ones among them.
+    entry, owner, place = people.who, np.arange(people.rows.size), np.zeros_like(people.rows)
+    if arrays.group is not None:
+        k = len(rules.groups_of)
+        found, entry = np.unique(people.who * (k + 2) + (group + 2), return_inverse=True)
+        owner, place = found // (k + 2), found % (k + 2) - 2
 
     def entries(numbers: Integers | Booleans) -> Integers:
-        return _sum(entry, numbers.astype(np.int64), found.size)
+        return summed(entry, numbers.astype(np.int64), owner.size)
 
     def of_owner(numbers: Integers) -> Integers:
-        return _sum(owner, numbers, everyone)
+        return summed(owner, numbers, people.rows.size)
 
-    valued = asked & there & (group >= 0)
     own, total = entries(valued), entries(np.where(valued, grid, 0))
     if rules.in_the_middle:
-        # A person without any value gets the midpoint in each of their groups.
-        gaps = entries(asked & (group >= 0) & ~there)
-        without = (of_owner(own) == 0)[owner]
-        own, total = np.where(without, gaps, own), np.where(without, HALF * gaps, total)
+        # Someone who has no value at all stands in the middle of each of their groups.
+        lacked, without = entries(gaps), (of_owner(own) == 0)[owner]
+        own, total = np.where(without, lacked, own), np.where(without, HALF * lacked, total)
     r = np.where(people.rows < MOST_ROWS, of_owner(own), 0)[owner]
-    inside = r > 0
+    inside = (r > 0).astype(np.int64)
     r = np.maximum(r, 1)
-    points = np.where(inside, GRID * own // r, 0)
-    above = np.where(inside, np.minimum(points, (2 * total + r) // (2 * r)), 0)
-    one = np.ones(found.size, dtype=np.int64)
-    faults = Faults(
-        missing=int((asked & ~there).sum()),
-        undeclared=int((asked & (group < 0)).sum()),
-        unknown=int((flag < 0).sum()),
-        several=int((of_owner((place >= 0).astype(np.int64)) > 1).sum()),
-        conflicts=people.conflicts,
-        most=int(people.rows.max(initial=0)),
-    )
+    points = inside * (GRID * own // r)
+    above = inside * np.minimum(points, (2 * total + r) // (2 * r))
+    one = np.ones_like(owner)
+    several = int((of_owner((place >= 0).astype(np.int64)) > 1).sum())
     epsilon = people.budgets if isinstance(people.budgets, float) else people.budgets[owner]
-    each = of_owner(one)[owner]
-    parts = UnitParts(epsilon, place, one, each, faults, inside.astype(np.int64), points, above)
-    return of_groups(parts, rules)
-
-
-def _sum(index: Integers, numbers: Integers, size: int) -> Integers:
-    """Add up `numbers` by index in integers, which is exact."""
-    if size == 1:
-        return np.array([numbers.sum()], dtype=np.int64)
-    total = np.zeros(size, dtype=np.int64)
-    np.add.at(total, index, numbers)
-    return total
+    faults, each = replace(faults, several=several), of_owner(one)[owner]
+    return UnitParts(epsilon, place, one, each, faults, inside, points, above)

@@ -113,10 +113,9 @@ class Columns:
         column = self.shown.get(parameter, self.named[parameter])
         return f"{said(parameter, self.named)}={column!r}"
 
-    @property
-    def beside(self) -> str | None:
-        """The second column of numbers, if there is one."""
-        return self.named.get("y")
+    def must(self, parameter: str) -> str:
+        """How a message begins that says of what type a column must be."""
+        return f"{self.showing(parameter)} must be a column of"
 
     def pieces(self, rows: int) -> list[Columns]:
         """The table in parts of `rows` rows each, if Polars holds it; otherwise in one part."""
@@ -355,11 +354,10 @@ def _typed(
     for parameter, column in table.named.items():
         dtype = schema[column]
         number = dtype.is_numeric()
-        must = f"{table.showing(parameter)} must be a column of"
         readable = private and _is_of_cells(table, dtype)
         if parameter == "epsilon" and not number:
             if not readable:
-                raise wrong_type("numbers", must, dtype)
+                raise wrong_type("numbers", table.must(parameter), dtype)
             odd[parameter] = "bins"
         fits = {
             "numbers": number or dtype == nw.Boolean,
@@ -372,6 +370,7 @@ def _typed(
             if readable:
                 odd[parameter] = needed[parameter]
                 continue
+            must = table.must(parameter)
             raise wrong_type(needed[parameter], must, dtype, OF.get(parameter, "groups"))
     types = {column: schema[column] for column in table.named.values()}
     return replace(table, types=types), odd
@@ -439,9 +438,8 @@ def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
         else:
             text = True
     if not text:
-        must = f"{table.showing(parameter)} must be a column of"
         what = f"{dtype}, but not of text"
-        raise wrong_type("text", must, what, OF.get(parameter, "groups"))
+        raise wrong_type("text", table.must(parameter), what, OF.get(parameter, "groups"))
 
 
 def _into_polars(table: Columns) -> nw.LazyFrame[Any]:

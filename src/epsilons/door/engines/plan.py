@@ -1,0 +1,223 @@
+"""What questions ask of a table, as the columns of one query, each of them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from epsilons.door.count.asks import Ask, Bounds, Rules
+from epsilons.door.engines.expressions import budget_and_person, double, plain_budget
+from epsilons.door.engines.grid_engine import in_sql, is_moderate, on_grid
+from epsilons.door.engines.labels_engine import labels_of, placed, sorted_out, values
+from epsilons.door.engines.table import dialect_of
+from epsilons.door.given.categories import Categories
+from epsilons.door.given.columns import Columns, Mark
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["Plan", "Wanted", "wanted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """One question of a table.
+
+    Attributes:
+        ask: what is counted.
+        rules: how.
+        values: the column of values.
+        labels: the columns of labels, and what was declared of them.
+        beside: the second column of numbers, or None.
+        where: the column that says which rows are asked, or None.
+    """
+
+    ask: Ask
+    rules: Rules
+    values: Mark
+    labels: tuple[tuple[Mark, Categories], ...]
+    beside: Mark | None
+    where: Mark | None
+
+    @property
+    def both(self) -> tuple[tuple[Mark, Bounds], tuple[Mark, Bounds]]:
+        """The two columns of a pair, with their ranges.
+
+        Raises:
+            TypeError: these rows are of one column of numbers.
+        """
+        if self.beside is None or self.ask.beside is None:
+            raise TypeError("these rows are of one column of numbers")
+        return (self.values, self.ask.ends), (self.beside, self.ask.beside)
+
+
+def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
+    """What is asked of a table that was opened for it alone."""
+    kind = "numbers" if rules.categories is None else rules.categories.kind
+    own = Mark("values", table.values, kind, table.spelling)
+    marks = {mark.parameter: mark for mark in table.marks}
+    labels: tuple[tuple[Mark, Categories], ...] = ()
+    if rules.categories is not None:
+        labels = ((own, rules.categories),)
+    elif rules.groups is not None:
+        pairs = zip(rules.groups.columns, rules.groups.declared, strict=True)
+        labels = tuple((marks[name], declared) for name, declared in pairs)
+    return Wanted(ask, rules, own, labels, marks.get("y"), marks.get("where"))
+
+
+@dataclass(eq=False)
+class Plan:
+    """The columns of one query, each once.
+
+    Attributes:
+        table: with all columns.
+        keys: the values that rows are grouped by: name, column, and what was declared first.
+        labels: what labels were declared of a key: its name, that of its values, and these.
+        numbers: the numbers that are added up.
+        pairs: the pairs of numbers whose parts are.
+        flags: the columns that say which rows are asked.
+        squared: the numbers whose squares are added up as well.
+        every: the questions.
+        columns: the names of all numbers, of which a pair has two.
+        by: the names of all keys.
+        places: the names of all labels, each before that of what says whether it is out.
+        firsts: the first number of each column of values, and of who is asked.
+        apart: whether people are counted by group.
+    """
+
+    table: Columns
+    keys: dict[Any, tuple[str, Mark, Categories]] = field(default_factory=dict)
+    labels: dict[Any, tuple[str, str, Mark, Categories]] = field(default_factory=dict)
+    numbers: dict[Any, tuple[str, Wanted]] = field(default_factory=dict)
+    pairs: dict[Any, tuple[str, Wanted]] = field(default_factory=dict)
+    flags: dict[str, str] = field(default_factory=dict)
+    squared: set[str] = field(default_factory=set)
+    every: list[Wanted] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    by: list[str] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
+    firsts: dict[Any, str] = field(default_factory=dict)
+    apart: bool = False
+
+    @property
+    def budgets(self) -> bool:
+        """Whether there is a column of budgets."""
+        return isinstance(self.table.epsilon, str)
+
+    @property
+    def folded(self) -> bool:
+        """Whether people have many rows."""
+        return self.table.person is not None
+
+    def add(self, each: Wanted) -> None:
+        """Make room for a question."""
+        self.every.append(each)
+        self.apart = self.apart or (each.ask.apart and bool(each.labels))
+        for mark, declared in each.labels:
+            self.label(mark, declared)
+        if each.where is not None:
+            self.flag(each.where)
+        if each.ask.what == "pairs":
+            self.pair(each)
+        elif each.ask.what != "cells":
+            name = self.number(each)
+            if each.ask.what == "squares":
+                self.squared.add(name)
+
+    def label(self, mark: Mark, declared: Categories) -> str:
+        """The name of a column of labels, which is made if it is new."""
+        raw = (mark.column, declared.kind, declared.breaks.tobytes())
+        own = (*raw, declared.declared, declared.cells.tobytes())
+        if own not in self.labels:
+            name = f"k{len(self.labels)}"
+            if raw not in self.keys:
+                self.keys[raw] = (name, mark, declared)
+                self.by.append(name)
+            self.labels[own] = (name, self.keys[raw][0], mark, declared)
+            self.places += [name, f"{name} out"]
+        return self.labels[own][0]
+
+    def number(self, each: Wanted) -> str:
+        """The name of a column of numbers, which is made if it is new."""
+        own = (each.values.column, each.ask.bounds, each.ask.rule, each.where)
+        if own not in self.numbers:
+            self.columns.append(f"x{len(self.numbers)}")
+            self.numbers[own] = (self.columns[-1], each)
+            self.firsts.setdefault((each.values, each.where), self.columns[-1])
+        return self.numbers[own][0]
+
+    def first(self, each: Wanted) -> str:
+        """The first number of the same rows: how many have a value is asked once of them."""
+        return self.firsts[each.values, each.where]
+
+    def pair(self, each: Wanted) -> str:
+        """The name of two columns of numbers, which is made if it is new.
+
+        It ends in a letter: the second column is called the same with a 2 after it.
+        """
+        exclude = each.rules.missing == "exclude"
+        own = (each.values, each.beside, each.ask.bounds, each.ask.beside, exclude)
+        if own not in self.pairs:
+            name = f"p{len(self.pairs)}q"
+            self.columns += [name, f"{name}2"]
+            self.pairs[own] = (name, each)
+        return self.pairs[own][0]
+
+    def flag(self, mark: Mark) -> str:
+        """The name of a column of truth values, which is made if it is new."""
+        return self.flags.setdefault(mark.column, f"w{len(self.flags)}")
+
+    def rows(self, table: Columns) -> nw.LazyFrame[Any]:
+        """The values of all keys, all numbers, who is asked, `e` and `who`.
+
+        Args:
+            table: all of the table, or a part of it.
+        """
+        import narwhals as nw
+
+        rows = self._in_text(table)
+        if rows is None:
+            columns: list[nw.Expr] = []
+            for name, mark, declared in self.keys.values():
+                columns += values(table, mark.column, declared, name)
+            for name, each in self.numbers.values():
+                where = None if each.where is None else nw.col(each.where.column)
+                own = (each.values.column, each.ask.ends, name)
+                columns += on_grid(table, *own, each.ask.rule, where)
+            for name, each in self.pairs.values():
+                for end, (mark, bounds) in zip(("", "2"), each.both, strict=True):
+                    columns += on_grid(table, mark.column, bounds, name + end, paired=True)
+            for column, name in self.flags.items():
+                flag = nw.col(column)
+                columns += [
+                    flag.fill_null(False).cast(nw.Int64).alias(name),
+                    (~flag.is_null()).cast(nw.Int64).alias(f"{name} is known"),
+                ]
+            rows = table.frame.select(*columns, *budget_and_person(table))
+        for name, _, declared in self.keys.values():
+            rows = placed(rows, name, declared)
+        return rows
+
+    def _in_text(self, table: Columns) -> nw.LazyFrame[Any] | None:
+        """Numbers on their grids in one text of SQL, where there is nothing but numbers."""
+        sql = dialect_of(table.frame)
+        others = self.keys or self.flags or self.pairs or self.folded
+        if sql is None or others or table.ladder is not None:
+            return None
+        asked = [(name, each.values.column, each.ask) for name, each in self.numbers.values()]
+        if any(ask.rule is not None or not is_moderate(ask.ends) for _, _, ask in asked):
+            return None
+        numbers = [(name, double(table, column, sql), ask.ends) for name, column, ask in asked]
+        return in_sql(table.frame, numbers, plain_budget(table, sql))
+
+    def sorted_out(self, parts: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Make labels of keys: of each its value, and `out` for what is not declared."""
+        import narwhals as nw
+
+        every = self.labels.values()
+        copies = [nw.col(key).alias(name) for name, key, _, _ in every if name != key]
+        parts = parts.with_columns(*copies) if copies else parts
+        for name, _, mark, declared in every:
+            own = labels_of(declared, mark.spelling)
+            parts = sorted_out(parts, own, declared, name, f"{name} out")
+        return parts
