@@ -13,7 +13,7 @@ import pytest
 import epsilons as ep
 from epsilons.door import GRID, Tally
 from epsilons.door.count.asks import Counted
-from epsilons.door.count.tallies import masses, sound
+from epsilons.door.count.tallies import NINE, masses, sound
 from epsilons.door.engines import count_engine
 from epsilons.errors import DataError, PrivacyError
 from tests.tallied import of_numbers

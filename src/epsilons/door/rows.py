@@ -527,7 +527,7 @@ class AbsentRows(Rows):
         return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
 
     def _grouped(self, groups: int) -> Integers:
-        """Two cells of each group, and last those who are outside: nobody."""
+        """Two cells of each group, and an empty last cell for those outside, if there is one."""
         levels, people = self._by_level
         check_table("groups", 2 * groups, levels.size)
         points = self._among(groups, GRID * people)
@@ -670,7 +670,7 @@ def open(
 
 
 def _recast(held: Columns, rules: Rules) -> Rows:
-    """Rows, with labels written as numbers are where columns of numbers are read as text."""
+    """Rows, with labels respelled as numbers are, where columns of numbers are read as text."""
     categories, groups = rules.categories, rules.groups
     if categories is not None and "values" in held.recast:
         categories = categories.recast

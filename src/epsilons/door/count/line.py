@@ -231,7 +231,7 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     check_people(levels, counts, groups.faults, names, _UNIT)
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
     lost = summed(level_of[gone], groups.people[gone], found.size)
-    if lost.any():
+    if groups.faults.missing:
         refuse_missing(names, missing)
     cells = groups.cells[~gone]
     return Line(
@@ -381,7 +381,7 @@ class Folded:
 
 
 def fold(rows: Arrays) -> Folded:
-    """Make one entry of each person: halfway between their extremes, at their smallest budget."""
+    """Return one entry per person: the midpoint of their extremes, and their smallest budget."""
     people = arrays.fold(rows.epsilon, rows.person, rows.values.size)
     valid, who, size = np.isfinite(rows.values), people.who, people.rows.size
     budgets = np.full(size, people.budgets) + 0.0
@@ -392,9 +392,9 @@ def fold(rows: Arrays) -> Folded:
         np.minimum.at(low, who[valid], rows.values[valid])
         np.maximum.at(high, who[valid], rows.values[valid])
         with np.errstate(invalid="ignore"):
-            values = low / 2.0 + high / 2.0  # halves first: a sum may overflow
-    most = int(people.rows.max(initial=0))
-    return Folded(values, in_range(budgets), people.conflicts, most, moved(budgets))
+            values = low / 2.0 + high / 2.0  # halve first: the sum may overflow
+    faults = people.faults(missing=int((~valid).sum()))
+    return Folded(values, in_range(budgets), faults, moved(budgets))
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:

@@ -130,7 +130,7 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
     cell = caught(parts.cell, categories)
     level, each, own = people_of(level_of, parts.size, parts.each)
     people = summed(level, own, levels.size)
-    # size <= n·each for n people, so that this is at most n·SHARES, which is checked later.
+    # size <= n·each for n people, so this is at most n·SHARES, which is checked later.
     share = parts.size if parts.each is None else parts.size * (SHARES // parts.each)
     inside = cell >= 0
     place = level_of * k + cell

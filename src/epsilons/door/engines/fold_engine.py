@@ -1,14 +1,14 @@
-"""Rows of people who have many: each person is made one row, or one for each of their groups.
+"""Reduce several rows of a person to one entry, or to one for each of the person's groups.
 
-Such a row is an **entry**. What its person gives to x is then a column as it is of rows, where a
-row is a person, and `count_engine.py` adds entries up as it adds up such rows.
+An entry has the same columns as a row where each row is a person, so `count_engine.py` aggregates
+entries as it aggregates such rows.
 
-**Numbers.** Rows are grouped by person and group, what a person has over all of their groups is put
-beside each entry of that smaller table, and their unit is divided there. If there is one group,
-which holds everybody, an entry is a person, and what they give to x is the mean of their rows.
+**Numbers.** Rows are grouped by person and group. Each entry of that smaller table also gets its
+person's totals over all groups, and the person's unit is divided there. With one group that
+contains everyone, an entry is a person, with the mean of their rows.
 
-**Categories.** An entry is a row, and beside it stand how many rows its person has and the smallest
-of their budgets: who shares, and how much, is then arithmetic of integers that no engine does.
+**Categories.** An entry is a row, with the number of rows of its person and the smallest of their
+budgets. The shares are then computed from these integers in NumPy, not by an engine.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ MOST_PARTS: Final = 3
 
 
 def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Make entries of rows.
+    """Reduce rows to entries.
 
     Args:
         plan: of one question.
         rows: with the columns of the plan.
 
     Returns:
-        With the columns of the plan, in which `e` is the smallest budget of a person, and a number
-        is what they give to x. By label there are also the `points` that they give to the group,
-        and the number of entries that they have, `each`.
+        The columns of the plan, where `e` is the smallest budget of a person, and a number is the
+        mean of their rows. With labels also the person's `points` in the group, and the number of
+        their entries, `each`.
     """
     if not plan.columns:
-        return _beside_rows(plan, rows)
+        return _with_each_row(plan, rows)
     entries = _entries(plan, rows)
     return _divided(plan, _with_people(plan, entries) if plan.labels else entries)
 
 
-def _beside_rows(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Put beside each row how many its person has, and the smallest of their budgets.
+def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Add to each row the number of rows of its person, and the smallest of their budgets.
 
-    Only these two: what is asked of groups of rows need not be kept for each row.
+    Other totals are of groups of rows, and are not kept for each row.
     """
     import narwhals as nw
 
@@ -90,14 +90,14 @@ def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _asked(plan: Plan) -> nw.Expr:
-    """How many rows of an entry are asked."""
+    """The number of rows of an entry that `where` selects."""
     import narwhals as nw
 
     return nw.col(next(iter(plan.flags.values()), "size")).cast(nw.Int64)
 
 
 def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Put beside each entry what its person has over all of theirs.
+    """Add to each entry the totals of its person over all of their entries.
 
     `own`, `sum` and `gaps` (selected rows without a value) count declared groups only, and `r` and
     `r_gaps` are the person's sums of `own` and `gaps`. `rows` is the number of all rows, `each`

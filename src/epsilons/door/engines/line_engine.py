@@ -69,15 +69,15 @@ def count(table: Columns, window: Window | None) -> LineGroups:
         *table.failure,
     )
     size, people = len(result), as_integers(result["people"])
+    cells = as_floats(result["cell"]) if window is None else as_integers(result["cell"])
     given = as_floats(result["e"]) if grouped else np.full(size, table.epsilon)
     budgets = in_range(given)
     usable = budgets >= 0.0
-    cells = _floats(result, "cell") if window is None else _whole(result, "cell")
-    people = _whole(result, "people")
     gone = people[cells == (NO_KEY if window is None else NO_CELL)]
     faults = Faults(missing=int(gone.sum()), most=1)
     if folded and size:
         faults = Faults(
+            missing=int(as_integers(result["missing"]).sum()),
             conflicts=int(as_integers(result["conflicts"]).sum()) if grouped else 0,
             nobody=int((people - as_integers(result["somebody"])).sum()),
             most=int(as_integers(result["most"]).max()),
@@ -85,7 +85,7 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     return LineGroups(
         keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
         budgets=np.where(usable, budgets, BAD_BUDGET),
-        cells=as_floats(result["cell"]) if window is None else as_integers(result["cell"]),
+        cells=cells,
         people=people,
         faults=faults,
         moved=moved(given),
@@ -199,14 +199,19 @@ def _query(
     by, totals = ["cell"], _PEOPLE
     if folded:
         rows = table.frame.select(nw.when(valid).then(value).alias("v"), *budget_and_person(table))
-        rows = by_person(rows, {"low": ("v", "min"), "high": ("v", "max")})
-        # Halfway between the extremes of a person: in halves, because a sum may overflow.
-        own = [(nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v")]
+        extremes: dict[str, Total] = {"low": ("v", "min"), "high": ("v", "max")}
+        rows = by_person(rows, {"valid": ("v", "count"), **extremes})
+        # Halve first: the sum may overflow.
+        own = [
+            (nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v"),
+            (nw.col("size").cast(nw.Int64) - nw.col("valid").cast(nw.Int64)).alias("missing"),
+        ]
         if grouped:
             own.append((nw.col("e") != nw.col("e_max")).cast(nw.Int64).alias("conflict"))
             totals = totals | {"conflicts": ("conflict", "sum")}
         rows = with_ones(rows, table.size).with_columns(*own)
         totals = totals | {"somebody": of_somebody(rows), "most": ("size", "max")}
+        totals = totals | {"missing": ("missing", "sum")}
         value = nw.col("v")
         rows = rows.with_columns(_cell(value, finite(value), window).alias("cell"))
     else:

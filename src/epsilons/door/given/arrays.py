@@ -590,7 +590,7 @@ class ArrayPeople:
         return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
-        """Whole numbers of people, added up by level."""
+        """Integers of people, added up by level."""
         levels, level_of = self.by_level
         return summed(level_of, numbers, levels.size)
 
@@ -617,7 +617,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
 
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
-    """Divide the units of people who are all in one group."""
+    """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
     g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
     absent = gaps == people.rows if rules.missing == "exclude" else None
     parts = {"x": g}

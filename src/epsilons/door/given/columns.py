@@ -114,7 +114,7 @@ class Columns:
         return f"{said(parameter, self.named)}={column!r}"
 
     def must(self, parameter: str) -> str:
-        """How a message begins that says of what type a column must be."""
+        """Return the start of a message about the type that a column must have."""
         return f"{self.showing(parameter)} must be a column of"
 
     def pieces(self, rows: int) -> list[Columns]:
