@@ -1,9 +1,9 @@
-"""Neighbouring tables cannot be distinguished by more than ε, on every engine and for every type.
+"""Neighbouring tables cannot be distinguished by more than ε, on any engine and for any type.
 
-Each case is two tables that differ in one person. Both are published; the draws of the first are
-replayed in the second. Whatever an engine or a reader infers from data (a type, an order, a
-spelling, a null, a number from an id) shows here as a field that differs, an error, or a total
-that moves too far.
+Each case has two tables that differ in one person. Both are published, and the draws of the first
+are replayed in the second. Engines and readers infer properties from data: a type, an order, a
+spelling, a null, a number from an id. If such a property depends on one person, a field differs, an
+error is raised, or a total changes too much.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tests.fuzz.tables import GROUPS, READERS, arguments
 from tests.fuzz.wide import Wide, wide_cases
 
 HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
-"""Whether to search for new cases; the ordinary run takes the same ones every time."""
+"""Whether to search for new cases. The ordinary run uses the same cases every time."""
 
 EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "40"))
 """The number of cases in each group."""
 
 WIDE_EXAMPLES = EXAMPLES if HUNTING else EXAMPLES // 4
-"""The number of cases with several columns: fewer in the ordinary run, because they are slower."""
+"""The number of cases with several columns. The ordinary run has fewer, because they are slower."""
 
 ENGINES = {
     name: forms if HUNTING else tuple(form for form in forms if form != "dask")
