@@ -25,7 +25,7 @@ RARE = 16
 
 
 def simulated(epsilon: float, method: str, mean: float, seed: int) -> tuple[float, float]:
-    """n²·MSE and its standard error, from draws on data with exactly this mean."""
+    """Return n²·MSE and its standard error, from draws on data with exactly this mean."""
     squares = squared_errors(epsilon, method, people=PEOPLE, mean=mean, runs=RUNS, seed=seed)
     return float(squares.mean()), float(squares.std() / math.sqrt(RUNS))
 

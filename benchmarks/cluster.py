@@ -136,7 +136,7 @@ def _pair(session: Any, rows: int, parts: int, column: str, runs: int) -> Iterat
 
 
 def _levels() -> int:
-    """The number of levels after rounding 10⁵ budgets."""
+    """Return the number of levels after rounding 10⁵ budgets."""
     splitter = bare.SPLITTER
     product = data.OWN * splitter
     return len(np.unique(product - (product - data.OWN)))
@@ -366,7 +366,7 @@ def _careful(model: Model, cluster: Cluster) -> str:
 
 
 def plot(rows: list[Row]) -> Any:
-    """A chart of time against cores, with a line for perfect scaling."""
+    """Plot time against cores, with a line for perfect scaling."""
     import altair as alt
 
     first = rows[0]

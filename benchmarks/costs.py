@@ -109,7 +109,8 @@ class Cluster:
         aggregate_bandwidth: bytes per second from storage to all cores together.
         network: bytes per second into each machine.
         machine_cores: cores per machine, which share its network.
-        dispatch: seconds that the driver takes to dispatch one task; tasks go out one by one.
+        dispatch: seconds that the driver takes to dispatch one task; tasks are dispatched one by
+            one.
         straggler: duration of the last task of a stage, relative to the others.
         reducers: tasks after the shuffle (Spark's default).
         merge: seconds that the driver takes to receive one group.
@@ -151,7 +152,7 @@ class Parts:
 
 
 def waves(tasks: int, cores: int) -> int:
-    """The number of tasks that the busiest core runs."""
+    """Return the number of tasks that the busiest core runs."""
     return -(-tasks // cores)
 
 

@@ -1,6 +1,6 @@
 """Growth of time and memory with rows, levels, categories and reports: fitted exponents.
 
-Every point is measured in a separate process, so its memory can be measured:
+Every point is measured in a separate process, because memory is measured per process:
 
     python -m benchmarks.growth mean 10000000 3     one point, as JSON
 """
@@ -154,7 +154,7 @@ def fit(sizes: Sequence[float], times: Sequence[float], decades: float = DECADES
     """Fit a power law by least squares on logarithms, over the upper decades.
 
     Args:
-        sizes: one for each time; sizes may repeat.
+        sizes: one size for each time; sizes can repeat.
         times: positive times.
         decades: sizes within this many decades of the largest are used.
 

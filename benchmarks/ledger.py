@@ -26,7 +26,7 @@ ROWS = 1.6
 """Rows per person, on average."""
 
 TIMES = 3.0
-"""Allowed time of a release with a ledger: this multiple of one without, plus the bare
+"""A release with a ledger can take this many times as long as one without, plus the bare
 statements."""
 
 MEMORY = 4.0

@@ -1,9 +1,10 @@
 """Accuracy with personal budgets, compared with the best use of a library with one ε per release.
 
 All methods get the same data and people, with `about="people", related=False`. Worst-case errors
-are exact. Errors on two populations are also measured. Our errors use the mechanism that `ep.mean`
-returns. The others use Laplace noise, and for one profile OpenDP. `combining.py` finds the best
-combination of releases; `docs/proofs/combining.md` proves that it cannot be better than ours.
+are exact. Errors on two populations are also measured. Our method is measured with the mechanism
+that `ep.mean` returns. The other methods are measured with Laplace noise, and with OpenDP for one
+profile. `combining.py` finds the best combination of releases; `docs/proofs/combining.md` proves
+that it cannot be better than ours.
 """
 
 from __future__ import annotations

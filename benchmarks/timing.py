@@ -127,8 +127,9 @@ def order_interval(
     """Return the distribution-free interval of order statistics for the median.
 
     The j-th smallest and the j-th largest of k independent values enclose the median except with
-    probability 2·P(Binomial(k, ½) < j). The function uses the largest j with at least `confidence`.
-    If there is none, the interval is the full range, with confidence 1 − 2^(1−k).
+    probability 2·P(Binomial(k, ½) < j). The function uses the largest j for which the confidence is
+    at least `confidence`. If there is none, the interval is the full range, with confidence 1 −
+    2^(1−k).
 
     Returns:
         The lower end, the upper end, and the confidence of this interval.

@@ -350,7 +350,7 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
-    """Without levels, no cap is called best: its error would contradict the release."""
+    """Without levels, a release names no best cap, which would contradict its error."""
     given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):
         release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))

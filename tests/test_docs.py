@@ -137,7 +137,7 @@ def test_pages_with_alternatives_say_that_spending_adds_up(page: str) -> None:
 
 
 def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
-    """A page with two questions that each spend the entire budget fails the check."""
+    """A page fails the check if two questions each spend the entire budget."""
     asked = epsilons.Mean([0.5, 0.25], bounds=(0, 1))
     with accounted("one"):
         epsilons.publish([asked, asked], epsilon=[0.01, 0.01])

@@ -1,4 +1,4 @@
-"""The former argument is refused before any data is read, and the error gives its translation."""
+"""The former argument `assume` is refused before data are read, with a translation."""
 
 from __future__ import annotations
 

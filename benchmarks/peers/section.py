@@ -93,7 +93,7 @@ def collect(*, quick: bool) -> Measured:
 
 
 def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) -> Outcome | None:
-    """Return the outcome if an earlier one or the environment determines it, else None."""
+    """Return the outcome if it is known without running the tool, otherwise None."""
     environment = found.environments.get(tool.name)
     if environment is not None and not environment.ready:
         return Outcome(tool.name, task, rows, status=f"not installed ({environment.reason})")

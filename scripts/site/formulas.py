@@ -25,7 +25,7 @@ STASHED = "\x02"
 """The start of a placeholder that Markdown fills in later."""
 
 PROGRAMS = ("──", "│", "=…", "->", "import ", "ep.", "SparkSession", "__init__")
-"""Signs of a program, a drawing or a list of names."""
+"""Texts that occur only in programs, drawings or lists of names."""
 
 
 def is_formula(block: str) -> bool:

@@ -23,7 +23,7 @@ from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 TINY = 1e-24
-"""Tolerance. Weights sum to one within about 1e-16, and its square is the error without noise."""
+"""Tolerance for squared errors without noise. Weights sum to one within about 1e-16."""
 
 
 def noise_of(budgets: ep.Budgets) -> float:
@@ -274,7 +274,7 @@ def test_measured_errors_have_their_formulas() -> None:
 def test_a_wrong_formula_is_noticed() -> None:
     cases = personal_cases.compared(500, (personal_cases.WIDE,))
     found = personal_trials.measure(cases, personal_trials.skewed(500), 4_000, 1)
-    for one in found.values():  # the formula if the noise had its scale as standard deviation
+    for one in found.values():  # as if the standard deviation of the noise were its scale
         assert personal_trials.Measured(one.squares, one.expected / 2.0).z > 6.0
 
 

@@ -56,7 +56,7 @@ def mean(**more: Any) -> Call:
 
 
 def of_papers(name: str, values: str = "minutes", **more: Any) -> Call:
-    """Return a call of `epsilons.papers`, whose methods draw for each person and take arrays."""
+    """Return a call of `epsilons.papers`, which draws for each person and takes arrays."""
     given = {"values": values, "epsilon": "epsilon", **more}
     arrays = [each for each in ("values", "person", "epsilon") if each in given]
     return {"ask": f"papers.{name}", **given, "arrays": arrays}

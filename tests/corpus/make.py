@@ -40,7 +40,7 @@ from tests.ledger import server
 HERE: Final = Path(__file__).resolve().parent
 PEOPLE: Final = 240
 WITHOUT: Final = ("epsilon", "neighbours", "levels")
-"""Arguments that are only allowed in a call without a ledger."""
+"""Arguments that only calls without a ledger take."""
 
 STUDY: Final = """\
 [study]
@@ -302,7 +302,7 @@ def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
 
 
 def charged(name: str) -> Call:
-    """Return a call that is charged to a ledger, which has the budgets."""
+    """Return a call that is charged to a ledger. The ledger knows the budgets."""
     call = calls.CALLS[name]
     found = {key: each for key, each in call.items() if key not in WITHOUT}
     return {**found, "person": "person"} | (

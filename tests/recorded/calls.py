@@ -54,7 +54,7 @@ class Call:
     run: Run
 
     def replay(self, directory: Path, spark: Any) -> dict[str, Any]:
-        """Make the call.
+        """Make the call, and return its result.
 
         Args:
             directory: directory for files that the call writes. Its path is not recorded.

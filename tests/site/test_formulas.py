@@ -99,7 +99,7 @@ def signs(text: str) -> list[str]:
 
 
 def test_every_letter_of_a_formula_is_in_its_tex() -> None:
-    """The TeX has all letters of its formula, except a list of letters that TeX adds."""
+    """The TeX of a formula has the same letters as the formula, ignoring TeX commands."""
     added = re.compile(
         r"\\(?:operatorname|text|mathit|hat|bar|tilde|check|sum|prod|int|cdot|times|div|le|ge|ne|pm|"
         r"propto|approx|in|ni|to|mapsto|iff|partial|infty|ldots|vert|Vert|mid|sqrt|quad|colon|"

@@ -5,8 +5,8 @@ release draw all noise, and its margin computes the intervals. Intervals grow wi
 variance, so only some are computed. Every run uses the interval for a variance that is not larger
 than its own.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Errors under add/remove agree with theory and with forecasts.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: about 150 comparisons with a tolerance of at least six standard
-errors.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: about 150 comparisons with a tolerance of at least six
+standard errors.
 """
 
 from __future__ import annotations

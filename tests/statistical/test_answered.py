@@ -1,11 +1,11 @@
-"""Intervals of quantiles, variance and covariance of the present values cover as stated.
+"""Intervals of quantiles, variance and covariance cover as stated if values are missing.
 
 Values are missing at random, only for the largest values, or only for people with small budgets.
 Cases include budgets in the worst order, samples, both neighbour models, and people with several
 rows.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: s
 def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
     added: int, q: float
 ) -> None:
-    """The bound covers draws of the noise of a closed table of eight cells."""
+    """The tail bound holds for draws of the noise of a closed table with eight cells."""
     cells, rng = 8, np.random.default_rng(added)
     z = _closed_noise(rng, cells, 200_000)
     noise = z[:, :added].sum(axis=1) + q * z[:, -1]

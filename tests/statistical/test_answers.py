@@ -1,6 +1,6 @@
 """Intervals cover as often as stated, for every assumption that is true for the data.
 
-Two choices give six assumptions. A mean is that of these people or of the population from which
+Two choices give six assumptions. The mean is about these people, or about the population from which
 they are drawn. Budgets are related to values in any way, by at most δ, or not at all. The columns
 are real data. Small budgets belong to high values, to low values, slightly more often to high
 values, or to random people. Every release is made by the public function. For `about="people"` only
@@ -8,8 +8,8 @@ the noise is random and, if budgets are unrelated, the assignment of budgets. Fo
 `about="population"`, people are drawn from the column with their budgets, with replacement. δ is
 exactly the actual difference.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations

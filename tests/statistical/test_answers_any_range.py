@@ -5,8 +5,8 @@ simulated column has no mean (Cauchy). If budgets are slightly related to values
 distance between the distribution functions of two levels. It bounds the distance between the means
 of clipped values on any range.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ The data are the worst case under each assumption. So these tests show that cove
 and that the bias can be as large as its bound. They also show how much a small δ reduces the error
 on the demo data.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, by exact binomial tails
-or six standard errors.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, by exact
+binomial tails or six standard errors.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def worst(delta: float) -> np.ndarray:
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: float) -> None:
-    """The actual δ is covered and half of it is not, with weights for which bias dominates."""
+    """Intervals cover with the actual δ and miss with δ/2, if bias is most of the error."""
     values = worst(delta).astype(np.float64)
     said: dict[str, Any] = {"bounds": (0, 1), "method": "proportional"}
     release = ep.mean(values, epsilon=WIDE, related=delta, source=ep.Seeded(0), **said)
@@ -146,7 +146,7 @@ def test_and_for_the_rule_that_is_chosen(delta: float) -> None:
     assert hold(found)
 
 
-# The smaller error with δ = 5 % on the demo data.
+# The error on the demo data with δ = 5 %.
 
 
 @cache

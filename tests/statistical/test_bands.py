@@ -1,7 +1,8 @@
 """Bands of a sample cover all shares simultaneously as often as stated, and are nearly tight.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁷: about 60 comparisons at 10⁻⁹ each, by the exact binomial tail.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: about 60 comparisons at 10⁻⁹ each, by the exact binomial
+tail.
 """
 
 from __future__ import annotations

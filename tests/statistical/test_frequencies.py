@@ -1,8 +1,8 @@
 """Frequencies: bias, coverage of intervals and bands, and measured errors of all rules.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: about 60 comparisons at 10⁻⁹ each (six standard errors, or the
-exact binomial tail). Ratios of measured errors have a larger tolerance.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: about 60 comparisons at 10⁻⁹ each (six standard errors,
+or the exact binomial tail). Ratios of measured errors have a larger tolerance.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
     profile: str, assumption: Assumption, shares: str
 ) -> None:
-    """Margins for closed noise cover, and the risk is the measured error."""
+    """Intervals for noise that sums to zero cover, and the error is at most the risk."""
     release = released(profile, assumption)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = weighing.scale * closed_noise(4, seed=11)

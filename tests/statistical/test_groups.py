@@ -281,7 +281,7 @@ def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
 
 
 def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
-    """With noise only, at most 10 % of the intervals miss, and at least 5 %."""
+    """If only noise is random, between 5 % and 10 % of the intervals miss."""
     goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
     table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
     total = table.total(tallied(cells=np.array([[600, 1400, 1000, 1000]]) * GRID))

@@ -1,8 +1,8 @@
 """The local model: bias, forecast error, coverage, and the experiment of the paper *local*.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: about 400 comparisons at 10⁻⁹ each (six standard errors, or the
-exact binomial tail). Ratios of measured errors have a larger tolerance.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: about 400 comparisons at 10⁻⁹ each (six standard errors,
+or the exact binomial tail). Ratios of measured errors have a larger tolerance.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Bias, forecast error and interval coverage of the mean, on worst-case data.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: 200 comparisons at 10⁻⁹ each (six standard errors, or the exact
-binomial tail). Ratios of widths have a larger tolerance.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: 200 comparisons at 10⁻⁹ each (six standard errors, or the
+exact binomial tail). Ratios of widths have a larger tolerance.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ budgets, and three assumptions. The mechanism of a release draws the noise, and 
 the intervals. Intervals grow with the drawn variance, so only some are computed. Every run uses the
 interval of a run with a variance that is not larger.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
     Args:
         cell: the parameters.
         drawn: its runs.
-        factor: a factor on the drawn standard deviation; below 1, intervals must miss.
+        factor: a factor on the drawn standard deviation; with a small factor, intervals must miss.
     """
     found = Drawn(drawn.offsets * factor, drawn.squares * factor * factor, drawn.truth)
     if not margin_of(cell, 0.0, 0.0).uses_spread(cell.assumption):

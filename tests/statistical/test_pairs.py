@@ -4,8 +4,8 @@ The cases include independent, equal, two-point, skewed and constant columns, an
 people. Weights are unequal, with low values for people with small budgets, or budgets are shuffled.
 There are samples of a population, and both definitions of neighbours.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations

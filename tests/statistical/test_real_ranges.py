@@ -2,8 +2,8 @@
 
 The columns are counts that are mostly zero (affairs, cigarettes, arrests, visits), skewed values
 (wages), integers (children, scores) and weights. Seeds are fixed, so results are reproducible. With
-random seeds, correct code would fail any test here with probability below 10⁻⁶: fewer than 100
-exact binomial tests at 10⁻⁹ each.
+random seeds, correct code would fail at least one test here with probability below 10⁻⁶: fewer than
+100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 The three tables are men with eight rows each, some of whom join a union; wives, nearly half of whom
 have no wage; and workers after college. Small budgets belong to high values, slightly more often to
-high values, or to random people. The argument `related` is always true for the data. Every release
-is made by the public function. The true values are computed separately, in floats, person by
-person.
+high values, or to random people. The argument `related` always states an assumption that is true
+for the data. Every release is made by the public function. The true values are computed separately,
+in floats, person by person.
 
-Seeds are fixed, so results are reproducible. With random seeds, correct code would fail any test
-here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
 
 
 def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
-    """Return whether ranges cover any number with at most q below it and 1 − q above it."""
+    """Return whether ranges contain a quantile: at most q below it, at most 1 − q above it."""
 
     def inside(low: float, high: float, q: float) -> bool:
         first = x[int(np.ceil(q * len(x))) - 1]
