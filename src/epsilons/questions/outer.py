@@ -67,8 +67,8 @@ _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """The fractions of its best cap that the mean can keep, tried in this order."""
 
 _LEAST: Final = 0.02
-"""The fraction of everyone's budget that is always spent on the range, so that people with small
-budgets are represented."""
+"""The fraction of everyone's budget that is always spent on the range. The range thus also
+represents people with small budgets."""
 
 _TINY: Final = 2.0**-1000
 """Smaller budgets are not used, because half of such a budget could be rounded up."""
