@@ -35,8 +35,8 @@ _PARTS: Final = 10
 """The first stage uses a fraction of 1/10 of every budget."""
 
 _UNLUCKY: Final = 0.1
-"""The probability that the noise of the squares makes the spread look smaller than it is; the same
-probability applies to the noise of the mean."""
+"""The probability that noise in the squares causes the spread to be underestimated. Noise in the
+mean has the same probability."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +144,10 @@ def _tenth(level: float) -> float:
 def _built(
     levels: Floats, counts: Integers, offered: Floats, goal: MeanGoal, bounds: tuple[float, float]
 ) -> SumAndSquares:
-    """Build the mechanism of a stage, with the whole budgets as its levels.
+    """Build the mechanism of a stage, whose levels are the full budgets.
 
     Args:
-        levels: the whole budgets.
+        levels: the full budgets.
         counts: the number of people at each.
         offered: the part of each budget that this stage can use.
         goal: the error that the cap minimizes.

@@ -84,7 +84,7 @@ class Count(Question):
         return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as numbers."""
+        """Inspect the rows as numbers."""
         return door.look(self._column(call), **call.given, bounds=None, lowest=call.lowest)
 
     def _column(self, call: Call) -> Any:
@@ -151,7 +151,7 @@ class Count(Question):
 
 
 def _counts(ladder: Ladder, cap: float | None) -> LevelCounts:
-    """Count all levels in one cell, with noise for the lowest level: this has the least noise."""
+    """Count all levels in one cell, with the noise of the lowest level: no count has less noise."""
     lowest = Fraction(float(ladder.levels[0]))
     rate = rounded_down(lowest if cap is None else min(lowest, Fraction(cap)))
     return LevelCounts(ladder.levels, np.zeros(len(ladder.levels), dtype=np.int64), (rate,))

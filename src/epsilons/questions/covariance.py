@@ -1,4 +1,4 @@
-"""Covariance, slope and correlation of two columns, from nine cells that share one unit."""
+"""Covariance, slope and correlation of two columns, from nine weighted counts."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Covariance(soft_cells.SoftQuestion):
         return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows of the first column."""
+        """Inspect the first column."""
         return door.look(self.x, **call.given, bounds=self.x_bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Look at the second column."""
+        """Inspect the second column."""
         found = door.look(self.y, **call.given, bounds=self.y_bounds, lowest=call.lowest)
         return {"y": found}
 
@@ -88,7 +88,7 @@ class Covariance(soft_cells.SoftQuestion):
         return {"x": self.x, "y": self.y}
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as two columns of numbers."""
+        """Open both columns as numbers."""
         policy = self.policy(call.neighbours)
         return door.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
 

@@ -121,7 +121,7 @@ class Design(Generic[Sums]):
 
     @property
     def equal(self) -> bool:
-        """Whether all rungs have the same positive weight, and therefore everyone counted."""
+        """Whether all rungs, and therefore all counted people, have the same positive weight."""
         weights = self.mechanism.weights
         return bool(weights.max() > 0) and bool((weights == weights.max()).all())
 
@@ -299,9 +299,9 @@ def _cap(known: Known, goal: Goal) -> float:
 
 
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
-    """Return the unit of weight and the largest weight with the least predicted risk, for stairs.
+    """Return the best unit of weight and the best largest weight for staircase noise.
 
-    A unit is a rung divided by an integer. The prediction is the mean squared error.
+    A unit is a rung divided by an integer. The predicted mean squared error decides.
     """
     left, guess = known.people()
     highest = math.inf if known.cap is None else known.cap

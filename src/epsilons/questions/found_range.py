@@ -1,8 +1,8 @@
 """The mean on an estimated range, for any data and for a Gaussian population.
 
 Early stages estimate the range (`outer.py` for any data, `locate.py` for Gaussian data). The
-remaining budget is spent on the mean of the values clipped to that range. People are public or
-private; private people can be counted before anything else.
+remaining budget is spent on the mean of the values clipped to that range. Under add/remove, people
+can be counted before anything else.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw two quantiles (or more, if values are close together), then the mean.
+    """Draw a low and a high quantile, more than once if values are close together; then the mean.
 
     Args:
         rows: the rows of the people.
@@ -126,7 +126,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw quantiles, then the mean, if participation and budgets are private.
+    """Draw quantiles, then the mean, under add/remove.
 
     People are counted if weights differ: otherwise no interval could be computed.
 
@@ -166,7 +166,7 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Make two selections (or more, if values are close together), then draw the mean.
+    """Select the centre and the deviation, more than once if values are close; draw the mean.
 
     Guarantee:
         Pure, for every input, replace-one: person i loses at most the sum of their losses in the
@@ -206,7 +206,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
 
 def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
-    """Count people privately, unless a guess was declared. Make selections, then draw two sums.
+    """Count people unless a guess was declared; select the range; then draw two sums.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
@@ -281,7 +281,7 @@ def _last_pass(
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Public information about private people, before the range is estimated.
+    """Public information about the people under add/remove, before the range is estimated.
 
     Attributes:
         stage: the mechanism that counted them; None if they were not counted.
@@ -312,7 +312,7 @@ class _Crowd:
 
 @dataclass(frozen=True, eq=False)
 class _Located:
-    """Public information about private people, after the range is estimated.
+    """Public information about the people under add/remove, after the range is estimated.
 
     Attributes:
         crowd: the information before the range was estimated.

@@ -111,7 +111,7 @@ class Frequencies(Question):
         return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as values of the type of the categories."""
+        """Inspect the rows as values of the type of the categories."""
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
@@ -128,7 +128,7 @@ class Frequencies(Question):
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one weighted count of each cell, for public or for private people."""
+        """Yield one weighted count of each cell, under replace or add/remove."""
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 

@@ -37,7 +37,7 @@ def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
     """Return the groups for a user's arguments; None if there are none.
 
     Args:
-        by: a column, as an array or a name; or two of them.
+        by: one column or two columns, each as an array or a name.
         groups: the labels; for two columns, two lists of labels.
 
     Raises:
@@ -100,7 +100,7 @@ def as_given(columns: dict[str, Any]) -> dict[str, Any]:
 def looks(
     columns: dict[str, Any], grouping: door.Grouping | None, call: Call
 ) -> dict[str, door.Look]:
-    """Look at the columns other than the values, for the curator only.
+    """Inspect the columns other than the values, for the curator only.
 
     Args:
         columns: the columns of a question.
@@ -175,7 +175,7 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
 
     Args:
         question: a question about groups or a subset of people.
-        private: whether participation is private; then people can be in no declared group.
+        private: whether participation is private; if so, people can be in no declared group.
     """
     labels = 1 if question.grouping is None else len(question.grouping.labels)
     some = question.where is not None or question.excludes

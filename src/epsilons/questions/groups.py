@@ -31,7 +31,7 @@ __all__ = ["closed", "opened"]
 
 
 def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Answer if people and budgets are public: one weighted table, or a sum per public group."""
+    """Answer under replace: draw one weighted table, or a sum for each public group."""
     cells = counted.cells.shape[1]
     # If everyone is in the same group, nobody moves between groups.
     if question.groups_are == "public" or cells == 2:
@@ -55,7 +55,7 @@ def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Answer if people are private: count people if needed, then draw a weighted table."""
+    """Answer under add/remove: count people if needed, then draw a weighted table."""
     goal = table_goal(question, private=True)
 
     def choose(known: Known) -> Design[CellSums]:

@@ -50,8 +50,8 @@ ROUNDS: Final = 3
 """The maximum number of passes over the rows to estimate the range."""
 
 ZOOM: Final = (0, 2**14, 2**22)
-"""The number of cells of the window in each round after the first. It is small in the second
-round, because data may fill all cells."""
+"""The number of cells of the window in each round after the first. The second round has fewer,
+because data may fill all cells."""
 
 _FINE = 2.5
 """A deviation of this many buckets is precise enough."""
@@ -121,7 +121,7 @@ def locate(
         neighbours: "replace" or "add-remove".
         agree: called with the levels and the first split before anything is drawn; it can raise.
         before: the amount that a person at each level has spent already.
-        people: the people who are charged for selections, if their levels differ from the counted.
+        people: the people who are charged, if their levels differ from the counted levels.
         doubts: lower limits on the number of people, if they were counted with noise.
 
     Guarantee:

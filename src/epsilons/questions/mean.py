@@ -233,11 +233,11 @@ class Mean(Question):
         return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as numbers, on the range if it is known."""
+        """Inspect the rows as numbers, on the range if it is known."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Look at the columns of `by` and `where`."""
+        """Inspect the columns of `by` and `where`."""
         return grouping.looks(self.columns, self.grouping, call)
 
     def open(self, call: Call) -> door.Rows:
@@ -254,7 +254,7 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return the quantities to count first: squares if free; None for an unknown range."""
+        """Return the sums to compute first, with squares if free; None for an unknown range."""
         if self.bounds is None:
             return None
         if self.of_some:
@@ -282,7 +282,7 @@ class Mean(Question):
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 
     def _read(self, mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
-        """Compute the mean from a draw, if people are public."""
+        """Compute the mean from a draw, under replace."""
         weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
         raw = mechanism.estimate(drawn)
         margin = Weighed(weighing, mechanism.slack)
@@ -295,12 +295,12 @@ class Mean(Question):
         return Read(estimate, risk, exact=True, weighing=weighing)
 
     def _chosen(self, known: Known) -> Design[TwoSums]:
-        """Choose the design of the two sums, from public information about private people."""
+        """Choose the design of the two sums, from public information, under add/remove."""
         bounds = self.averaged
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
-        """Compute the mean from a draw, if people are private."""
+        """Compute the mean from a draw, under add/remove."""
         mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
         margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
         value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)

@@ -45,7 +45,7 @@ FARTHEST: Final = 0.25
 """The largest quantile for which a range is reported: a quarter of the weight on either side."""
 
 _NEAREST: Final = 1 / 64
-"""The most extreme quantile that is used: beyond it, single people would decide."""
+"""The most extreme quantile that is used: beyond it, the result would depend on single people."""
 
 _LINE: Final = 14.0
 """ln of the ratio of two prior weights: the whole line, and one bucket near 10¹² that may contain
@@ -61,7 +61,7 @@ _HOPELESS: Final = 0.45
 """The quantile above which another round is not worth its budget."""
 
 _INWARDS: Final = 1.5
-"""The next round uses less extreme quantiles, by this factor: others can be outside its window."""
+"""The next round multiplies the quantile by this factor, to keep it inside the window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
 """The fractions of its best cap that the mean can keep, tried in this order."""
@@ -191,7 +191,7 @@ def outer(
         neighbours: "replace" or "add-remove".
         agree: called with the levels and the first share before anything is drawn; it can raise.
         before: the amount that a person at each level has spent already.
-        people: the people who are charged for selections, if their levels differ from the counted.
+        people: the people who are charged, if their levels differ from the counted levels.
 
     Guarantee:
         A person at a level spends the sum of the stages' declared losses. A stage uses the data
@@ -247,9 +247,9 @@ def _odds(part: float) -> tuple[int, int]:
 
 
 def _wider(part: float) -> float:
-    """Return the factor that widens the distance between two Gaussian quantiles to the range.
+    """Return the ratio of the range to the distance between two quantiles, for Gaussian data.
 
     Args:
-        part: the quantile that was used, which is not more extreme than the possible one.
+        part: the quantile that was used; never more extreme than budgets allow.
     """
     return max(_HALF / quantile(1.0 - min(part, 0.49)), 1.0)

@@ -71,11 +71,11 @@ class Quantile(Question):
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` can have besides "auto"; exclusion needs a table."""
+        """Return the names that `method` can have besides "auto"; "exclude" needs a table."""
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as values in bins; infinite values are in the outermost bins."""
+        """Inspect the rows as values in bins; infinite values are in the outermost bins."""
         declared = door.declare(None, self._edges, None)
         return door.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
@@ -94,7 +94,7 @@ class Quantile(Question):
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a table if people are private; otherwise a table or selections."""
+        """Yield a table under add/remove; under replace, a table or selections."""
         counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":

@@ -109,7 +109,7 @@ class Call:
         """Return the part of each budget that this question can use, rounded down.
 
         Raises:
-            BudgetError: a budget is too small: its part rounds to 0, or to the part of another.
+            BudgetError: a budget is so small that its part rounds to 0 or to the part of another.
         """
         if not self.divided:
             return levels
@@ -127,7 +127,7 @@ class Call:
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
-        """Return the smallest budgets whose part for this question is at least `offered`."""
+        """Return the smallest budgets that offer at least `offered` to this question."""
         if not self.divided:
             return offered
         return np.array([_whole(part, self.share) for part in offered.tolist()])
@@ -198,7 +198,7 @@ def _part(level: float, share: Fraction) -> float:
 
 
 def _whole(part: float, share: Fraction) -> float:
-    """Return the smallest float whose part is at least `part`."""
+    """Return the smallest float that, times the share, is at least `part`."""
     return part if math.isinf(part) else -float_down(-Fraction(part) / share)
 
 
@@ -322,8 +322,8 @@ class Sentences:
     """The sentences of a release.
 
     Attributes:
-        protects: what is protected.
-        assumes: what is assumed.
+        protects: the sentence on what is protected.
+        assumes: the sentence on what is assumed.
         treats: how missing and out-of-range values are treated.
     """
 
@@ -464,7 +464,7 @@ class Question(ABC):
 
     @property
     def excludes(self) -> bool:
-        """Whether people who did not answer are left out."""
+        """Whether people who did not answer are excluded."""
         return self.missing == "exclude"
 
     @property
@@ -487,10 +487,10 @@ class Question(ABC):
 
     @abstractmethod
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, for the curator only: no data are rejected."""
+        """Inspect the rows, for the curator only: no data are rejected."""
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:  # noqa: ARG002
-        """Look at all columns of `columns` except the first, by name; `look` is for the first."""
+        """Inspect all columns of `columns` except the first, by name; `look` is for the first."""
         return {}
 
     def call(

@@ -1,9 +1,9 @@
-"""Methods for quantiles: a table of bins, or exact selection if people are public.
+"""Methods for quantiles: a table of bins, or exact selection under replace.
 
 A table is paid for once and gives every quantile, but its noise adds up over bins, and its
 resolution is limited by its bins. A selection finds one quantile among many candidates, and two
 more selections give its interval. The method with the shorter interval for uniform values is
-chosen; this depends on public facts only. If people are private, the method is always a table, with
+chosen; this depends on public facts only. Under add/remove, the method is always a table, with
 noise in its total as well.
 """
 
@@ -80,7 +80,7 @@ _ENDS: Final = Fraction(2, 5)
 """The fraction of a quantile's budget for each end of its interval; the quantile gets the rest."""
 
 _PARTS: Final = 256
-"""The sum of odds, which are integers."""
+"""The sum of the two odds of a quantile, which are integers."""
 
 _BITS: Final = 61
 _MOST_BITS: Final = 20
@@ -172,7 +172,7 @@ class Selecting:
     method = "selection"
 
     def steps(self, counted: Tally, reading: Reading) -> Steps:
-        """Draw all selections, sequentially."""
+        """Draw all selections, one after another."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)
         wanted = [(place, odds) for aims in self.aims for place, odds in enumerate(aims)]
@@ -385,7 +385,7 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
 def open_table(
     counted: Tally, terms: Declared, goal: MeanGoal, quantiles: Floats, reading: Reading
 ) -> Steps:
-    """Answer if people are private: count people if needed, then the bins.
+    """Answer under add/remove: count people if needed, then the bins.
 
     The cap that minimizes the squared errors of all bins is also the best for every quantile, if
     budgets are independent of values: docs/proofs/quantiles.md.

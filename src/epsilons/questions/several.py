@@ -124,11 +124,11 @@ def together(questions: Sequence[Mean], rows: Sequence[door.Rows], call: Call) -
         call: the call of all questions, with the budgets offered to all of them together.
 
     Returns:
-        None if separate draws, each with a part of everyone's budget, have no larger error, by the
-        loss of the questions. This depends on budgets alone.
+        None if separate draws, each with a part of everyone's budget, have no larger error (as
+        measured by the loss of the questions). This depends on budgets alone.
 
     Raises:
-        PrivacyError: the means are not of the same people.
+        PrivacyError: the questions are about different people.
     """
     first = call.part(rows[0].count(asks(questions[0])))
     bounds = tuple(question.averaged for question in questions)

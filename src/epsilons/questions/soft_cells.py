@@ -34,7 +34,7 @@ _SLACK: Final = 16.0 / door.GRID
 
 
 class SoftQuestion(Question):
-    """A question whose answer is computed from shares of soft cells."""
+    """The base class of questions that are answered from shares of soft cells."""
 
     every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
     supposed: ClassVar[float | None] = 12.0**-0.5
@@ -64,7 +64,7 @@ class SoftQuestion(Question):
         return Sentences(protects, assumes, treats)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield weighted cells, for public or for private people."""
+        """Yield weighted cells, under replace or add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "add-remove":
             return opened(self, counted, call.terms)
@@ -90,7 +90,7 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
 
 
 def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
-    """Answer if people and budgets are public: the noise sums to zero, because units sum to one.
+    """Answer under replace: the noise of all cells sums to zero, because the true shares sum to 1.
 
     If people who did not answer are excluded, they are in one more cell.
     """
@@ -108,7 +108,7 @@ def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
 
 
 def opened(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
-    """Answer if people are private: count people if needed; each cell has independent noise."""
+    """Answer under add/remove: count people if needed; each cell has independent noise."""
 
     def choose(known: Known) -> Design[CellSums]:
         return cell_design(known, asked.goal, unit=counted.unit)

@@ -56,7 +56,7 @@ class Variance(soft_cells.SoftQuestion):
         return CellsGoal(self.assumption, self.loss, self.confidence, 3)
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as numbers on a range."""
+        """Inspect the rows as numbers on a range."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
@@ -66,11 +66,11 @@ class Variance(soft_cells.SoftQuestion):
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return the quantities to count: the three cells of squares."""
+        """Return the quantities to count: three cells that give the mean and the squares."""
         return door.Ask("squares", self.bounds)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a sum with squares if people are public and all answer; otherwise three cells."""
+        """Yield a sum with squares under replace if nobody is excluded; otherwise three cells."""
         if call.neighbours == "add-remove" or self.excludes:
             return super().steps(rows, call)
         # "auto" could choose staircase noise, which does not support squares.

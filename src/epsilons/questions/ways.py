@@ -1,4 +1,6 @@
-"""The steps of an answer for public people (replace) and for private people (add/remove).
+"""The steps of an answer under replace and under add/remove.
+
+Under replace, participation and budgets are public. Under add/remove, both are private.
 
 `replace`: allocate, build, draw, read. `add_remove`: count people if nothing is known about them,
 choose a design, draw, read. A question supplies its goal, a function that builds its mechanism, and
@@ -52,7 +54,7 @@ class Read:
         estimate: the result, with its margin.
         risk: the risk of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case, if the risk of the allocation is.
-        total: the noisy sum of everyone's weights, if people are private.
+        total: the noisy sum of everyone's weights, under add/remove.
         weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """
 
@@ -70,7 +72,7 @@ def replace(
     build: Callable[[Allocation], Any],
     read: Callable[[Any, Any], Read],
 ) -> Steps:
-    """Answer if people and budgets are public: allocate budgets, then draw once.
+    """Answer under replace: allocate budgets, then draw once.
 
     Args:
         counted: the cells of people, by the budgets that they offer.
@@ -101,7 +103,7 @@ def replace_end(
     spent: Floats,
     exact: bool = True,
 ) -> Steps:
-    """Make the last draw if people are public, and return the answer.
+    """Make the last draw under replace, and return the answer.
 
     Args:
         counted: the cells of people, by the budgets that they offer.
@@ -125,7 +127,7 @@ def replace_end(
 
 
 def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
-    """Return the amount that a person at each level spends on the last draw and all earlier stages.
+    """Return the total spending of a person at each level: earlier stages plus the last draw.
 
     Args:
         before: the losses in the earlier stages.
@@ -137,13 +139,13 @@ def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
 
 
 class PrivatePeople(Protocol):
-    """Public information about private people before the last draw; the range may be known."""
+    """Public information about the people under add/remove, before the last draw."""
 
     def level_count(self, weights: Integers) -> LevelCount | None:
         """Return the noisy counts, if every rung was counted separately."""
 
     def number(self, chosen: Design[Any], total: float) -> int | None:
-        """Return the noisy number of people; None if there is none."""
+        """Return the noisy number of people; None if people were not counted."""
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
         """Return everyone's total spending; `last` are the losses in the last stage."""
@@ -159,7 +161,7 @@ def add_remove(
     choose: Callable[[Known], Design[Any]],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
-    """Answer if people are private: count people first if needed, then draw once.
+    """Answer under add/remove: count people first if needed, then draw once.
 
     Args:
         counted: the cells of people, by the budgets that they offer; only draws can use it.
@@ -178,7 +180,7 @@ def add_remove_end(
     chosen: Design[Any],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
-    """Make the last draw if people are private, and return the answer.
+    """Make the last draw under add/remove, and return the answer.
 
     Args:
         counted: the cells of people, by the budgets that they offer; only the draw can use it.
@@ -205,7 +207,7 @@ def add_remove_end(
 
 @dataclass(frozen=True, eq=False)
 class CountedPeople:
-    """Public information about private people, with noisy counts if they were counted.
+    """Public information about the people under add/remove, with noisy counts if there are any.
 
     Attributes:
         known: the information that the choice of a design can depend on.
@@ -250,13 +252,13 @@ class CountedPeople:
         return Expected(levels, people) if self.told else None
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if each rung has its own."""
+        """Return the noisy counts, if every rung was counted separately."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return what everyone spends in total; `last` are the losses in the last stage."""
+        """Return everyone's total spending; `last` are the losses in the last stage."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
         totals = np.array([float_up(each) for each in lost])
         return ByLevel(self.known.ladder.levels, totals, None)
@@ -303,7 +305,7 @@ def _way(
     People are counted if nothing is known about the number of people at each budget. If budgets may
     be related to values, different weights require a count, because no interval could be computed
     without it. Then there are two options: count people as well, or give everyone the weight of the
-    lowest rung, which requires no count. The option with the smaller predicted error is chosen.
+    lowest rung, which requires no count. The option with the smaller predicted error is used.
     """
     known = _known(terms)
     lowest = min(terms.ladder.levels[0], math.inf if terms.cap is None else terms.cap)

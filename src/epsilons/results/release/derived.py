@@ -64,8 +64,8 @@ class Counts(NamedTuple):
 
     Attributes:
         value: the estimates, which need not be integers.
-        low: the lower ends of the intervals, each of which covers its own category only.
-        high: the upper ends of these intervals.
+        low: the lower ends of separate intervals for each category.
+        high: the upper ends of the separate intervals.
         band_low: the lower ends of simultaneous intervals for all categories.
         band_high: the upper ends of the simultaneous intervals.
     """
@@ -118,7 +118,7 @@ class Derived:
         return Amount(n * scalar.value, n * low, n * high)
 
     def counts(self, confidence: float = 0.95) -> Counts:
-        """Return the number of people in each category, from the shares at no extra privacy cost.
+        """Return the number of people in each category, computed at no extra privacy cost.
 
         Under replace it is n times the shares. Under add/remove it is the noisy counts, if everyone
         who is counted has the same weight; people below the lowest level are not counted.
@@ -187,7 +187,7 @@ class Derived:
 
 
 def _edges(categories: tuple[object, ...]) -> Floats:
-    """The edges of adjacent bins without gaps, ascending.
+    """The edges of adjacent bins, ascending.
 
     Raises:
         KindError: the categories are not bins, have gaps, or include `other`.
@@ -228,7 +228,7 @@ def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
     scale = margin.scale / margin.largest
     point = 1.0 / margin.largest
     ends = []
-    for part in (beta, beta / len(drawn)):  # for each alone; for all, by the union bound
+    for part in (beta, beta / len(drawn)):  # separate; simultaneous, by the union bound
         reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
         ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
     return Counts(np.maximum(drawn, 0.0), *ends)
@@ -254,7 +254,7 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
 # the same people would have had them if this assumption had been made from the start.
 
 SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
-"""The values of `related` for which results are shown next to each other."""
+"""The values of `related` for which results are shown side by side."""
 
 
 class Stakes(NamedTuple):
@@ -270,7 +270,7 @@ class Stakes(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A release under one assumption on how budgets are related to values.
+    """The results of a release under one assumption on how budgets are related to values.
 
     Attributes:
         related: the assumption: True, False, or a number δ.
@@ -445,7 +445,7 @@ class Tabled:
         """Return all numbers as a Polars frame: a row for each, with its interval.
 
         Args:
-            confidence: the confidence of the intervals; by default that of the release.
+            confidence: the confidence of the intervals; by default, the confidence of the release.
 
         Returns:
             Columns for the label, the value and the ends of its interval. The label is a group, a
