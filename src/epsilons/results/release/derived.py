@@ -397,8 +397,8 @@ class Tabled:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: they are not two labels, the confidence is not strictly between 0 and 1,
-                or there are no groups.
+            ArgumentError: there are no groups, `first` and `second` are not the labels of two
+                groups, or the confidence is not strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
@@ -436,7 +436,7 @@ class Tabled:
             second: the label of another group.
 
         Raises:
-            ArgumentError: they are not two labels, or there are no groups.
+            ArgumentError: there are no groups, or these are not the labels of two groups.
         """
         estimate = self._groups("compare").comparing(first, second)
         return replace(self, estimate=estimate)  # type: ignore[type-var]

@@ -153,7 +153,7 @@ _ENDS: Final = ("from", "to")
 
 _CELLS: Final = 12
 _COORDINATES: Final = 10
-"""The most categories, and the most coordinates, that are printed."""
+"""The maximum numbers of printed categories and of printed coordinates."""
 
 
 @storable("release.Scalar")
@@ -164,7 +164,7 @@ class Scalar(Reportable):
     Attributes:
         value: the estimate, clipped to the bounds.
         raw: the estimate before clipping.
-        bounds: the range of the values, known or found.
+        bounds: the range of the values, known or estimated.
         margin: the margin of error.
         sigma: the standard deviation from which the range was derived; None if there was none.
         alike: whether nearly all values appeared equal when the range was estimated.
@@ -199,7 +199,7 @@ class Scalar(Reportable):
         return self.bounds
 
     def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:
-        """The upper end of the interval of the standard deviation, if that was released."""
+        """The upper end of the interval for the standard deviation; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
             return None
         return self.margin.spread(self.bounds, assumption, confidence).high

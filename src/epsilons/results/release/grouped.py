@@ -30,7 +30,7 @@ __all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
 Bounds = tuple[float, float]
 
 _PRINTED: Final = 20
-"""The most groups that are printed: those with the largest shares."""
+"""The maximum number of printed groups, which are the groups with the largest shares."""
 
 _NEARLY: Final = 0.8
 """An interval at least this wide, relative to the range of values, is reported as uninformative."""
@@ -223,7 +223,7 @@ class Groups(Estimate):
         """The mean of one group minus the mean of another, with its interval.
 
         Raises:
-            ArgumentError: they are not two labels of groups.
+            ArgumentError: these are not the labels of two groups.
         """
         one, other = self._places(first, second)
         low, high = self.margin.difference(one, other, self.bounds, assumption, confidence)
@@ -236,7 +236,7 @@ class Groups(Estimate):
         """The mean of one group divided by the mean of another, with its interval.
 
         Raises:
-            ArgumentError: they are not two labels of groups; or values can have both signs.
+            ArgumentError: these are not the labels of two groups; or values can have both signs.
         """
         one, other = self._places(first, second)
         lo, hi = self.bounds
@@ -259,7 +259,7 @@ class Groups(Estimate):
         """A copy of this estimate that also shows the comparison of these two groups.
 
         Raises:
-            ArgumentError: they are not two labels of groups.
+            ArgumentError: these are not the labels of two groups.
         """
         one, other = self._places(first, second)
         pair = self.labels[one], self.labels[other]
@@ -279,7 +279,7 @@ class Groups(Estimate):
         """The indices of two groups.
 
         Raises:
-            ArgumentError: they are not the labels of two groups.
+            ArgumentError: these are not the labels of two groups.
         """
         pair = [tuple(each) if isinstance(each, list) else each for each in (first, second)]
         for name, label in zip(("first", "second"), pair, strict=True):

@@ -78,7 +78,7 @@ class Pair(Estimate):
 
     Attributes:
         value: the covariance, clipped to its possible range.
-        raw: the share of each of nine cells, as it was drawn.
+        raw: the drawn shares of the nine cells.
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.

@@ -51,7 +51,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         about: the target of the estimate: exactly these "people", or the "population" that they are
             a random sample of.
         related: whether budgets may be related to values: True, False, or a bound δ on how much.
-        loss: which error was minimized.
+        loss: the error that was minimized.
         confidence: the confidence of the printed interval.
         risk: the worst-case mean squared error of `raw`, in squared data units. For loss "pac" it
             is a bound on the error at `confidence`, in data units. For frequencies it is the sum
@@ -63,19 +63,19 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         spent: the amount spent as a function of ε. Its rows, one for each level, strictest first,
             contain ε, the number of people (None if private), and what each of them spent and kept.
         expected: if budgets are private, the expected number of people at each; otherwise None.
-        protects: what is protected, in words.
-        assumes: what was assumed, in words.
+        protects: a sentence on what is protected.
+        assumes: a sentence on what was assumed.
         treats: how missing and out-of-range values are treated, in words. It depends on the
             arguments of the call, never on the data.
-        missing: how missing values are treated: "error" if they are refused, "midpoint", or
-            "exclude" if people without any other value are left out.
+        missing: how missing values are treated: "error" if they are rejected, "midpoint", or
+            "exclude" if people without any other value are excluded.
         private: False if it was drawn from a seed.
         mechanism: the frozen mechanism that the result was drawn from, without data;
             `epsilons.verify.exact` checks it.
         title: a one-line description of the measurement; None if the caller gave none.
         unit: the unit of the values; None if the caller gave none.
         name: the name of the column that was measured; None if an array was given.
-        date: the day of the release in UTC, as YYYY-MM-DD.
+        date: the date of the release in UTC, as YYYY-MM-DD.
         version: the version of epsilons that made it.
         ledger: its entry in a ledger; None if it was not charged to a ledger.
         person: the unit of privacy: "row", the name of the column of ids, or "" if the release is
@@ -213,7 +213,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         Raises:
             BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
-                all of them.
+                the lowest level.
             ArgumentError: the budgets are not a single column.
         """
         return self.spent.for_each(epsilon)
@@ -327,9 +327,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def warnings(self) -> list[str]:
         """Important warnings about this release, based on public facts only.
 
-        They concern very large budgets; an assumption that rarely holds for such budgets; open
-        claims on a ledger that reduced the available budgets; an interval that covers every
-        possible value; and estimates at an end of the bounds.
+        They concern very large budgets; an assumption that rarely holds if few people share
+        a budget; open claims on a ledger that reduced the available budgets; an interval that
+        covers every possible value; and estimates at an end of the bounds.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)

@@ -57,7 +57,7 @@ class JointRanges(Sequence[JointRange]):
     """Simultaneous intervals for all releases, by index or name.
 
     Attributes:
-        confidence: a lower bound on the probability that all intervals cover simultaneously.
+        confidence: a lower bound on the probability that all intervals cover the true values.
         each: the intervals, in the order of the releases.
         of: for each release, the printed names of its numbers; a single "" for one number.
     """
@@ -140,7 +140,7 @@ _COLUMNS: Final = (
 )
 
 _PRINTED: Final = 24
-"""The most rows that are printed for all tables together; each table has at least three."""
+"""The maximum number of printed rows of all tables together; each table has at least three."""
 
 _ON_PAGE: Final = 500
 """The approximate maximum number of rows in the table of a page, over all releases."""

@@ -68,7 +68,7 @@ class Spending(Sequence[Spent]):
     """The amount that a person spends as a function of ε: call it with an ε, or read its rows.
 
     Attributes:
-        ADDS_UP: the sentence which states that spending adds up over releases.
+        ADDS_UP: a sentence: spending adds up over releases.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
@@ -92,7 +92,7 @@ class Spending(Sequence[Spent]):
     @property
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, strictest first; a selection if there are very many."""
+        """A row for each level, strictest first; only some levels if there are very many."""
 
     def __call__(self, epsilon: float) -> float:
         """Return how much a person with this budget spent."""

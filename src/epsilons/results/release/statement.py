@@ -41,7 +41,7 @@ _GUESSED: Final = {
     "add-remove": "guesses whether a person took part",
     "local": "guesses, from what a person sent, which of two answers they gave",
 }
-"""The guess that privacy makes hard. The keys here and below are the neighbouring relations."""
+"""The attacker's guess. The keys here and below are neighbouring relations."""
 
 _AGAINST: Final = (
     "Against anyone who sees the result, whatever else they know, will learn or can compute. Not "
@@ -274,7 +274,7 @@ def _result(release: Release, verb: str) -> str:
 
 
 def _rows(release: Release) -> Sequence[Row]:
-    """The numbers to quote: for a variance its root, for two columns their correlation."""
+    """The numbers to quote: for a variance its square root, for two columns their correlation."""
     asked = release.assumption, release.confidence
     match release.estimate:
         case VarianceEstimate():

@@ -37,7 +37,7 @@ _CLOSE: Final = 1e-9
 """The tolerance for computed numbers, relative to the largest number in their field."""
 
 _SOME: Final = 6
-"""The most fields that a message names."""
+"""The maximum number of fields that a message names."""
 
 
 class Stated:

@@ -46,7 +46,7 @@ _WIDTH = 340
 """The width of a chart in pixels: actual size on a phone, scaled up elsewhere."""
 
 MOST = 40
-"""The most categories, groups or coordinates that a page or a picture shows."""
+"""The maximum number of categories, groups or coordinates on a page or in a picture."""
 
 _ROOM = 0.75
 """Space on each side of an interval, relative to its width: the interval fills 40 % of the axis."""

@@ -24,7 +24,7 @@ _LONGEST = 100
 """The number of entries in a shortened list."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The content security policy: browsers load and run nothing, whatever a page contains."""
+"""The content security policy: browsers load and run nothing, for any page contents."""
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -167,7 +167,7 @@ class PageFigure:
 
     Attributes:
         svg: the result of `epsilons.results.report.charts.svg`; it is inserted unescaped.
-        label: a description for people who cannot see it.
+        label: a description for screen readers.
         caption: the text below it.
     """
 

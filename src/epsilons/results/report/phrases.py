@@ -17,7 +17,7 @@ _NAME = 60
 """The maximum number of characters that are shown of a column's name."""
 
 _WEAK = 20.0
-"""Above this ε, one person's record can make a result e^20 ≈ 485 million times as likely."""
+"""Above this ε, one record can make a result more than e^20 ≈ 485 million times as likely."""
 
 _VISIBLY = 1.005
 """If the ratio of two errors is larger than this, the difference is visible and is explained."""
@@ -233,7 +233,7 @@ def merged_rows(rows: Sequence[SpendingLevel], most: int = _ROWS) -> list[Merged
 
 
 def budget_bins(levels: Sequence[tuple[float, int]]) -> list[tuple[str, int]]:
-    """Bins for a histogram of budgets, strictest first: equal steps of log ε; 0 and ∞ separate.
+    """Bins for a histogram of budgets, ascending, in equal steps of log ε; 0 and ∞ are separate.
 
     Args:
         levels: pairs of a budget and the number of people with it, in any order.

@@ -144,7 +144,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class SheetTable:
-    """A table whose cells are text.
+    """A table of text cells.
 
     Attributes:
         role: its purpose.
@@ -315,7 +315,7 @@ class Figure:
 
     Attributes:
         drawing: the drawing, as data; None if the figure is empty.
-        label: a description for people who cannot see it.
+        label: a description for screen readers.
         caption: the text below it, or "".
         lead: whether it is the main figure of the result, which `plot` shows.
         name: the name of one of several small figures; "" for a single figure.
@@ -367,7 +367,7 @@ class Sheet:
     summary: tuple[str, ...] = ()
 
     def parts(self, *, whole: bool) -> Iterator[Part]:
-        """The parts that whole formats show, or the parts that brief formats show."""
+        """The parts for whole formats if `whole` is true, otherwise the parts for brief formats."""
         return (part for block in self.blocks for part in shown(block, whole=whole))
 
     def of(self, *roles: Role) -> list[Part]:
@@ -380,6 +380,6 @@ class Sheet:
 
 
 def shown(block: Iterable[Part], *, whole: bool) -> Iterator[Part]:
-    """The parts of a block that whole formats show, or that brief formats show."""
+    """The parts of a block for whole formats if `whole` is true, otherwise for brief formats."""
     hidden = ("first", "brief" if whole else "whole")
     return (part for part in block if part.depth not in hidden)

@@ -26,7 +26,7 @@ __all__ = ["Shown", "Written"]
 
 
 _LINE: Final = 97
-"""The most characters between the angle brackets of a `repr`."""
+"""The maximum number of characters between the angle brackets of a `repr`."""
 
 
 class Written(ABC):
@@ -83,7 +83,7 @@ class Shown(Written):
 
     @abstractmethod
     def _in_a_line(self) -> str:
-        """A short description for `repr`, which must be cheap to compute."""
+        """A short description for `repr`; it must be fast to compute."""
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Write the picture of `plot` to a file, for a paper or a slide.
