@@ -35,11 +35,11 @@ ROOMS = (
 
 
 def rooms(*, quick: bool) -> Section:
-    """The speed of every part of the library, against the limit that it must keep."""
+    """Time of every part of the library, each with its limit."""
     found = []
     for name in ROOMS:
         room = importlib.import_module(f"benchmarks.{name}")
-        apart = name in ("allocation", "mean", "people")  # these skip slow lines in the quick form
+        apart = name in ("allocation", "mean", "people")  # skip slow measurements if quick
         lines = room.results(quick=quick) if apart else room.results()
         found += [timing.tell(result) for result in lines]
     text = "Each room of the library compared with the bare arithmetic that it needs."
@@ -52,7 +52,7 @@ def rooms(*, quick: bool) -> Section:
 
 
 def module(name: str) -> Callable[[bool], Section]:
-    """The section of a module, which is imported only when it runs."""
+    """Return a function that imports a module of this package and runs its `section`."""
     return lambda quick: importlib.import_module(f"benchmarks.{name}").section(quick=quick)
 
 
@@ -70,7 +70,7 @@ SECTIONS: dict[str, Callable[[bool], Section]] = {
 
 
 def run(name: str, place: str, *, quick: bool) -> Section:
-    """Run one section. If an error stops it, the page says so, and the run fails."""
+    """Run one section. An error becomes the text of the section and makes the run fail."""
     print(f"[{place}] {name} …", file=sys.stderr, flush=True)
     start = time.perf_counter()
     try:
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--only: {', '.join(unknown)}: there are {', '.join(SECTIONS)}")
     quick = not given.full
     timing.TOLD.clear()
-    # Other load on the machine makes times longer and ratios noisier, so the page shows it.
+    # Other load on the machine makes times longer and ratios noisier, so the page reports the load.
     load = f"{os.getloadavg()[0]:.1f}"
     start = time.perf_counter()
     sections = [

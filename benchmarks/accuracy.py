@@ -1,9 +1,9 @@
-"""The measured error of every rule for frequencies, on data like those of paper *correlated*.
+"""Measured error of every allocation rule for frequencies, on data as in the paper *correlated*.
 
-n = 10,000 people in k = 5 or 20 categories. Unrelated: log ε ~ U[−5, 5], and every trial
-shuffles the people. Related: log ε ~ −|i − centre| + U[−3, 3] for category i, without shuffling.
-The error is the largest over the categories, of shares clipped to [0, 1] as in the paper; each
-cell is the mean over draws of the budgets.
+n = 10,000 people in k = 5 or 20 categories. If budgets are unrelated to categories, log ε ~ U[−5,
+5] and every trial shuffles the people. If they are related, log ε ~ −|i − centre| + U[−3, 3] for
+category i, and nobody is shuffled. The error is the largest over the categories, after shares are
+clipped to [0, 1] as in the paper. Each cell of the table is a mean over draws of the budgets.
 
     python -m benchmarks.accuracy        writes benchmarks/ACCURACY.md
 """
@@ -50,7 +50,7 @@ class Cell:
 def people(
     rng: np.random.Generator, assumption: Assumption, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Everyone's category and budget, by ascending budget."""
+    """Draw everyone's category and budget, sorted by budget."""
     category = rng.integers(0, k, PEOPLE)
     log = rng.uniform(-5.0, 5.0, PEOPLE)
     if assumption == RELATED:
@@ -62,7 +62,7 @@ def people(
 def errors(
     rng: np.random.Generator, assumption: Assumption, k: int, loss: str, trials: int
 ) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
-    """For every rule: errors of clipped shares, errors of projected shares, the guaranteed risk."""
+    """Return errors of clipped and of projected shares, and the guaranteed risk, by rule."""
     category, epsilon = people(rng, assumption, k)
     truth = np.bincount(category, minlength=k) / PEOPLE
     budgets = ep.Budgets(epsilon)

@@ -1,4 +1,4 @@
-"""Errors of means under add/remove: the published table next to ours, and the theoretical minimum.
+"""Errors of means under add/remove: a published table, our results, and the theoretical minimum.
 
 `python -m benchmarks.add_remove` writes ADD_REMOVE.md. Everything is seeded.
 """
@@ -25,13 +25,13 @@ RARE = 16
 
 
 def simulated(epsilon: float, method: str, mean: float, seed: int) -> tuple[float, float]:
-    """n²·MSE and its standard error, from draws on data with exactly this mean."""
+    """Return n²·MSE and its standard error, from draws on data with exactly this mean."""
     squares = squared_errors(epsilon, method, people=PEOPLE, mean=mean, runs=RUNS, seed=seed)
     return float(squares.mean()), float(squares.std() / math.sqrt(RUNS))
 
 
 def table() -> list[str]:
-    """Table 1: n²ε²·MSE/2, printed and ours."""
+    """Table 1: n²ε²·MSE/2, as printed in the paper and as measured here."""
     heads = (*NAMES.values(), "σ²(ε)ε²/2")
     lines = ["| ε | | " + " | ".join(heads) + " |", "|---|---|" + "---|" * len(heads)]
     for epsilon, printed in PRINTED.items():
@@ -50,7 +50,7 @@ def table() -> list[str]:
 
 
 def normalised() -> list[str]:
-    """n²·MSE/σ²(ε) of three methods, by ε."""
+    """Table of n²·MSE/σ²(ε) for three methods, by ε."""
     lines = [
         "| ε | hourglass | transformed | shifted | transformed / shifted |",
         "|---|---|---|---|---|",
@@ -68,7 +68,7 @@ def normalised() -> list[str]:
 
 
 def over_means() -> list[str]:
-    """n²·MSE/σ²(ε) of the hourglass, by ε and mean."""
+    """Table of n²·MSE/σ²(ε) for the hourglass, by ε and mean."""
     means = (0.0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
     heads = " | ".join(f"μ = {m:g}" for m in means)
     lines = [f"| ε | {heads} |", "|---|" + "---|" * len(means)]
@@ -80,13 +80,16 @@ def over_means() -> list[str]:
 
 
 def two_levels() -> str:
-    """Noise variance of the hourglass over Laplace: half at ε = 4, half at 8, weights 1 : 2."""
+    """Return the noise variance of the hourglass, as a multiple of that of Laplace noise.
+
+    Half of the people have ε = 4 and half have ε = 8, with weights 1 : 2.
+    """
     hourglass = ratio.noise_variance(Hourglass.best(4, 2**40), ratio.TWO_SUMS)
     return f"{hourglass / (2.0 / 4.0**2):.3f}"
 
 
 def page() -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     return "\n".join(
         [
             "# Add/remove, measured",

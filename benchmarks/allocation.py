@@ -1,4 +1,4 @@
-"""Time to choose the cap, against a sort and a convex solver, and to plan with all methods."""
+"""Time to choose the cap, compared with a sort and a convex solver, and time of a plan."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def plans(rng: np.random.Generator) -> Iterator[Result]:
-    """The time of a plan, which compares all methods, if everyone has a different budget."""
+    """Time of a plan with all methods, where everyone has a different budget."""
     budgets = np.exp(rng.normal(-1.0, 1.0, 20_000))
     for name, asked in PLANS.items():
         seconds = min(busy(lambda asked=asked: ep.plan(budgets, **asked)) for _ in range(3))  # type: ignore[misc]
@@ -57,7 +57,7 @@ def against_clarabel() -> Iterator[Result]:
 
     n = 100_000
     epsilon = np.exp(np.random.default_rng(3).uniform(-5.0, 5.0, n))
-    # Scaled by n to give the solver numbers of order one: v = n·w, s = n·t.
+    # The variables are multiplied by n, so the solver gets numbers of order one: v = n·w, s = n·t.
     v, s = cp.Variable(n), cp.Variable()
     bias = cp.norm1(v - 1) / (2 * n)
     objective = cp.square(bias) + 2 * cp.square(s / n)

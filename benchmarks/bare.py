@@ -1,8 +1,8 @@
-"""Bare queries, written by hand in the language of each engine, that return the same integers.
+"""Bare queries, written by hand for each engine, that return the same integers as a tally.
 
-A bare query ignores privacy. It rounds values to the grid of 2³⁰ steps (null, NaN and infinities to
-its middle), adds 64-bit integers by budget, and counts: what anyone would write to get the integers
-that noise is added to. With very many budgets it groups by budgets rounded to nine bits, as a tally
+A bare query computes the integers to which noise is added, and ignores privacy. It rounds values to
+a grid of 2³⁰ steps (null, NaN and infinities to its middle). Then it adds 64-bit integers and
+counts rows, by budget. With very many budgets it groups by budgets rounded to nine bits, as a tally
 does. This module imports nothing from `epsilons`.
 """
 
@@ -19,9 +19,9 @@ SPLITTER = 2.0**44 + 1.0
 STEP = GRID / (HI - LO)
 
 Sums = dict[float, tuple[int, int]]
-"""The number of people and the sum of their integers, by level."""
+"""The number of people and the sum of their integers, by budget level."""
 Counts = dict[tuple[float, str], int]
-"""The number of people, by level and category."""
+"""The number of people, by budget level and category."""
 
 
 def polars_mean(path: Path, budget: str) -> Any:
@@ -71,7 +71,7 @@ def polars_key() -> Any:
 
 
 def sql_mean(budget: str, source: str, *, finite: str, whole: str) -> str:
-    """The query in SQL; dialects differ in `finite` and `whole`."""
+    """Return the SQL query for a mean; dialects differ in `finite` and `whole`."""
     steps = f"floor(least(greatest((value - {LO!r}) * {STEP!r} + 0.5, 0.0), {GRID + 0.5!r}))"
     cell = f"CASE WHEN {finite} THEN CAST({steps} AS {whole}) ELSE {HALF} END"
     if budget == "own":
@@ -92,7 +92,7 @@ def sql_frequencies(budget: str, source: str) -> str:
 
 
 def sql_key() -> str:
-    # In Spark SQL 1.0 is a decimal; an exponent makes it a double in both dialects.
+    # In Spark SQL, 1.0 is a decimal. With an exponent it is a double, in both dialects.
     return f"own * {SPLITTER:e} - (own * {SPLITTER:e} - own)"
 
 
@@ -121,7 +121,7 @@ def as_sums(rows: Any) -> Sums:
 
 
 def as_counts(rows: Any) -> Counts:
-    """Counts by level and word. A level is the smallest budget of its key, over all words."""
+    """Return counts by level and word. A level is the smallest budget with the same key."""
     found = [(float(level), str(word), int(count)) for level, word, count in rows]
     least: dict[float, float] = {}
     for level, _, _ in found:

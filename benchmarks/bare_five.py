@@ -1,11 +1,12 @@
-"""Five questions about one table by hand: the fastest query we found for the same integers.
+"""Handwritten queries for five questions about one table: the fastest found for these integers.
 
-Three numbers are rounded to the grid, one of them is also squared, and all are added up by budget
-and word. Every question is a margin of that table. The fastest formulation depends on the engine.
-In Polars a cast is a floor, and integers are divided. In DuckDB the minimum of two numbers takes
-ten times as long as a product, so clipping uses absolute values, and integers are shifted. Other
-formulations were slower: clipping by CASE, by integers and their signs, and by least and greatest;
-sums of 32-bit integers and of floats cost the same. This module imports nothing from `epsilons`.
+Three columns are rounded to the grid, one is also squared, and all are added up by budget and word.
+Every question is a margin of the resulting table. The fastest formulation depends on the engine. In
+Polars, a cast rounds down, and squares are scaled by integer division. In DuckDB, the minimum of
+two numbers takes ten times as long as a product. So clipping uses absolute values, and squares are
+scaled by a shift. Clipping by CASE, by integers and their signs, and by least and greatest was
+slower. Sums of 32-bit integers and of floats took the same time. This module imports nothing from
+`epsilons`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, TypeAlias
 from benchmarks.bare import GRID, HALF
 
 Query: TypeAlias = Callable[[bool], Any]
-"""A query for all five questions, or for the slowest alone: means by word."""
+"""A query for all five questions, or for the slowest only (means by word)."""
 
 NUMBERS = {"x": ("value", 0.0, 100.0), "y": ("own", 0.0, 10.0), "z": ("value", 0.0, 50.0)}
 
@@ -44,7 +45,8 @@ def in_polars(path: Path, every: bool) -> Any:
 def in_duckdb(connection: Any, path: Path, every: bool) -> Any:
     asked = {name: NUMBERS[name] for name in (NUMBERS if every else ["x"])}
     raw = ", ".join(dict.fromkeys(column for column, _, _ in asked.values()))
-    # All lower ends are 0, so x + |x| is twice the value clipped at 0; then subtract the upper end.
+    # All lower bounds are 0, and (x + |x|)/2 clips x at 0. The upper bound is subtracted here, so
+    # the next query can clip at the upper bound in the same way.
     below = ", ".join(
         f"floor(({column} + abs({column})) * {0.5 * GRID / hi!r} + 0.5) - {float(GRID)!r} AS {name}"
         for name, (column, _, hi) in asked.items()
@@ -65,13 +67,13 @@ def in_duckdb(connection: Any, path: Path, every: bool) -> Any:
 
 
 def totals(rows: Sequence[Sequence[Any]]) -> list[int]:
-    """The number of people, and the sums of x, of its squares, of y and of z."""
+    """Return the number of people, and the sums of x, of its squares, of y and of z."""
     size, _, x, _, y, z, q = (sum(int(row[place]) for row in rows) for place in range(2, 9))
     return [size, x, q, y, z]
 
 
 def margins(answers: Sequence[Any]) -> list[int]:
-    """The same numbers as `totals`, from the tallies of the five questions."""
+    """Return the same numbers as `totals`, computed from the tallies of the five questions."""
     moments, _, cells, own, last = answers
     sums = (moments.sums, moments.squares, own.sums, last.sums)
     return [int(cells.cells.sum()), *(int(each.sum()) for each in sums)]

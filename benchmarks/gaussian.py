@@ -1,4 +1,4 @@
-"""The mean with an unknown range: measured errors compared with an oracle, and time.
+"""A mean with an unknown range: measured errors, compared with an oracle, and time.
 
 The oracle knows the range μ ± 4σ and spends all of ε on the mean: it is the capped mean with the
 constant 2·8². Errors are in units of σ. Every cell is seeded; all methods see the same data.
@@ -35,7 +35,7 @@ OTHERS = 200
 
 
 def budgets(profile: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Budgets: log-uniform on [0.1, 1], or half of the people at 0.05 and half at 1."""
+    """Draw budgets: log-uniform on [0.1, 1], or half of the people at 0.05 and half at 1."""
     if profile == "log-uniform":
         return np.asarray(10.0 ** rng.uniform(-1.0, 0.0, n))
     return np.where(np.arange(n) % 2 == 0, 0.05, 1.0)
@@ -63,7 +63,7 @@ class Errors:
 
 
 def oracle(values: np.ndarray, epsilon: np.ndarray, mu: float, sigma: float, rng: object) -> float:
-    """The capped mean on the true range, with all of ε."""
+    """Compute the capped mean on the true range, with all of ε."""
     weights = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
     noise = rng.laplace(0.0, 8.0 * sigma)  # type: ignore[attr-defined]
     clipped = np.clip(values, mu - 4.0 * sigma, mu + 4.0 * sigma)
@@ -71,12 +71,12 @@ def oracle(values: np.ndarray, epsilon: np.ndarray, mu: float, sigma: float, rng
 
 
 def neighbours_of(name: str) -> str:
-    """The neighbours in the name of a method; empty for replace."""
+    """Return the neighbour relation in the name of a method; empty for replace."""
     return name.partition(", ")[2]
 
 
 def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[str, Errors | None]:
-    """The errors of the oracle and of each method; None if a method refuses the budgets."""
+    """Measure the errors of the oracle and of each method; None if a method refuses the budgets."""
     found: dict[str, list[float] | None] = {
         "oracle": [],
         "weighted": [],
@@ -127,7 +127,7 @@ def measure(n: int, profile: str, mu: float, sigma: float, runs: int) -> dict[st
 
 
 def table(scale: int) -> Iterator[str]:
-    """The rows of the table of errors."""
+    """Yield the rows of the table of errors."""
     yield (
         "| n | budgets | μ, σ | runs | oracle RMSE | method | RMSE | over oracle | median | "
         "over oracle | above 3σ | largest | covered (95 %) | half-width |"
@@ -155,7 +155,7 @@ def table(scale: int) -> Iterator[str]:
 
 
 def bounds(scale: int) -> Iterator[str]:
-    """The rows of the table of median errors and lower bounds, n = 10³ … 10⁶."""
+    """Yield the rows of the table of median errors and lower bounds, n = 10³ … 10⁶."""
     yield "| n | budgets | lower bound | median error | ratio |"
     yield "| --- | --- | --- | --- | --- |"
     for n in (1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000):
@@ -180,7 +180,7 @@ def _release(read: Callable[[], Any], terms: dict[str, Any]) -> object:
 
 
 def results() -> Iterator[timing.Result]:
-    """The time of an entire release relative to one bare group-by of the same file."""
+    """Time of an entire release, relative to one bare group-by of the same file."""
     import duckdb
 
     path = data.table(data.ROWS)

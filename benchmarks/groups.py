@@ -1,4 +1,4 @@
-"""Time of means by 100 groups, and of several questions in one scan, against bare queries."""
+"""Time of means by 100 groups, and of several questions in one scan, compared with bare queries."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def duckdb_groups(connection: Any, path: Path) -> Any:
 
 
 def ours(read: Callable[[], Any]) -> door.Tally:
-    """The tally of means by group, read from the file."""
+    """Tally the means by group, read from the file."""
     groups = door.Grouping(("word",), (door.declare(data.WORDS, None, None),))
     rows = door.open("value", epsilon="epsilon", data=read(), missing="midpoint", groups=groups)
     return rows.count(door.Ask("numbers", BOUNDS))
 
 
 def same(found: door.Tally, rows: Any) -> bool:
-    """Whether a bare query and the tally have the same integers."""
+    """Return whether a bare query and the tally have the same integers."""
     cells = np.zeros_like(found.cells)
     place = {word: index for index, word in enumerate(data.WORDS)}
     level = {budget: index for index, budget in enumerate(found.levels.tolist())}
@@ -66,7 +66,7 @@ def same(found: door.Tally, rows: Any) -> bool:
 
 
 def by_group(rows: int, runs: int) -> Iterator[Result]:
-    """Means by 100 groups × 50 levels, against the bare query."""
+    """Time of means by 100 groups × 50 levels, compared with the bare query."""
     import duckdb
 
     path = data.table(rows)
@@ -86,11 +86,11 @@ def by_group(rows: int, runs: int) -> Iterator[Result]:
 
 
 def asked(source: Any, *, bins: bool) -> list[tuple[door.Rows, door.Ask]]:
-    """Five questions about one table. The second is the slowest.
+    """Return five questions about one table. The second is the slowest.
 
     Args:
         source: the table.
-        bins: whether the last question has its own labels, and so needs a separate scan.
+        bins: whether the last question has its own labels, which requires a separate scan.
     """
     words = door.declare(data.WORDS, None, None)
     edges = door.declare(None, [10.0 * k for k in range(11)], "others")
@@ -112,7 +112,7 @@ def asked(source: Any, *, bins: bool) -> list[tuple[door.Rows, door.Ask]]:
 
 
 def published(read: Callable[[], Any]) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Five questions from the file to the releases, and the slowest question alone."""
+    """Return two calls that read the file and release: five questions, and only the slowest one."""
     by_word = ep.Mean("value", bounds=BOUNDS, by="word", groups=data.WORDS, missing="midpoint")
     questions = [
         ep.Mean("value", bounds=BOUNDS, missing="midpoint"),
@@ -128,7 +128,7 @@ def published(read: Callable[[], Any]) -> tuple[Callable[[], Any], Callable[[], 
 
 
 def several(rows: int, runs: int) -> Iterator[Result]:
-    """Five questions in one call, against the slowest question alone: ours, and by hand."""
+    """Time of five questions in one call over the time of the slowest: ours, and by hand."""
     import duckdb
 
     path = data.table(rows)
@@ -159,7 +159,8 @@ def several(rows: int, runs: int) -> Iterator[Result]:
         every, slowest = published(read)
         yield alternate(every, slowest, runs=runs).result(f"{asked_for}, one publish", 1.5)
         yield alternate(five, alone, runs=runs).result(f"{asked_for}, one scan", 1.5)
-        # The engine's own time for the arithmetic of five questions, for comparison.
+        # For comparison: the time that the engine itself needs for the arithmetic of five
+        # questions.
         turns = alternate(hand(True), hand(False), runs=runs)
         yield turns.result(f"{asked_for}, one scan, both by hand", 1.5)
         turns = alternate(five, hand(True), runs=runs)
@@ -169,7 +170,7 @@ def several(rows: int, runs: int) -> Iterator[Result]:
 
 
 def many_groups() -> Iterator[Result]:
-    """10⁵ groups: the time of all work after the scan."""
+    """Time of all work after the scan, for 10⁵ groups."""
     from epsilons.door.count.asks import Faults, Names, Rules, checked
     from epsilons.door.count.units import UnitParts, of_groups
 

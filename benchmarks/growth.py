@@ -1,6 +1,6 @@
-"""Growth of time and memory with rows, levels, categories and reports: exponents with errors.
+"""Growth of time and memory with rows, levels, categories and reports: fitted exponents.
 
-Every point is measured in a separate process, to measure its memory separately:
+Every point is measured in a separate process, because memory is measured per process:
 
     python -m benchmarks.growth mean 10000000 3     one point, as JSON
 """
@@ -31,12 +31,12 @@ DECADES = 2.0
 """An exponent is fitted over this many decades at the upper end."""
 
 LINEAR, SORTED, ALONE = 1.1, 1.35, 1.2
-"""The largest allowed exponents: for a pass over rows, and for m log m among other work and alone.
-Over two decades m log m looks like an exponent of 1.09, and slightly more where large arrays no
-longer fit in caches. Two nested loops would have exponent 2."""
+"""The largest allowed exponents: for a pass over rows, for m log m work among other work, and
+for m log m work alone. Over two decades, m log m looks like an exponent of 1.09, and slightly
+more if large arrays no longer fit in caches. Two nested loops would have exponent 2."""
 
 ENOUGH = 4.0
-"""After this many seconds a point is not measured again."""
+"""After this many seconds, a measurement is not repeated."""
 
 TEXT = """
 Exponents are fitted by least squares on a log scale to all processor times (of all threads: other
@@ -54,7 +54,7 @@ class Fit:
     Attributes:
         exponent: the slope on a log-log scale.
         error: its standard error; infinite if there are too few points.
-        points: number of times that were fitted.
+        points: number of measurements that were fitted.
     """
 
     exponent: float
@@ -87,8 +87,8 @@ class Curve:
 
     Attributes:
         work: name of the job in `WORKS`.
-        words: description.
-        axis: what grows.
+        words: description of the job.
+        axis: name of the quantity that grows.
         sizes: sizes, ascending.
         limit: the largest allowed exponent of time.
     """
@@ -118,7 +118,7 @@ def section(*, quick: bool) -> Section:
 
 
 def curves(*, quick: bool) -> list[Curve]:
-    """The jobs and sizes to measure."""
+    """Return the jobs and the sizes to measure."""
     rows = tuple(10**k for k in (5, 6, 7, 8))
     half = tuple(round(10 ** (k / 2)) for k in range(2, 13))
     few = tuple(10**k for k in (1, 3, 4, 5, 6))
@@ -154,7 +154,7 @@ def fit(sizes: Sequence[float], times: Sequence[float], decades: float = DECADES
     """Fit a power law by least squares on logarithms, over the upper decades.
 
     Args:
-        sizes: one for each time; sizes may repeat.
+        sizes: one size for each time; sizes can repeat.
         times: positive times.
         decades: sizes within this many decades of the largest are used.
 
@@ -196,8 +196,8 @@ def measure(work: str, size: int, runs: int) -> dict[str, Any]:
     with Watch() as watch:
         first = once(ready)
     peak = _status()["VmHWM"] - before["VmRSS"]
-    # The first run measures memory, and warms up. A short job is run more often, because the clock
-    # is coarse.
+    # The first run measures memory, and warms up. Short jobs are repeated more often, because the
+    # clock is coarse.
     times: list[tuple[float, float]] = []
     wanted = runs if first > 0.05 else 5 * runs
     while not times or (len(times) < wanted and sum(wall for _, wall in times) < ENOUGH):
@@ -236,7 +236,7 @@ class Watch:
 
 
 def _status() -> dict[str, int]:
-    """The memory of this process in bytes, as Linux reports it."""
+    """Return the memory of this process in bytes, as Linux reports it."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     wanted = ("VmHWM", "VmRSS", "RssAnon")
     pairs = (line.split(":", 1) for line in lines)
@@ -244,7 +244,7 @@ def _status() -> dict[str, int]:
 
 
 def _line(name: str, law: Fit, limit: float) -> Result:
-    """The exponent ± two standard errors: a 95 % interval if errors are normal."""
+    """Return the exponent ± two standard errors: a 95 % interval if errors are normal."""
     half = 2.0 * law.error
     note = f"± {law.error:.2g}, {law.points} times"
     return Result(
@@ -271,7 +271,7 @@ def _table(curve: Curve, points: Sequence[Point], law: Fit) -> str:
 
 
 def plot(marks: Sequence[tuple[Curve, Point]]) -> Any:
-    """Charts of time and memory against size, on log scales."""
+    """Plot time and memory against size, on log scales."""
     import altair as alt
 
     rows = [

@@ -1,4 +1,4 @@
-"""Time of a release charged to a ledger, against the same release and a bare join and update.
+"""Time of a release charged to a ledger, compared with the release alone and with bare statements.
 
 python -m benchmarks --only ledger
 """
@@ -26,7 +26,8 @@ ROWS = 1.6
 """Rows per person, on average."""
 
 TIMES = 3.0
-"""The allowed multiple of the release without a ledger, on top of the bare statements."""
+"""A release with a ledger can take this many times as long as one without, plus the bare
+statements."""
 
 MEMORY = 4.0
 """The largest allowed memory for ten million people, in GiB."""
@@ -56,7 +57,7 @@ def kept(data: pl.DataFrame, ledger: ep.Ledger, name: str) -> object:
 
 
 def bare(path: Path, data: pl.DataFrame) -> Callable[[int], None]:
-    """The necessary statements: look people up, read balances, insert charges, update balances."""
+    """Return a function that runs only the necessary SQL: look up people, charge them."""
     link = sqlite3.connect(path, isolation_level=None)
     link.execute("PRAGMA synchronous = FULL")
     link.execute("PRAGMA cache_size = -200000")
@@ -96,7 +97,7 @@ def bare(path: Path, data: pl.DataFrame) -> Callable[[int], None]:
 
 
 def measured(people: int, turns: int) -> tuple[list[float], list[float], list[float], float]:
-    """Seconds of releases without a ledger, of the bare statements, with a ledger; of enrolling."""
+    """Return times of releases without a ledger, of bare SQL, with a ledger, and of enrolment."""
     data = table(people)
     with tempfile.TemporaryDirectory() as folder:
         work = bare(Path(folder) / "bare.db", data)
@@ -115,7 +116,7 @@ def _turn(
 
 
 def memory(people: int) -> float:
-    """Peak memory, in GiB, of a process that enrols people and charges them for a release."""
+    """Return the peak memory, in GiB, of a process that enrols people and charges one release."""
     code = f"from benchmarks.ledger import alone; alone({people})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -133,7 +134,7 @@ def alone(people: int) -> None:
 
 
 def section(*, quick: bool) -> Section:
-    """The section on releases with and without a ledger."""
+    """Return the section on releases with and without a ledger."""
     without, least, whole, enrolled = measured(PEOPLE, 2 if quick else 5)
     limits = [TIMES * one + other for one, other in zip(without, least, strict=True)]
     ratio = float(np.median([took / limit for took, limit in zip(whole, limits, strict=True)]))

@@ -1,4 +1,4 @@
-"""The local model: people randomized per second, and estimates against bare arithmetic."""
+"""The local model: people randomized per second, and time of estimates over bare arithmetic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def results() -> Iterator[Result]:
     few = budgets[:20_000]
     yield speed("Vector, d = 100", 20_000, lambda: vector.randomize_many(vectors, few), 5e4)
     yield from merging(bit, bit.randomize_many(bits, budgets), budgets, "Bit")
-    mixed = rng.uniform(0.05, 3.0, n)  # a quarter of them send a number
+    mixed = rng.uniform(0.05, 3.0, n)  # a quarter of the people send a number
     yield from merging(mean, mean.randomize_many(values, mixed), mixed, "Mean")
     yield from frequencies(rng, budgets)
 
@@ -39,7 +39,7 @@ def speed(name: str, people: int, work: Callable[[], Any], limit: float) -> Resu
 
 
 def merging(mechanism: Any, reports: Any, budgets: Any, name: str) -> Iterator[Result]:
-    # At a few milliseconds, wall time depends on other load, so this is CPU time: the minimum of
+    # At a few milliseconds, wall time depends on other load. So this is CPU time: the minimum of
     # many alternating runs.
     pairs = [
         (busy(lambda: mechanism.estimate(reports)), busy(lambda: np.tanh(budgets)))
@@ -69,7 +69,7 @@ def frequencies(rng: np.random.Generator, budgets: Any) -> Iterator[Result]:
     turns = alternate(lambda: shares.estimate(reports), bare, runs=9)
     words = "Hadamard estimate, n = 10⁶, d = 10⁵, against one transform and one bincount"
     yield turns.result(words, 5)
-    # The projection takes time n·d, so it is measured on some people and scaled up.
+    # The projection takes time n·d, so it is measured on a few people and scaled up.
     some = 200
     slow = local.Frequencies(cells, "projection")
     sent = slow.randomize_many(values[:some], budgets[:some])

@@ -1,4 +1,4 @@
-"""Time of means: of people with many rows, of arrays, and of few people."""
+"""Time of means: for people with many rows, for arrays, and for few people."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def from_arrays() -> Iterator[Result]:
         lambda: np.clip(values, LO, HI).mean(),
     )
     yield turns.result("mean, 10⁷ NumPy rows, against np.clip.mean", 5)
-    # At each call, np.clip writes 80 MB into pages that the system must clear, and the cost varies.
-    # CPU milliseconds of 25 calls (minimum, median, maximum): 15, 17 and 84 with huge pages (the
-    # same number of faults at each call, 100-600 depending on the process; the system takes 0-72 ms
-    # for them); 47, 51 and 150 without (NUMPY_MADVISE_HUGEPAGE=0; 19,532 faults); 8, 9 and 10
-    # without any fault, where malloc keeps its memory (MALLOC_MMAP_THRESHOLD_ and
-    # MALLOC_TRIM_THRESHOLD_ of a gigabyte). So the output goes to an existing array.
+    # At each call, np.clip writes 80 MB into pages that the system must clear, and the cost of
+    # clearing varies. CPU milliseconds of 25 calls (minimum, median, maximum): 15, 17 and 84 with
+    # huge pages (the same number of faults at each call, 100-600 depending on the process; the
+    # system takes 0-72 ms for them); 47, 51 and 150 without huge pages (NUMPY_MADVISE_HUGEPAGE=0;
+    # 19,532 faults); 8, 9 and 10 without faults, if malloc keeps its memory (MALLOC_MMAP_THRESHOLD_
+    # and MALLOC_TRIM_THRESHOLD_ of a gigabyte). So the output goes to an existing array.
     room = np.empty_like(values)
     turns = alternate(
         lambda: ep.mean(values, epsilon=epsilon, bounds=(LO, HI)),
@@ -88,7 +88,7 @@ import epsilons as ep
 ep.mean({asked}, bounds=(0, 100))
 """
 ARRAYS = MEAN.format(frame="", asked="values, epsilon=epsilon")
-"""A process that computes one mean: it starts Python, imports NumPy and this package, and calls."""
+"""Code for a process that computes one mean: it imports NumPy and this package, and calls it."""
 
 
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
@@ -96,7 +96,7 @@ NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
 
 
 def fresh() -> Iterator[Result]:
-    """The time of a process that imports or computes one mean, next to that of bare Python."""
+    """Time of a process that imports the package or computes one mean, and of Python alone."""
     start = _process("pass")
     for name, code, limit in (
         ("import epsilons, in a process of its own", "import epsilons", 0.2),
@@ -108,18 +108,19 @@ def fresh() -> Iterator[Result]:
         table = f"import {frame}\nframe = {frame}.DataFrame(dict(v=values, e=epsilon))"
         whole = MEAN.format(frame=table, asked="'v', epsilon='e', data=frame")
         before = whole.partition("import epsilons")[0]
-        # Minimum times: loading modules takes constant time, other load on the machine varies.
+        # These are minimum times, because loading modules takes constant time but other load
+        # varies.
         figure = _process(whole) - _process(before)
         name = f"a first mean of 1,000 rows, after the frame of {library} was made"
         yield Result(name, figure, "s", 0.35, True)
 
 
 def _process(code: str) -> float:
-    """The minimum CPU time of five processes that run this code.
+    """Return the minimum CPU time of five processes that run this code.
 
-    Nearly all of it is Python loading modules one after another. Wall time would include waiting
-    for other load on the machine. Modules are compiled first, as an installer does; where Python
-    cannot write bytecode, compiling would be half of the time.
+    Python spends nearly all of this time loading modules. Wall time would include waiting for other
+    load on the machine. Modules are compiled first, as an installer does. If Python cannot write
+    bytecode, compiling takes half of the time.
     """
     times = []
     own = {name: value for name, value in os.environ.items() if name != NOT_COMPILED}

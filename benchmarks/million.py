@@ -1,7 +1,7 @@
-"""Time of a call on a million rows, less a fixed overhead, over the time of the bare query.
+"""Time of a call on a million rows, minus a fixed overhead, over the time of the bare query.
 
-Ten milliseconds are allowed for the call itself, and a seventh of the bare query for sums of
-squares, which the bare mean does not compute and which make intervals narrower.
+Ten milliseconds are allowed for the call itself. A seventh of the bare query's time is allowed for
+sums of squares, which the bare mean does not compute. They make intervals narrower.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def results() -> Iterator[Result]:
 
 
 def besides(turns: Ratio) -> Ratio:
-    """The same times, with the allowed overhead subtracted from the times of our calls."""
+    """Return the same times, with the allowed overhead subtracted from our times."""
     return Ratio(tuple(max(mine - CALL, 0.0) for mine in turns.ours), turns.other)
 
 
@@ -44,7 +44,7 @@ def _turns(
 
 
 def engines(path: Path) -> Iterator[Engine]:
-    """Engines with a small start-up time, for a million rows; PyArrow holds its rows in memory."""
+    """Yield the engines that start fast. PyArrow keeps its rows in memory."""
     import duckdb
     import polars as pl
     import pyarrow.parquet as pq
@@ -62,8 +62,8 @@ def engines(path: Path) -> Iterator[Engine]:
     held = pq.read_table(path)
 
     def asked(*columns: str) -> pl.LazyFrame:
-        # PyArrow's own group-by is several times slower, so the bare query uses Polars as well.
-        # Polars reads numbers without a copy, but must convert text.
+        # PyArrow's own group-by is several times slower, so the bare query also uses Polars. Polars
+        # reads numbers without a copy, but must convert text.
         frame = pl.from_arrow(held.select(columns))
         assert isinstance(frame, pl.DataFrame)
         return frame.lazy()

@@ -1,4 +1,4 @@
-"""Time of discrete Laplace noise, against OpenDP's vector sampler, on one core each."""
+"""Time of discrete Laplace noise, compared with OpenDP's vector sampler, on one core each."""
 
 from __future__ import annotations
 

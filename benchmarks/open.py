@@ -1,6 +1,6 @@
-"""Time of add/remove without a scan: an hourglass interval, and a release on a fine ladder.
+"""Time of add/remove releases without a scan: an hourglass interval, and a mean on many levels.
 
-Times are CPU times, the minimum of several runs: at milliseconds, wall time depends on other load.
+Times are CPU times, minimum of several runs. At milliseconds, wall time depends on other load.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def results() -> Iterator[Result]:
 
 
 def intervals() -> Iterator[Result]:
-    """The first interval of a law, including everything that is cached for the next."""
+    """Time of the first interval of a noise distribution, before anything is cached."""
     drawn = (4000.0, 10_000.0)
     for rate in (Fraction(101, 1000), Fraction(3, 20), Fraction(1, 5)):
         law = Hourglass.best(rate, 2**30)
@@ -41,7 +41,7 @@ def intervals() -> Iterator[Result]:
 
 
 def ladders() -> Iterator[Result]:
-    """Releases of 2,000 people without declared budget levels: thousands of rungs."""
+    """Time of releases of 2,000 people without declared budget levels, on thousands of rungs."""
     rng = np.random.default_rng(0)
     values, epsilon = rng.random(2000), np.exp(rng.normal(-1.0, 1.0, 2000))
     for words, cap in (("with a cap", 1.0), ("counted first", None)):

@@ -1,4 +1,4 @@
-"""The page of results: sections of text, figures with their limits, and plots."""
+"""The page of results: sections of text, measured values with their limits, and plots."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Section:
 
     Attributes:
         title: the heading.
-        text: Markdown on what was measured and how, with tables.
-        results: figures with limits.
+        text: Markdown with tables, on the measurements and how they were made.
+        results: measured values with limits.
         plots: Altair charts, by file name.
-        summary: sentences for the top of the page, such as where a peer wins.
+        summary: sentences for the top of the page, such as cases where another library is better.
         broken: the error that stopped the section; empty if none did.
     """
 
@@ -121,7 +121,7 @@ def render(sections: Sequence[Section], *, quick: bool, seconds: float, about: s
 
 
 def _summary(sections: Sequence[Section]) -> list[str]:
-    """The summary lines: which limits hold, which fail, and the summaries of the sections."""
+    """Return the summary: which limits hold, which fail, and the sections' summaries."""
     results = [result for section in sections for result in section.results]
     held = sum(result.holds for result in results)
     narrow = [result.name for result in results if not result.sure]
@@ -133,7 +133,7 @@ def _summary(sections: Sequence[Section]) -> list[str]:
 
 
 def machine() -> str:
-    """The processor, its cores, and the memory, as the system reports them."""
+    """Return the processor, its cores, and the memory, as the system reports them."""
     model, memory = platform.processor() or platform.machine(), ""
     cpuinfo, meminfo = Path("/proc/cpuinfo"), Path("/proc/meminfo")
     if cpuinfo.exists():
@@ -149,11 +149,11 @@ def machine() -> str:
 
 
 def versions(names: Iterable[str] = PACKAGES) -> str:
-    """The versions of Python and of the packages."""
+    """Return the versions of Python and of the packages."""
     found = [f"Python {platform.python_version()}"]
     for name in names:
         try:
-            # The metadata of an editable installation may be outdated.
+            # The metadata of an editable installation can be outdated.
             own = epsilons.__version__ if name == "epsilons" else importlib.metadata.version(name)
             found.append(f"{name} {own}")
         except importlib.metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Time and memory of tallies of people with many rows, against the same group-by by hand."""
+"""Time and memory of tallies of people with many rows, compared with group-bys by hand."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def declared() -> door.Categories:
 
 
 def cells(source: Any) -> door.Tally:
-    """The tally of each person's unit, divided among 100 categories."""
+    """Tally one unit for each person, divided among 100 categories."""
     own = door.open(
         "number", epsilon="epsilon", data=source, person="person", categories=declared()
     )
@@ -41,7 +41,7 @@ def cells(source: Any) -> door.Tally:
 
 
 def shares(source: Any) -> door.Tally:
-    """The tally of each person's unit, divided among 100 groups, with the mean in each."""
+    """Tally one unit for each person, divided among 100 groups, and the mean in each group."""
     groups = door.Grouping(("number",), (declared(),))
     own = door.open(
         "value", epsilon="epsilon", data=source, person="person", missing="midpoint", groups=groups
@@ -50,7 +50,7 @@ def shares(source: Any) -> door.Tally:
 
 
 def polars_cells(path: Path) -> list[Any]:
-    """The fastest of five formulations: a window, which is a group-by that keeps its rows."""
+    """The fastest of five formulations, with a window: a group-by that keeps its rows."""
     import polars as pl
 
     rows = pl.scan_parquet(path).with_columns(
@@ -124,7 +124,7 @@ def duckdb_shares(path: Path) -> list[Any]:
 
 
 def same_cells(found: door.Tally, rows: list[Any]) -> bool:
-    """Whether the query by hand and the tally have the same integers."""
+    """Return whether the query by hand and the tally have the same integers."""
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     own = np.zeros_like(found.cells)
     left: dict[tuple[int, int], int] = {}
@@ -138,7 +138,7 @@ def same_cells(found: door.Tally, rows: list[Any]) -> bool:
 
 
 def same_shares(found: door.Tally, rows: list[Any]) -> bool:
-    """Whether the query by hand and the tally agree; the tally puts remainders in group 0."""
+    """Return whether query and tally agree. The tally puts remainders in group 0."""
     level = {budget: place for place, budget in enumerate(found.levels.tolist())}
     pairs = found.cells.reshape(len(found.levels), len(LABELS), 2)
     return all(
@@ -149,7 +149,7 @@ def same_shares(found: door.Tally, rows: list[Any]) -> bool:
 
 
 def over_bare(rows: int, runs: int) -> Iterator[Result]:
-    """The time of each of two tallies on each of two engines, against the query by hand."""
+    """Time of two tallies on two engines, compared with queries by hand."""
     import duckdb
 
     path = data.visits(rows)
@@ -192,7 +192,7 @@ print(peak() - before)
 
 
 def peak(work: str, rows: int) -> float:
-    """Peak memory of a process with Polars, in bytes, without imports.
+    """Return the peak memory of a process with Polars, in bytes, without imports.
 
     It is read from /proc, because the peak in `resource` starts at the memory of the parent.
     """
@@ -206,9 +206,8 @@ def peak(work: str, rows: int) -> float:
 def memory(rows: int) -> Iterator[Result]:
     """Peak memory in Polars relative to the query by hand, and memory per additional row.
 
-    With groups, an additional row is mostly an additional entry, for ours and by hand alike. With
-    categories it is only that row, for which a window or a group-by of all rows takes 30 to 45
-    bytes.
+    With groups, an additional row usually adds an entry to the tally, both in ours and by hand.
+    With categories it adds only the row, for which a window or a group-by takes 30 to 45 bytes.
     """
     told = "Polars, 3·10⁶ people"
     peaks = {}

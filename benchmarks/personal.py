@@ -1,9 +1,10 @@
-"""Accuracy: personal budgets against the best use of a library with a single ε per release.
+"""Accuracy with personal budgets, compared with the best use of a library with one ε per release.
 
-The same data, the same people, `about="people", related=False`. Worst-case errors are exact. Errors
-on two populations are also measured: ours with the mechanism that `ep.mean` returns, the others
-with Laplace noise, and for one profile with OpenDP. `combining.py` finds the best combination of
-releases; `docs/proofs/combining.md` proves that it cannot be better than ours.
+All methods get the same data and people, with `about="people", related=False`. Worst-case errors
+are exact. Errors on two populations are also measured. Our method is measured with the mechanism
+that `ep.mean` returns. The other methods are measured with Laplace noise, and with OpenDP for one
+profile. `combining.py` finds the best combination of releases; `docs/proofs/combining.md` proves
+that it cannot be better than ours.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from benchmarks.timing import Result
 from epsilons.types import Floats
 
 TOLERANCE = 1e-9
-"""Relative tolerance: with few budget levels, only weights are rounded, to 35 bits or more."""
+"""Relative tolerance. With few budget levels, only weights are rounded, to 35 bits or more."""
 
 
 def section(*, quick: bool) -> Section:
-    """The section of the page on accuracy.
+    """Return the section of the page on accuracy.
 
     Args:
-        quick: whether to run fewer trials, and 10⁴ people only.
+        quick: whether to run fewer trials, with 10⁴ people only.
     """
     trials, calls = (10_000, 200) if quick else (40_000, 1_000)
     cases = compared(PEOPLE)
@@ -211,7 +212,7 @@ def _measured_table(
 
 
 def _guessed(real: dict[tuple[str, str], Measured], theirs: list[tuple[str, str]]) -> str:
-    """The paragraph on how a guess of the spread changes the comparison."""
+    """Return the paragraph on how a guess of the spread changes the comparison."""
     found = {key: real[key].over(real[key[0], OURS[1]]) for key in theirs}
     least = min(found, key=lambda key: found[key][0])
     ratio, error = found[least]
@@ -236,7 +237,7 @@ def _frequency_table(tables: dict[str, dict[str, tuple[Measured, Floats]]]) -> s
 
 
 def _lost(tables: dict[str, dict[str, tuple[Measured, Floats]]]) -> str:
-    """The sentence on the profile where another method beats ours by most, if there is one."""
+    """Return the sentence on the profile where another method beats ours most, if any."""
     found = [
         (*ratio_of(table[other][1], table["ours"][1]), other, name)
         for name, table in tables.items()

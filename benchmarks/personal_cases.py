@@ -1,4 +1,4 @@
-"""Budget profiles on which our method is compared with others, and exact worst-case errors."""
+"""Budget profiles for comparing our method with others, and exact worst-case errors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PEOPLE = 10_000
 SEED = 8
 
 NAMED = ("uniform", "threshold", "groups", "groups by noise")
-"""The usual methods: one budget for everyone, drop strict people, one release for each group."""
+"""The usual methods: one budget for everyone, drop people with a small ε, one release per group."""
 
 CLEVER = ("composition", "sampling")
-"""Methods that come closer to ours: people in several releases, and random sampling of people."""
+"""Methods with errors closer to ours: people in several releases, and random sampling of people."""
 
 GUESS = 0.15
-"""A guess of the standard deviation, by somebody who knows such data."""
+"""A guess of the standard deviation that somebody who knows such data could make."""
 
 OURS = ("ours", f"ours, spread={GUESS}")
 """Our method, without and with that guess."""
@@ -39,7 +39,7 @@ Draw = Callable[[np.random.Generator, int], Floats]
 
 
 def _levels(people: Mapping[float, float]) -> Draw:
-    """Budgets from a map of levels to shares of people; each level has at least one person."""
+    """Draw budgets from a map of levels to shares of people; each level has at least one person."""
 
     def draw(rng: np.random.Generator, n: int) -> Floats:  # noqa: ARG001
         counts = np.maximum(np.floor(np.array(list(people.values())) * n), 1).astype(np.int64)
@@ -68,12 +68,12 @@ PROFILES: dict[str, Draw] = {
     ),
     EQUAL: _levels({0.5: 1.0}),
 }
-"""The distribution of budgets, by name of the profile."""
+"""Functions that draw the budgets, by name of the profile."""
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """One profile: our method as it is released, and the best of every other kind.
+    """One profile: our method as it is released, and the best method of every other kind.
 
     Attributes:
         name: name of the profile.
@@ -95,7 +95,7 @@ class Compared:
 
     @cached_property
     def own(self) -> dict[str, Any]:
-        """Our mechanism without a guess of the spread, and with one."""
+        """Our mechanism, without and with a guess of the spread."""
         guessed = mean_of(np.zeros(len(self.epsilon)), self.epsilon, 0, GUESS).mechanism
         return dict(zip(OURS, (self.ours, guessed), strict=True))
 
@@ -116,16 +116,16 @@ class Compared:
         }
 
     def gain(self, names: tuple[str, ...]) -> float:
-        """The smallest worst-case error of these methods, divided by ours."""
+        """Return the smallest worst-case error of these methods, divided by ours."""
         return min(self.worst[name] for name in names) / self.worst["ours"]
 
     def estimators(self) -> dict[str, Weighing]:
-        """All measured estimators, in the form that `risk` takes."""
+        """All measured estimators, as input for `risk`."""
         return {name: each.weighing for name, each in (self.own | self.theirs).items()}
 
 
 def mean_of(values: Floats, epsilon: Floats, seed: int, spread: float | None = None) -> Any:
-    """Our release, called as users call it, with Laplace noise like the other methods."""
+    """Release our mean as users would, with Laplace noise like the other methods."""
     return ep.mean(
         values,
         epsilon=epsilon,
@@ -139,6 +139,6 @@ def mean_of(values: Floats, epsilon: Floats, seed: int, spread: float | None = N
 
 
 def compared(n: int, names: tuple[str, ...] = tuple(PROFILES)) -> list[Compared]:
-    """The named profiles with n people."""
+    """Return the named profiles with n people."""
     rng = np.random.default_rng(SEED)
     return [Compared(name, np.sort(PROFILES[name](rng, n))) for name in names]

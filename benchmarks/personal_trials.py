@@ -1,4 +1,4 @@
-"""Measured errors of our method and of others: shuffle people, release, compare with the truth."""
+"""Measured errors of our method and of others, on shuffled people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CATEGORIES = 20
 
 @dataclass(frozen=True)
 class Measured:
-    """Squared errors of trials, and their expectation by formula."""
+    """Squared errors of trials, and their expected value from the formula."""
 
     squares: Floats
     expected: float
@@ -37,31 +37,31 @@ class Measured:
         return abs(self.mean - self.expected) / self.error if self.error else 0.0
 
     def over(self, other: Measured) -> tuple[float, float]:
-        """The ratio to another method on the same trials, and its standard error."""
+        """Return the ratio of mean squared errors to another method, with standard error."""
         return ratio_of(self.squares, other.squares)
 
 
 def ratio_of(first: Floats, second: Floats) -> tuple[float, float]:
-    """The ratio of the means of paired numbers, and its standard error."""
+    """Return the ratio of the means of paired numbers, and its standard error."""
     ratio = float(first.mean() / second.mean())
     relative = first / first.mean() - second / second.mean()
     return ratio, ratio * float(relative.std(ddof=1)) / math.sqrt(len(relative))
 
 
 def skewed(n: int) -> Floats:
-    """Realistic skewed values: many small, few large, in [0, 1] (mean 0.15)."""
+    """Return realistic skewed values in [0, 1], many small and few large (mean 0.15)."""
     return np.random.default_rng(SEED).lognormal(-2.3, 0.9, n).clip(0.0, 1.0)
 
 
 def extreme(n: int) -> Floats:
-    """The worst case if budgets are unrelated to values: half of the people at each end."""
+    """Return the worst-case values for unrelated budgets: half of the people at each end."""
     return (np.arange(n) % 2).astype(np.float64)
 
 
 def measure(
     cases: list[Compared], population: Floats, trials: int, seed: int
 ) -> dict[tuple[str, str], Measured]:
-    """Squared errors of all profiles and estimators, on the same shuffles of the population."""
+    """Measure squared errors of all profiles and estimators, on the same shuffled people."""
     n, rng = len(population), np.random.default_rng(seed)
     keys, columns, noises, expected = [], [], [], []
     factor = population.var() * n / (n - 1)
@@ -85,7 +85,7 @@ def measure(
 
 
 def called(case: Compared, population: Floats, trials: int) -> Measured:
-    """Squared errors of our method, by calling `ep.mean` on the shuffled people."""
+    """Measure squared errors of our method, by calling `ep.mean` on the shuffled people."""
     rng = np.random.default_rng(SEED + 2)
     truth, errors = population.mean(), np.empty(trials)
     for trial in range(trials):
@@ -96,7 +96,7 @@ def called(case: Compared, population: Floats, trials: int) -> Measured:
 
 
 def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
-    """Squared errors of the best groups, with OpenDP's mean and Laplace noise for each group."""
+    """Measure squared errors of the best groups, with OpenDP's mean and Laplace noise per group."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
@@ -108,7 +108,8 @@ def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
     ):
         size = int(below[last] - below[first])
         domain = dp.vector_domain(dp.atom_domain(bounds=(0.0, 1.0), nan=False), size=size)
-        # Slightly more than 1/(m·ε): OpenDP charges for the rounding of floats in sums.
+        # The scale is slightly more than 1/(m·ε), because OpenDP charges for rounding floats in
+        # sums.
         release = (
             (domain, dp.symmetric_distance())
             >> dp.t.then_mean()
@@ -127,17 +128,17 @@ def with_opendp(case: Compared, population: Floats, trials: int) -> Measured:
 
 
 def frequency_errors(case: Compared, trials: int) -> dict[str, tuple[Measured, Floats]]:
-    """The summed and the largest squared error of 20 shares, for every method.
+    """Measure the summed and the largest squared error of 20 shares, for every method.
 
-    Other methods release one table for each set of people. The sum has a formula, and all methods
-    minimize it.
+    Other methods release one table for each set of people. The expected sum has a formula, and all
+    methods minimize it.
     """
     n, k = len(case.epsilon), CATEGORIES
     rng = np.random.default_rng(SEED + 4)
     shares = 1.0 / np.arange(1, k + 1)
     people = rng.choice(k, n, p=shares / shares.sum())
     truth = np.bincount(people, minlength=k) / n
-    # Replacing a person moves two cells, so each of k cells gets noise of twice the scale.
+    # Replacing a person changes two cells, so the noise in each of k cells has twice the scale.
     noise = 8.0 * k / ((1.0 - 1.0 / k) * n / (n - 1))
     theirs = combining.best_of_each(case.budgets, noise)
     mechanism: Any = ep.frequencies(

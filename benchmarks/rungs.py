@@ -1,4 +1,4 @@
-"""Time of tallies with private budgets on declared levels, against public budgets."""
+"""Time of tallies with private budgets on declared levels, compared with public budgets."""
 
 from __future__ import annotations
 

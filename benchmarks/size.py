@@ -1,4 +1,4 @@
-"""Import time and installed size: ours, and those of the peers that are installed."""
+"""Import time and installed size: ours, and those of other libraries that are installed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODULES = {
     "smartnoise": "snsql",
     "tumult": "tmlt.analytics",
 }
-"""The module that a user of each peer imports."""
+"""The module that users of each library import."""
 
 IMPORT = """
 import time
@@ -54,7 +54,7 @@ print(json.dumps(total))
 
 @dataclass(frozen=True)
 class Weighed:
-    """Import times of a library in fresh processes, and the size of its installation in bytes."""
+    """Import times of a library in fresh processes, and its installed size in bytes."""
 
     name: str
     seconds: tuple[float, ...]
@@ -179,7 +179,7 @@ def fresh_install() -> int:
 
 
 def peers() -> list[tuple[str, str, str]]:
-    """The name, interpreter and module of every installed peer."""
+    """Return the name, interpreter and module of every installed peer library."""
     from benchmarks.peers.tools import PEERS
 
     return [
@@ -190,7 +190,7 @@ def peers() -> list[tuple[str, str, str]]:
 
 
 def held(python: str) -> int:
-    """The size of the packages of an environment in bytes."""
+    """Return the size of the packages of an environment in bytes."""
     done = subprocess.run([python, "-c", HELD], capture_output=True, text=True, check=True)
     size: Any = json.loads(done.stdout)
     return int(size)

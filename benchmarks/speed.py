@@ -1,4 +1,4 @@
-"""Time of a mean and a frequency table of 10⁶ to 10⁸ Parquet rows, against bare queries."""
+"""Time of a mean and a frequency table of 10⁶ to 10⁸ Parquet rows, compared with bare queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = (1_000_000, 10_000_000, 100_000_000)
 TARGET = SIZES[-1]
 WORDS = {10**6: "10⁶", 10**7: "10⁷", 10**8: "10⁸"}
 PATIENCE = 15.0
-"""If one bare query takes more seconds than this, only the long form measures 10⁸ rows."""
+"""If one bare query takes more than this many seconds, only the long form measures 10⁸ rows."""
 
 MANY = 2.0
 """The largest allowed ratio if everyone has one of 10⁵ budgets."""
@@ -41,12 +41,12 @@ Polars and DuckDB read one file; PySpark is one session of `local[2]`, its start
 
 @dataclass(frozen=True)
 class Engine:
-    """One engine: how it opens a file, and its bare queries.
+    """One engine: a function that opens a file, and bare queries.
 
     Attributes:
         name: name on the page.
         limit: the largest allowed ratio at 10⁸ rows and 50 levels.
-        read: function from a path to the argument `data=`.
+        read: function that takes a path and returns the argument `data=`.
         mean: the bare mean of a file, by a budget column.
         frequencies: the bare frequency table of a file, by a budget column.
     """
@@ -60,7 +60,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Work:
-    """One question: a statistic, with one of two budget columns."""
+    """One question: a statistic and one of two budget columns."""
 
     statistic: str
     budget: str
@@ -74,7 +74,7 @@ MEAN, OWN_MEAN = Work("mean", "epsilon"), Work("mean", "own")
 TABLE, OWN_TABLE = Work("frequencies", "epsilon"), Work("frequencies", "own")
 
 MEASURED: dict[tuple[str, Work, int], Ratio] = {}
-"""The times measured in this run, which the cluster model uses again."""
+"""Times measured in this run, which the cluster model also uses."""
 
 
 def section(*, quick: bool) -> Section:
@@ -102,7 +102,7 @@ def section(*, quick: bool) -> Section:
 
 
 def plan(engine: str, *, quick: bool) -> Iterator[tuple[int, Work, int]]:
-    """The sizes, questions and repetitions to measure on an engine, smallest first."""
+    """Yield the sizes, questions and repetitions to measure on an engine, smallest first."""
     slow = engine == "PySpark"
     for size in SIZES:
         if not quick:
@@ -134,7 +134,7 @@ def _left(late: list[str], *, quick: bool) -> str:
 
 
 def compare(engine: Engine, work: Work, size: int, runs: int, *, quick: bool) -> Ratio | None:
-    """Time ours and the bare query alternately, after checking that their integers agree.
+    """Time our release and the bare query alternately, after checking that their integers agree.
 
     Returns:
         Their times; None if the query is too slow for the quick form.
@@ -142,7 +142,7 @@ def compare(engine: Engine, work: Work, size: int, runs: int, *, quick: bool) ->
     path = data.table(size)
     query = engine.mean if work.statistic == "mean" else engine.frequencies
     if quick and size == TARGET:
-        # The integers were compared on fewer rows. One run warms the file cache.
+        # For this size, the integers were compared on fewer rows. One run warms the file cache.
         if once(lambda: query(path, work.budget)) > PATIENCE:
             return None
     else:
@@ -189,7 +189,7 @@ def same(engine: Engine, work: Work, path: Path) -> None:
 
 
 def engines() -> Iterator[Engine]:
-    """The engines to measure."""
+    """Yield the engines to measure."""
     yield Engine("Polars", 1.25, lambda path: path, bare.polars_mean, bare.polars_frequencies)
     import duckdb
 
@@ -214,7 +214,7 @@ def engines() -> Iterator[Engine]:
 
 @lru_cache(maxsize=1)
 def spark() -> Any:
-    """The Spark session of this run.
+    """Return the Spark session of this run.
 
     Raises:
         RuntimeError: Java is not installed.
@@ -237,7 +237,7 @@ def spark() -> Any:
 
 
 def table(rows: list[tuple[Engine, Work, int, Ratio]]) -> str:
-    """A Markdown table of all measurements, with or without limits."""
+    """Return a Markdown table of all measurements, with or without limits."""
     import statistics
 
     lines = [
@@ -255,7 +255,7 @@ def table(rows: list[tuple[Engine, Work, int, Ratio]]) -> str:
 
 
 def plot(rows: list[tuple[Engine, Work, int, Ratio]]) -> Any:
-    """A chart of seconds against rows, bare and ours, for each engine."""
+    """Plot seconds against rows for each engine, for the bare query and for ours."""
     import altair as alt
 
     points = [

@@ -1,11 +1,11 @@
-"""Accuracy of tables: frequencies with personal budgets against the best with one ε per release.
+"""Accuracy of frequency tables with personal budgets, compared with one ε per release.
 
-The expected sum of the squared errors of all shares, `about="people", related=False`, has a closed
-form for every method: with shares p it is (1 − Σp²)·n/(n − 1)·Σ(w − 1/n)² plus the variances of the
-noise. Nothing is drawn here. The other methods are those of `combining.py`, with weights for a
-table of this size, and Laplace noise of twice the scale in every cell. The shares of a table sum to
-one, so a careful user projects them to that plane, which removes a part of the error from noise and
-sampling.
+With `about="people", related=False`, the expected sum of squared errors of all shares has a closed
+form for every method. With shares p it is (1 − Σp²)·n/(n − 1)·Σ(w − 1/n)² plus the variances of the
+noise. So nothing is drawn here. The other methods are the combinations of `combining.py`, with
+weights for a table of this size, and Laplace noise of twice the scale in every cell. The shares of
+a table sum to one. A careful user projects them to that plane, which removes a part of the error
+from noise and sampling.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from epsilons.types import Floats
 CATEGORIES = (2, 5, 20, 100)
 
 SHARES = ("all alike", "∝ 1/rank", "two halves", "four alike")
-"""Distributions of people over categories; "four alike" uses all categories if there are fewer."""
+"""Distributions of people over categories. "four alike" uses all categories if k < 4."""
 
 DOMINANT = "one has 90 %"
-"""Shares for which our error is not guaranteed to be smallest."""
+"""A distribution for which our error is not guaranteed to be smallest."""
 
 
 def shares_of(name: str, k: int) -> Floats:
-    """The shares of k categories, by the name of the distribution."""
+    """Return the shares of k categories, by the name of the distribution."""
     ranks = 1.0 / np.arange(1, k + 1)
     some = {"two halves": 2, "four alike": min(4, k)}.get(name, k)
     if name == "∝ 1/rank":
@@ -47,7 +47,7 @@ def shares_of(name: str, k: int) -> Floats:
 
 
 def squares(one: Weighing, noise: float, shares: Floats) -> float:
-    """The expected sum of squared errors of shuffled people, projected to tables that sum to one.
+    """Return the expected sum of squared errors for shuffled people, after projection to sum one.
 
     Args:
         one: the weights, the noise scale, and possibly sampling probabilities.
@@ -85,10 +85,10 @@ class Table:
 
     @cached_property
     def theirs(self) -> dict[str, tuple[Weighing, float]]:
-        """Every other kind with its noise at scale 1.
+        """Every other kind of method, with its noise at scale 1.
 
-        Combinations have the noise scale of a mean, half of the scale of a cell, so their noise
-        variance has a factor of 4.
+        Combinations have the noise scale of a mean, which is half of the scale of a cell. So their
+        noise variance is multiplied by 4.
         """
         budgets, k = self.case.budgets, self.k
         plane = 2.0 * (k - 1)
@@ -99,13 +99,13 @@ class Table:
         return combined | {"sampling": (best_coins(budgets, goal).weighing, plane)}
 
     def errors(self, shares: Floats) -> dict[str, float]:
-        """The expected sum of squared errors of every method, with ours last."""
+        """Return the expected sum of squared errors of every method, with ours last."""
         found = {name: squares(one, noise, shares) for name, (one, noise) in self.theirs.items()}
         own = cells.noise_square(self.k, self.ours.closed)
         return found | {"ours": squares(self.ours, own, shares)}
 
     def nearest(self, name: str) -> tuple[float, str]:
-        """The smallest error of the other methods divided by ours, and the method."""
+        """Return the smallest error of the other methods divided by ours, and the method's name."""
         found = self.errors(shares_of(name, self.k))
         ours = found.pop("ours")
         best = min(found, key=found.__getitem__)
@@ -113,7 +113,7 @@ class Table:
 
 
 def section(*, quick: bool) -> Section:
-    """The section of the page on tables; it is the same in both forms."""
+    """Return the section of the page on tables, which is the same in both forms."""
     del quick
     tables = [Table(case, k) for case in compared(PEOPLE) for k in CATEGORIES]
     found = {
@@ -161,7 +161,7 @@ def section(*, quick: bool) -> Section:
 
 
 def _said(lost: dict[tuple[str, int, str], tuple[float, str]]) -> str:
-    """The sentence on where another method wins."""
+    """Return the sentence on where another method has a smaller error."""
     if not lost:
         return "Theirs wins on none of these tables, not even with one dominant category."
     worst = min(lost, key=lambda key: lost[key][0])

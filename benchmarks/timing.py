@@ -1,4 +1,4 @@
-"""Ratios of times that were measured alternately, with distribution-free intervals."""
+"""Ratios of times that were measured alternately, with distribution-free confidence intervals."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from dataclasses import dataclass
 from typing import Any
 
 CONFIDENCE = 0.9
-"""The nominal confidence of an interval. Fewer than five pairs cannot reach it, and say so."""
+"""Nominal confidence of an interval. With fewer than five pairs it is not reached, and the line
+says so."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the page: a figure, and the limit that it must keep.
+    """One line of the page: a measured value and its limit.
 
     Attributes:
-        name: what was measured.
+        name: name of the measured quantity.
         figure: the measured value.
         unit: its unit.
         limit: the limit.
         at_most: whether the limit is an upper limit.
-        note: the times behind a ratio.
+        note: the two times of a ratio.
         low: lower end of the interval; None if there is no interval.
         high: upper end of the interval.
         confidence: the probability that such an interval contains the median.
@@ -45,7 +46,7 @@ class Result:
 
     @property
     def sure(self) -> bool:
-        """Whether the entire interval is on one side of the limit."""
+        """Whether the entire interval is on the same side of the limit."""
         if self.low is None or self.high is None:
             return True
         return (self.low <= self.limit) == (self.high <= self.limit)
@@ -76,7 +77,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Times of two jobs that were run alternately.
+    """Times of two jobs that were run alternately, in pairs.
 
     Attributes:
         ours: seconds of our job, in order.
@@ -88,7 +89,7 @@ class Ratio:
 
     @property
     def pairs(self) -> list[float]:
-        """The ratio of each pair."""
+        """The ratio of the two times of each pair."""
         return [mine / theirs for mine, theirs in zip(self.ours, self.other, strict=True)]
 
     @property
@@ -98,7 +99,7 @@ class Ratio:
 
     @property
     def interval(self) -> tuple[float, float, float]:
-        """Two order statistics of the ratios, and their confidence of containing the median."""
+        """Two order statistics of the ratios, and the confidence that they contain the median."""
         return order_interval(self.pairs)
 
     @property
@@ -108,12 +109,12 @@ class Ratio:
         return f"{seconds(mine)} against {seconds(theirs)}"
 
     def result(self, name: str, limit: float) -> Result:
-        """The line that compares the ratio with an upper limit."""
+        """Return a line that compares the ratio with an upper limit."""
         low, high, confidence = self.interval
         return Result(name, self.figure, "×", limit, True, self.note, low, high, confidence)
 
     def faster(self, name: str, limit: float, note: str = "") -> Result:
-        """The line that compares our speed-up with a lower limit."""
+        """Return a line that compares our speed-up with a lower limit."""
         low, high, confidence = order_interval([1.0 / pair for pair in self.pairs])
         figure = statistics.median(1.0 / pair for pair in self.pairs)
         words = note or self.note
@@ -126,8 +127,9 @@ def order_interval(
     """Return the distribution-free interval of order statistics for the median.
 
     The j-th smallest and the j-th largest of k independent values enclose the median except with
-    probability 2·P(Binomial(k, ½) < j). The largest j that keeps `confidence` is used. If none
-    does, the interval is the full range, with confidence 1 − 2^(1−k).
+    probability 2·P(Binomial(k, ½) < j). The function uses the largest j for which the confidence is
+    at least `confidence`. If there is none, the interval is the full range, with confidence 1 −
+    2^(1−k).
 
     Returns:
         The lower end, the upper end, and the confidence of this interval.
@@ -144,7 +146,7 @@ def order_interval(
 
 
 def seconds(time_taken: float) -> str:
-    """A time as text: four digits, in ms or s."""
+    """Return a time as text: four digits, in ms or s."""
     return f"{1e3 * time_taken:.4g} ms" if time_taken < 10 else f"{time_taken:.4g} s"
 
 
@@ -153,7 +155,7 @@ TOLD: list[Result] = []
 
 
 def tell(result: Result) -> Result:
-    """Print a result at once, so a long section shows progress."""
+    """Print a result immediately, so a long section shows progress."""
     print(result.row(), flush=True)
     TOLD.append(result)
     return result
@@ -166,7 +168,7 @@ def once(work: Callable[[], Any]) -> float:
 
 
 def busy(work: Callable[[], Any]) -> float:
-    """CPU seconds of all threads, which other work on the machine hardly affects."""
+    """Return CPU seconds of all threads, which other load on the machine hardly affects."""
     start = time.process_time()
     work()
     return time.process_time() - start
@@ -175,7 +177,7 @@ def busy(work: Callable[[], Any]) -> float:
 def alternate(
     ours: Callable[[], Any], other: Callable[[], Any], runs: int = 7, *, warm: bool = True
 ) -> Ratio:
-    """Time `ours` and `other` alternately after a warm-up, each first in every second pair."""
+    """Time `ours` and `other` alternately after a warm-up; each is first in every second pair."""
     if warm:
         ours()
         other()

@@ -1,4 +1,4 @@
-"""Jobs for `growth.py`, by name: each takes a size, makes its data, and returns a call to time."""
+"""Jobs for `growth.py`, by name. Each takes a size, generates data, and returns a call to time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Check that every proof page was read after the last change of the code that it covers.
 
 A page of docs/proofs/ ends with one line for each source file that it covers, signed with a hash of
-the file's syntax tree. Comments, docstrings and formatting do not count. If a signature does not
-match, the script prints the names that changed and exits with code 1. After reading the page again,
-and correcting it where needed, sign it:
+the file's syntax tree. The hash ignores comments, docstrings and formatting. If a signature does
+not match, the script prints the names that changed and exits with code 1. Read the page again and
+correct it where needed. Then sign it:
 
     python scripts/check_proofs.py --update
 """
@@ -43,7 +43,7 @@ PROVEN = (
     "src/epsilons/verify/losses/laws.py",
     "src/epsilons/verify/losses/selection.py",
 )
-"""Patterns of the files that must be covered by a page."""
+"""Patterns of the files that a page must cover."""
 
 LINE = re.compile(
     r"^- Covers: (?P<path>\S+) sha256:(?P<hash>\S+)\n(?:  <!-- (?P<names>[^\n]*) -->\n)?", re.M
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def uncovered(root: Path, pages: list[Path]) -> list[str]:
-    """The files that need a proof and have none."""
+    """Return the files that need a proof but are not covered by a page."""
     covered = {line["path"] for page in pages for line in LINE.finditer(page.read_text("utf-8"))}
     needed = {
         path.relative_to(root).as_posix() for pattern in PROVEN for path in root.glob(pattern)
@@ -80,7 +80,7 @@ def uncovered(root: Path, pages: list[Path]) -> list[str]:
 
 
 def page_problems(root: Path, page: Path) -> Iterator[str]:
-    """Problems of one page: unsigned, missing or changed files, one sentence for each."""
+    """Yield a sentence for each unsigned, missing or changed file of one page."""
     name = page.relative_to(root).as_posix()
     lines = list(LINE.finditer(page.read_text("utf-8")))
     if not lines:
@@ -105,7 +105,7 @@ def page_problems(root: Path, page: Path) -> Iterator[str]:
 
 
 def signed(root: Path, text: str) -> str:
-    """The text of a page, with current signatures."""
+    """Return the text of a page with current signatures."""
 
     def sign(line: re.Match[str]) -> str:
         source = root / line["path"]
@@ -119,18 +119,18 @@ def signed(root: Path, text: str) -> str:
 
 
 def whole(now: dict[str, str]) -> str:
-    """One hash for a file, from the hashes of its names."""
+    """Return one hash for a file, computed from the hashes of its names."""
     return _hash(sorted(now.items()))
 
 
 def names(source: Path) -> dict[str, str]:
-    """A short hash of each definition of a file, by name."""
+    """Return a short hash of each definition of a file, by name."""
     return _names(source.read_text("utf-8"))
 
 
 @functools.cache
 def _names(text: str) -> dict[str, str]:
-    """`names` of a text, cached: several pages may cover one file, and signing reads it again."""
+    """Return `names` of a text. It is cached, because several pages can cover the same file."""
     found: dict[str, list[Any]] = {}
     for name, node in _definitions(ast.parse(text).body, ""):
         found.setdefault(name, []).append(plain(node))
@@ -138,7 +138,7 @@ def _names(text: str) -> dict[str, str]:
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Any]]:
-    """The statements of a body with the names that they define, or `(body)` if they define none."""
+    """Yield statements with the names that they define, or `(body)` if they define none."""
     for node in body:
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
@@ -155,7 +155,7 @@ def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Any]]
 
 
 def plain(node: Any) -> Any:
-    """A syntax tree as plain data, without docstrings, identical on every Python version."""
+    """Convert a syntax tree to plain data, without docstrings, the same on every Python version."""
     if isinstance(node, list):
         return [plain(item) for item in node if not _is_text(item)]
     if not isinstance(node, ast.AST):
@@ -165,7 +165,7 @@ def plain(node: Any) -> Any:
 
 
 def _is_text(node: Any) -> bool:
-    """Whether a statement is a bare string, such as a docstring."""
+    """Return whether a statement is a bare string, such as a docstring."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

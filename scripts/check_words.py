@@ -1,9 +1,9 @@
-"""Find words that CONTRIBUTING.md lists as banned, in code, messages and pages.
+"""Find the words that CONTRIBUTING.md bans, in code, messages and pages.
 
     python scripts/check_words.py [PATH …]
 
 It reads comments, docstrings and strings of Python files, and Markdown outside of code. It ignores
-names in code: `told` may be a variable, and an argument that a docstring lists.
+names in code: `told` can be a variable, or an argument that a docstring lists.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BANNED: Final = {
     r"\b(neither|nor) here nor there\b": "negligible",
     r", so that\b": ", so",
     r", for (it|they|there|nobody|everybody|such|then)\b(?! of)": "because",
-    # "Who takes part is private" is a sentence like any other, and so is a question.
+    # "Who takes part is private" is allowed, and so are questions.
     r"(?m)(^\s*|[.:] )Who (?!(is|are)\b[^.]*\?|takes part\b|is in which\b|answered is\b)": (
         "anyone who, if you"
     ),
@@ -83,7 +83,8 @@ BANNED: Final = {
 """Banned expressions, as regular expressions, with their replacements."""
 
 SIDES: Final = r".*if budgets go with values"
-"""A table of every release and plan. More than four hundred recorded calls and outputs quote it."""
+"""The title of a table in every release and plan. More than four hundred recorded calls and
+outputs contain it."""
 
 ALLOWED: Final = (
     ("CONTRIBUTING.md", r"^\| "),  # the table of words itself
@@ -106,19 +107,19 @@ ALLOWED: Final = (
     ("tests/recorded/means.py", r'    "(zeros|public) beside'),  # names of calls are their seeds
     ("tests/recorded/refused.py", r'    "levels beside'),
 )
-"""Exceptions: a file, and a pattern for the lines of it that are exempt."""
+"""Exceptions: a file, and a pattern for its lines that are exempt."""
 
 SECTIONS: Final = ("Args:", "Attributes:")
 """The sections of a docstring that list names."""
 
 
 class Found(NamedTuple):
-    """A banned word that was found.
+    """A banned word and where it was found.
 
     Attributes:
         place: file and line.
-        word: the word as written.
-        better: its replacement.
+        word: the word as it is in the file.
+        better: the suggested replacement.
     """
 
     place: str
@@ -126,7 +127,7 @@ class Found(NamedTuple):
     better: str
 
     def __str__(self) -> str:
-        """One line in the format of compiler messages."""
+        """Format as one line, like a compiler message."""
         return f"{self.place}: {self.word!r}: {self.better}"
 
 
@@ -136,7 +137,7 @@ class Text(NamedTuple):
     Attributes:
         first: the number of its first line in the file.
         last: the number of its last line.
-        words: what it says, without code.
+        words: its text, without code.
     """
 
     first: int
@@ -145,7 +146,7 @@ class Text(NamedTuple):
 
 
 def texts_of_python(text: str) -> Iterator[Text]:
-    """The comments and strings of a module."""
+    """Yield the comments and strings of a module."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield Text(token.start[0], token.start[0], without_code(token.string.lstrip("# ")))
@@ -156,7 +157,7 @@ def texts_of_python(text: str) -> Iterator[Text]:
 
 
 def texts_of_page(text: str) -> Iterator[Text]:
-    """The lines of a page outside of code."""
+    """Yield the lines of a page, without code blocks."""
     code = False
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith("```"):
@@ -166,12 +167,12 @@ def texts_of_page(text: str) -> Iterator[Text]:
 
 
 def without_code(text: str) -> str:
-    """A text without what stands in backticks."""
+    """Return a text without its parts in backticks."""
     return re.sub(r"`[^`\n]*`", "", text)
 
 
 def without_names(docstring: str) -> str:
-    """A docstring without the names that its sections `Args` and `Attributes` list."""
+    """Return a docstring without the names in its sections `Args` and `Attributes`."""
     lines, names = docstring.split("\n"), None
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
@@ -185,7 +186,7 @@ def without_names(docstring: str) -> str:
 
 
 def found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
-    """The banned words in one file that are not allowed there."""
+    """Yield the banned words in one file, except those that are allowed there."""
     name = path.relative_to(root).as_posix()
     lines = path.read_text("utf-8").splitlines()
     for found in every_found_in(path, root):
@@ -195,7 +196,7 @@ def found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
 
 
 def every_found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
-    """The banned words in one file, allowed or not."""
+    """Yield all banned words in one file, including those that are allowed there."""
     name = path.relative_to(root).as_posix()
     text = path.read_text("utf-8")
     lines = text.splitlines()
@@ -205,7 +206,8 @@ def every_found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
             for match in re.finditer(pattern, words):
                 number = min(first + words.count("\n", 0, match.start()), last)
                 word = match[0].strip()
-                # All pieces of a string have the line of the first: look for the right one.
+                # All parts of a string have the line number of the first part, so this finds the
+                # right line.
                 pieces = (each for each in range(first, last + 1) if word in lines[each - 1])
                 if word not in lines[number - 1]:
                     number = next(pieces, number)
@@ -213,7 +215,7 @@ def every_found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
 
 
 def files(paths: list[Path], root: Path = ROOT) -> Iterator[Path]:
-    """The files to read: those given, or all files of the project."""
+    """Yield the files to read: the given paths, or all files of the project."""
     for path in paths or [root / each for each in (*FOLDERS, *PAGES)]:
         every = sorted(path.rglob("*")) if path.is_dir() else [path]
         for each in every:

@@ -2,8 +2,8 @@
 
     python scripts/fuzz.py --minutes 30
 
-It runs tests/fuzz with new cases again and again. If a test fails, it prints the case and exits
-with code 1.
+It runs tests/fuzz repeatedly, each time with new cases. If a test fails, it prints the case and
+exits with code 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until the time is up or a test fails; return the exit code."""
+    """Run until the time is up or a test fails, and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--examples", type=int, default=500, help="cases of each group in a round")

@@ -1,9 +1,9 @@
-"""Make the bundled data set: commuting times of 4,000 made-up people, each with a budget.
+"""Make the bundled data set: commuting times of 4,000 fictitious people, each with a budget.
 
 Times are log-normal, with a shape that resembles published commuting surveys (median about 25
-minutes, a long tail). Budgets are choices from a menu of six, and few people are strict, so
-personal budgets gain even if they may be related to values in any way. Stricter people commute
-slightly longer, so budgets are weakly related to values.
+minutes, a long tail). Everyone chose one of six budgets, and few chose a small one. So personal
+budgets reduce the error even if budgets can be related to values in any way. People with smaller
+budgets commute slightly longer, so budgets are weakly related to values.
 
     python scripts/make_demo_data.py > src/epsilons/data/commute.csv
 """

@@ -1,7 +1,8 @@
 """Make the notebooks of the tutorials from their Markdown pages.
 
-Python blocks become code cells, everything else Markdown cells. The output of blocks is left out:
-a notebook shows its own. Links stay unchanged, since a notebook lies next to its page.
+Python blocks become code cells, everything else becomes Markdown cells. The output of blocks is
+left out, because a notebook shows its own. Links are unchanged, because a notebook is in the same
+folder as its page.
 
     python scripts/make_notebooks.py
 """
@@ -21,11 +22,11 @@ TUTORIALS = Path(__file__).resolve().parent.parent / "docs/tutorials"
 PYTHON = re.compile(
     r"^```python\n(?P<code>.*?)^```$(?:\s+^```text\n(?P<text>.*?)^```$)?", re.M | re.S
 )
-"""A Python block, followed by its output if the page shows it."""
+"""A Python block, and its output if the page shows it."""
 
 
 def notebook(name: str, page: str) -> str:
-    """The notebook of a page.
+    """Return the notebook for a page.
 
     Args:
         name: name of the page, without extension.
@@ -62,14 +63,14 @@ def notebook(name: str, page: str) -> str:
 
 
 def _told(text: str) -> list[dict[str, Any]]:
-    """A Markdown cell; none for blank lines."""
+    """Return a Markdown cell, or no cell for blank lines."""
     if not text.strip():
         return []
     return [{"cell_type": "markdown", "metadata": {}, "source": _lines(text)}]
 
 
 def _run(code: str) -> dict[str, Any]:
-    """A code cell that was not run."""
+    """Return a code cell that was not run."""
     return {
         "cell_type": "code",
         "execution_count": None,
@@ -80,12 +81,12 @@ def _run(code: str) -> dict[str, Any]:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines in the form that notebooks store: all but the last end with a line break."""
+    """Split a text into lines as notebooks store them: all but the last end with a line break."""
     return text.strip("\n").splitlines(keepends=True)
 
 
 def main(folder: Path = TUTORIALS) -> int:
-    """Write the notebooks of all pages of a folder."""
+    """Write the notebooks for all pages of a folder."""
     for page in sorted(folder.glob("*.md")):
         made = notebook(page.stem, page.read_text("utf-8"))
         page.with_suffix(".ipynb").write_text(made, "utf-8")

@@ -1,6 +1,6 @@
-"""Draw the picture of the README: what people spend under the best cap, and the resulting error.
+"""Draw the picture of the README: the ε that people spend under the best cap, and the error.
 
-Both halves are computed by the package, for 4,525 people, a few of them very strict.
+The package computes both halves, for 4,525 people, a few of whom have very small budgets.
 
     python scripts/make_picture.py docs/pictures/idea.svg
 """
@@ -22,7 +22,7 @@ INK, MARK, PALE = "#1f4e79", "#c0504d", "#c9d7e6"
 
 
 class Level(TypedDict):
-    """The people with one budget ε, and what each of them spends."""
+    """The people with one budget ε, and the ε that each of them spends."""
 
     level: str
     epsilon: float
@@ -37,7 +37,7 @@ class Way(TypedDict):
 
 
 def levels(plan: ep.Plan) -> list[Level]:
-    """The ε spent at each budget level under the best cap."""
+    """Return the ε spent at each budget level under the best cap."""
     return [
         {
             "level": f"{each.people:,} at {each.epsilon:g}",
@@ -49,7 +49,7 @@ def levels(plan: ep.Plan) -> list[Level]:
 
 
 def ways(plan: ep.Plan) -> list[Way]:
-    """The typical error of three ways to publish the same mean."""
+    """Return the typical error of three ways to publish the same mean."""
     error = {forecast.method: forecast.rmse for forecast in plan.forecasts}
     return [
         {"way": "one ε, the strictest", "error": error["uniform"]},
@@ -59,7 +59,7 @@ def ways(plan: ep.Plan) -> list[Way]:
 
 
 def picture() -> str:
-    """The picture as SVG."""
+    """Return the picture as SVG."""
     plan = ep.plan(PEOPLE, bounds=BOUNDS)
     people, named = levels(plan), ways(plan)
     cap = max(each["spent"] for each in people)

@@ -1,8 +1,8 @@
-"""Plant known faults in the source, one at a time, and list those that no test notices.
+"""Insert known faults into the source, one at a time, and list those that no test notices.
 
 The faults are listed in tests/mutants/, one file per package. A fault is a text that occurs exactly
 once in a file, its replacement, and the tests that must then fail. Tests of documentation pages and
-of proof signatures do not count, because they fail on every change.
+of proof signatures must not be named, because they fail on every change.
 
     python scripts/mutants.py                   all faults
     python scripts/mutants.py --only clipped    faults with that word in their name
@@ -31,26 +31,26 @@ from queue import Queue
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = "tests/mutants"
 SECONDS = 600
-"""The time limit for one fault. A test that hangs counts as noticing it."""
+"""The time limit for one fault. A test that exceeds it counts as failed."""
 
 LATE = 124
-"""The exit code for tests that exceed the time limit."""
+"""The exit code of a test run that exceeds the time limit."""
 
 PAGES = ("tests/test_docs.py",)
-"""Tests that must not be named by a fault."""
+"""Test files that a fault must not name."""
 
 LEFT_BEHIND = (".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".hypothesis")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault.
+    """One fault: a replacement in a source file, and the tests that must notice it.
 
     Attributes:
-        room: name of the list, which is that of a package.
-        name: what goes wrong.
-        file: the file where it is planted.
-        old: a text that occurs there exactly once.
+        room: name of the list, which is the name of a package.
+        name: description of the fault.
+        file: the source file that is changed.
+        old: a text that occurs exactly once in the file.
         new: the text that replaces it.
         tests: tests, at least one of which must fail.
     """
@@ -63,7 +63,7 @@ class Fault:
     tests: tuple[str, ...]
 
     def problem(self, root: Path) -> str | None:
-        """What is wrong with the entry itself; None if it is valid."""
+        """Return the problem with the entry itself, or None if it is valid."""
         path = root / self.file
         if not path.is_file():
             return f"{self.file} does not exist"
@@ -84,7 +84,7 @@ class Fault:
 
 
 def read(root: Path = ROOT) -> list[Fault]:
-    """All faults, in the order of their lists."""
+    """Read all faults, in the order of the lists."""
     faults = []
     for listing in sorted((root / LISTS).glob("*.toml")):
         for entry in tomllib.loads(listing.read_text("utf-8"))["fault"]:
@@ -94,10 +94,10 @@ def read(root: Path = ROOT) -> list[Fault]:
 
 
 class Copy:
-    """A copy of the tree where faults are planted, and a process that runs tests there.
+    """A copy of the tree for inserting faults, and a process that runs tests there.
 
-    Each fault is tested in its own fork of a process that has already imported slow packages, which
-    no fault can change.
+    Each fault is tested in a separate fork of this process. It has already imported slow packages,
+    which faults do not change.
 
     Args:
         root: directory of the copy.
@@ -120,7 +120,7 @@ class Copy:
         self._server.communicate()
 
     def noticed(self, fault: Fault) -> bool:
-        """Plant a fault, run its tests, and restore the file; return whether a test failed."""
+        """Insert a fault, run its tests, and restore the file; return whether a test failed."""
         file = self.root / fault.file
         text = file.read_text("utf-8")
         file.write_text(text.replace(fault.old, fault.new), "utf-8")
@@ -134,7 +134,7 @@ class Copy:
         return code != 0
 
     def _run(self, words: list[str]) -> tuple[int, str]:
-        """The exit code of pytest, and its output."""
+        """Run pytest, and return its exit code and output."""
         if self._server.stdin is None or self._server.stdout is None:
             raise TypeError("the process was started without pipes")
         print(json.dumps(words), file=self._server.stdin, flush=True)
@@ -143,7 +143,7 @@ class Copy:
 
 
 def plant(faults: list[Fault], workers: int) -> list[Fault]:
-    """Plant all faults, with a copy of the tree per worker; return those that survive."""
+    """Test all faults, with one copy of the tree per worker; return those that survive."""
     survivors: list[Fault] = []
     with tempfile.TemporaryDirectory() as directory:
         copies: Queue[Copy] = Queue()
@@ -173,7 +173,7 @@ def plant(faults: list[Fault], workers: int) -> list[Fault]:
 
 
 def run(words: list[str], seconds: float) -> tuple[int, str]:
-    """Run pytest in a fork; kill it and its children after `seconds`."""
+    """Run pytest in a fork, and kill it and its children after `seconds`."""
     import pytest
 
     with tempfile.TemporaryFile() as output:
@@ -215,7 +215,7 @@ def _waited(child: int, seconds: float) -> int:
 def serve() -> None:
     """Run pytest for each line of standard input, and print the result.
 
-    Lines are JSON: the arguments of pytest in, its exit code and output out.
+    Lines are JSON: the input is the arguments of pytest, the output its exit code and its text.
     """
     import hypothesis
     import narwhals
@@ -230,7 +230,7 @@ def serve() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Read the lists, plant the faults, and return the exit code."""
+    """Read the lists, test the faults, and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="a word in the room or name of the faults")
     parser.add_argument("--list", action="store_true", help="list them and plant none")

@@ -1,4 +1,4 @@
-"""One interface to all methods, including those of `epsilons.papers`, for tests of every method."""
+"""One interface to all methods, including `epsilons.papers`, for tests of every method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["frequencies", "mean"]
 
 
 def mean(values: Any, **given: Any) -> ep.Release:
-    """`epsilons.mean`, or the function of `epsilons.papers` that `method` names."""
+    """Call `epsilons.mean`, or the function of `epsilons.papers` that `method` names."""
     method = given.get("method")
     if method == "sampling":
         return ep.papers.sampled_mean(values, **_without(given, "method"))
@@ -25,7 +25,7 @@ def mean(values: Any, **given: Any) -> ep.Release:
 
 
 def frequencies(values: Any, **given: Any) -> ep.Release:
-    """`epsilons.frequencies`, or `epsilons.papers.sampled_frequencies`."""
+    """Call `epsilons.frequencies`, or `epsilons.papers.sampled_frequencies`."""
     if given.get("method") == "sampling":
         return ep.papers.sampled_frequencies(values, **_without(given, "method"))
     return ep.frequencies(values, **given)

@@ -1,4 +1,4 @@
-"""Shared by all tests: the order of files, which cases run, and servers started on first use."""
+"""Shared by all tests: the order of files, the cases that run, and servers started on first use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 
 from tests import needs, turns
 
-# Set before NumPy is imported: with several threads each, two workers that multiply small vectors
-# wait for each other's threads and take six times as long.
+# This must be set before NumPy is imported. With several threads each, two workers that multiply
+# small vectors wait for each other's threads and take six times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -42,15 +42,16 @@ FIRST = (
     "tests/corridor/",
     "tests/theory/",
 )
-"""Long files start first: a worker that began one last would keep the others waiting. xdist's own
-order, most tests first, leaves the slowest few to the end when two workers share all files."""
+"""Long files start first, because a worker that starts one last keeps the others waiting. The
+default order of xdist, most tests first, leaves the slowest files to the end if two workers
+share them."""
 
 
 MANY: int = 10
-"""A test with more cases than this leaves most of them to the slow run."""
+"""A test with more cases than this runs most of them only in the slow run."""
 
 KEPT: int = 12
-"""The ordinary run takes one in this many of those cases; the turn chooses which."""
+"""The ordinary run includes one in this many of those cases. The turn determines which."""
 
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 12,
@@ -83,13 +84,14 @@ LONG: dict[str, int] = {
     "tests/verify/test_drawn.py": 3,
     "tests/verify/test_replay": 6,
 }
-"""Files with slow cases, however few: the ordinary run takes one in this many."""
+"""Files with slow cases, even if there are few. The ordinary run includes one case in this many."""
 
 WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py", "tests/recorded/")
-"""Tests whose cases all differ: every case runs."""
+"""Tests in which every case is different, so all of them run."""
 
 TURN: int = turns.current()
-"""Each turn runs other cases of a long test: a dozen consecutive turns run all of them."""
+"""The number of this run. Each turn runs different cases of a long test, and twelve consecutive
+turns run all cases."""
 
 
 def pytest_report_header() -> str:
@@ -98,13 +100,13 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the cases that the ordinary run leaves out, before selection; put long files first."""
+    """Mark the cases that the ordinary run omits, before selection, and put long files first."""
     _mark_the_rest(items)
     _put_in_order(items)
 
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
-    """Mark all cases of a long test as `rest`, for the slow run, except those of this turn."""
+    """Mark the cases of long tests as `rest`, for the slow run, except the cases of this turn."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not item.nodeid.startswith(WHOLE):
@@ -130,7 +132,7 @@ def _put_in_order(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take the twelve thousand tests out of garbage collection: they live until the end anyway."""
+    """Exclude all tests from garbage collection, because they exist until the end anyway."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
@@ -142,7 +144,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def day() -> Iterator[str]:
-    """A fixed day, because releases state when they were made."""
+    """Set a fixed date, because releases contain the date on which they were made."""
     from epsilons import made
 
     with pytest.MonkeyPatch.context() as patch:
@@ -152,7 +154,7 @@ def day() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A local Spark session, one for each worker: the tests of a file run in one worker."""
+    """A local Spark session, one per worker. All tests of a file run in the same worker."""
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     if not (java and importlib.util.find_spec("pyspark")):
         needs.lacking("PySpark needs Java 17 and the package pyspark, and one of them is not here")
@@ -166,7 +168,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .appName("epsilons")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "1")
-        # Test queries are tiny: compiling one to bytecode takes longer than running it.
+        # Test queries are tiny. Compiling a query to bytecode takes longer than running it.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")

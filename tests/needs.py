@@ -1,5 +1,4 @@
-"""What some tests need and a machine may lack: they are then skipped with a reason, or fail where
-nothing may be skipped."""
+"""Programs and modules that some tests need. Without them, these tests are skipped or fail."""
 
 from __future__ import annotations
 
@@ -17,29 +16,29 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--no-first-run",
 ]
-"""Flags to run Chromium as root, headless and without requests of its own."""
+"""Flags to run Chromium as root, headless and without background requests."""
 
 
 def lacking(reason: str) -> NoReturn:
-    """Skip a test, or fail it where nothing may be skipped."""
+    """Skip a test, or fail it if `EPSILONS_SKIP_NOTHING` is set."""
     if os.environ.get("EPSILONS_SKIP_NOTHING"):
         pytest.fail(f"EPSILONS_SKIP_NOTHING is set, and {reason}")
     pytest.skip(reason)
 
 
 def module(name: str) -> None:
-    """Skip a test that needs a module which is not installed."""
+    """Skip a test if a module that it needs is not installed."""
     if importlib.util.find_spec(name) is None:
         lacking(f"this test needs {name}, and it is not here")
 
 
 def node() -> str:
-    """The path of Node."""
+    """Return the path of Node."""
     return shutil.which("node") or lacking("scripts are run in Node, and it is not here")
 
 
 def chromium() -> str:
-    """The path of Chromium."""
+    """Return the path of Chromium."""
     names = ("chromium", "chromium-browser", "google-chrome")
     program = next((found for each in names if (found := shutil.which(each))), None)
     return program or lacking("pages are opened in Chromium, and it is not here")
@@ -47,7 +46,7 @@ def chromium() -> str:
 
 @contextlib.contextmanager
 def browser() -> Iterator[Any]:
-    """Chromium, driven by Playwright."""
+    """Yield Chromium, controlled by Playwright."""
     program = chromium()
     module("playwright")
     from playwright.sync_api import sync_playwright

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(thing: Any) -> Any:
-    """The content of an object, recursively and with types, in a form that can be compared."""
+    """Return the content of an object recursively, with types, in a comparable form."""
     if isinstance(thing, np.ndarray):
         whole = thing.tolist() if thing.dtype == object else thing.tobytes()
         return str(thing.dtype), thing.shape, whole

@@ -1,4 +1,4 @@
-"""Budgets that try to break things, shared by tests."""
+"""Ordinary and extreme budgets, shared by tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _levels(seed: int, low: float, high: float, people: int) -> Budgets:
 
 
 def _past_the_door(levels: list[float], counts: list[int]) -> Budgets:
-    """Budgets left as they are, even outside of the public range, because nothing clips them."""
+    """Return budgets without clipping, even if they are outside of the public range."""
     made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
     assert made.levels.tolist() == levels
     return made
@@ -36,7 +36,7 @@ ADVERSARIAL: dict[str, Budgets] = {
     "tiny next to huge": Budgets({1e-9: 50, 1e3: 2, math.inf: 1}),
     "thousands of levels": _levels(1, -6.0, 3.0, 2500),
 }
-"""Tiny, huge, equal, one public, one zero, thousands of levels, and mixtures of them."""
+"""Extreme budgets: tiny, huge, equal, one public, one zero, thousands of levels, and mixtures."""
 
 ORDINARY: dict[str, Budgets] = {
     "half strict": Budgets({0.05: 200, 1.0: 200}),

@@ -1,4 +1,4 @@
-"""Minimal tallies for tests: just the fields that a mechanism reads."""
+"""Minimal tallies for tests, with only the fields that a mechanism reads."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from epsilons.door.count.tallies import THREE, TWO, three_cells
 
 
 def tallied(**given: Any) -> Any:
-    """A tally with some of levels, counts, cells, sums and squares, on any grid."""
+    """Return a tally with some of levels, counts, cells, sums and squares, on any grid."""
     return SimpleNamespace(**given)
 
 
 def halves(*sums: Any) -> Any:
-    """The tally of several sums: for each a cell of x and one of 1 − x; only the first is read."""
+    """Return a tally of several sums, with two cells each. Only the first cell is read."""
     return tallied(cells=np.stack([each for own in sums for each in (own, own)], axis=1))
 
 
 def of_numbers(levels: Any, counts: Any, sums: Any, squares: Any = None) -> Tally:
-    """The tally of numbers on the grid, of two cells, or of three where squares are given."""
+    """Return a tally of numbers on the grid, with two cells, or three if squares are given."""
     if squares is None:
         return Tally(levels, counts, np.stack([sums, counts * GRID - sums], axis=1), GRID, TWO)
     return Tally(levels, counts, three_cells(counts, sums, squares), GRID, THREE)

@@ -1,8 +1,8 @@
-"""Every statistic × every value of every argument × both neighbour models: it works or refuses.
+"""Every value of every argument works or is refused, for each statistic and neighbour model.
 
-It refuses by naming the argument, with an error of ours, before anything is drawn. If it works, the
-release says what was asked: no value is silently ignored. The same holds for commands, which show
-no traceback.
+A refusal is an error of this package that names the argument, before anything is drawn. If a call
+works, the release contains the given value, so no value is silently ignored. The same holds for
+commands, which show no traceback.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ OWN: Final[dict[str, dict[str, Any]]] = {
     },
     "count": {"values": X},
 }
-"""For each statistic, a call that works under its neighbour model."""
+"""For each statistic, arguments that work under its neighbour model."""
 
 WRONG: Final[list[Any]] = [None, "nonsense", "", 0, -1, 2, 0.3, math.nan, math.inf, True, b"x", []]
-"""Values that are wrong for most arguments, and right for some."""
+"""Values that are invalid for most arguments, and valid for some."""
 
 VALUES: Final[dict[str, list[Any]]] = {
     "about": [*parameters.CHOICES["about"], *WRONG],
@@ -115,7 +115,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "data": [pl.DataFrame({"x": X}), "no such file.csv", *WRONG],
     "separator": [",", ";;", *WRONG],
 }
-"""The values to try for each argument: all words that it takes, and some that it must not."""
+"""The values to try for each argument: all valid words, and some invalid values."""
 
 VALUES.update(dict.fromkeys(("x_bounds", "y_bounds"), VALUES["bounds"]))
 ALSO: Final[dict[str, dict[str, Any]]] = {
@@ -125,7 +125,7 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
     "shape": {"bounds": None, "about": "population", "related": False},
     "edges": {"categories": None, "values": X},
 }
-"""Other arguments that an argument requires."""
+"""Other arguments that each argument requires."""
 
 _SAID: Final = ("missing", "about", "related", "loss", "confidence")
 _CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
@@ -146,7 +146,7 @@ class Counting(ep.Seeded):
 
 
 def arguments(question: type[Question]) -> Iterator[str]:
-    """All arguments of a question and of its call."""
+    """Yield all arguments of a question and of its call."""
     yield from (field.name for field in dataclasses.fields(question) if field.init)
     yield from _CALL
 
@@ -184,7 +184,7 @@ def test_it_works_or_refuses_by_name_before_anything_is_drawn(
             release = ep.publish([question], **call, source=source)[0]
         except EpsilonsError as refused:
             _check_refused(refused, source, f"{argument}={value!r}")
-            if (statistic, neighbours) != ("count", "replace"):  # which is refused anyway
+            if (statistic, neighbours) != ("count", "replace"):  # always refused
                 _check_named(argument, str(refused))
             continue
         _check_release(release, given, argument, value)
@@ -195,7 +195,7 @@ def _check_refused(refused: EpsilonsError, source: Counting, given: str) -> None
 
 
 def _check_named(argument: str, message: str) -> None:
-    """Check that a message names the argument, or one that belongs to it."""
+    """Check that a message names the argument, or a related argument."""
     others = {
         "data": ("values", "column", "data"),
         "x": ("x", "questions"),
@@ -287,7 +287,7 @@ def test_a_command_works_or_says_what_is_wrong(
         for words in OPTIONS[option]:
             budget = [] if option == "epsilon" else ["--epsilon", "e"]
             result = CliRunner().invoke(cli, [*plain, *budget, flags[option], *words])
-            # `main` turns an error of ours into one line.
+            # `main` prints an error of this package as one line.
             ended = (type(None), SystemExit, EpsilonsError)
             assert isinstance(result.exception, ended), f"--{option} {words}: {result.exception!r}"
             assert "Traceback" not in result.output
@@ -318,7 +318,7 @@ def test_people_without_an_answer_can_be_left_out_of_every_number(
 
 
 def test_no_message_advises_to_drop_rows() -> None:
-    """The number of people is published, so dropping rows would publish who did not answer."""
+    """No message advises to drop rows, because that would publish who did not answer."""
     for path in Path(ep.__file__).parent.rglob("*.py"):
         text = " ".join(path.read_text().split()).lower()
         for advice in ("drop these rows", "drop them first", "drop rows"):
@@ -334,7 +334,7 @@ TERMS: Final = {name: question for name, question in STATISTICS.items() if name 
 def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
     statistic: str, about: str, cap: float | None
 ) -> None:
-    """Budgets are private, nobody counts them, and they may be related to values in any way."""
+    """Without levels, related=True is refused: no interval would be informative."""
     source = Counting(1)
     terms: dict[str, Any] = {"epsilon": EPSILON, "neighbours": "add-remove", "cap": cap}
     vain = TERMS[statistic](**OWN[statistic], about=about)
@@ -350,7 +350,7 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
-    """The error at that cap would contradict the error of the release."""
+    """Without levels, a release names no best cap, which would contradict its error."""
     given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):
         release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))

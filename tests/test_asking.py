@@ -21,7 +21,7 @@ EPSILON = np.where(np.arange(N) % 2 == 0, 2.0, 8.0)
 WORDS = np.where(VALUES < 0.5, "low", "high")
 GAPS = VALUES.copy()
 GAPS[3] = np.nan
-PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # two rows of one budget make a person
+PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # two rows of a person have one budget
 PEOPLE[:8] = [0, 1, 0, 1, 0, 1, 0, 1]
 
 PUBLIC: dict[str, Any] = {"neighbours": "add-remove", "levels": {2.0: 300, 8.0: 300}}
@@ -66,11 +66,11 @@ OTHERS: dict[str, list[Any]] = {
     "groups_are": ["public"],
     "where": [VALUES > 0.4],
 }
-"""Other values of each argument, with another meaning if they are valid."""
+"""Other values of each argument. Valid ones change the result."""
 
 
 def outcome(call: str, **changes: Any) -> Any:
-    """Everything in a release, or the error."""
+    """Return all content of a release, or the error."""
     function, arguments = CALLS[call]
     values = WORDS if "categories" in arguments else VALUES
     given = {"values": values, "epsilon": EPSILON, "source": ep.Seeded(7)} | arguments | changes
@@ -92,9 +92,9 @@ def arguments_of(call: str) -> list[str]:
 
 @pytest.mark.parametrize(("call", "name"), [(c, n) for c in CALLS for n in arguments_of(c)])
 def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> None:
-    """For each argument, another value changes the release or is refused."""
+    """Another value of an argument changes the release or is refused."""
     assert "Release" in usual[call][0]  # not an error
-    if name == "missing":  # the default is one of its two words
+    if name == "missing":  # one of its two words is the default
         data = {"values": GAPS} if "mean" in call else {}
         first, second = (outcome(call, missing=word, **data) for word in OTHERS[name])
         assert first != second
@@ -123,13 +123,13 @@ def test_missing_under_replace() -> None:
     kept = outcome("mean", values=GAPS, missing="midpoint")
     filled = np.where(np.isnan(GAPS), 0.5, GAPS)
     assert kept == outcome("mean", values=filled, missing="midpoint")
-    assert kept != outcome("mean", values=filled)  # which treats missing values otherwise
+    assert kept != outcome("mean", values=filled)  # the default treats missing values differently
     assert "no middle" in outcome("frequencies", missing="midpoint")[1]
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if "add-remove" in call])
 def test_missing_under_add_remove(call: str) -> None:
-    """An error would reveal data: "error" is refused, and the message names what to use instead."""
+    """Under add/remove, missing="error" is refused, because an error would reveal data."""
     kind, message = outcome(call, missing="error")
     assert kind == "ArgumentError"
     assert "would reveal" in message
@@ -173,7 +173,7 @@ PLANS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("make", [ep.plan, ep.allocate])
 def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: str) -> None:
     parameters = inspect.signature(make).parameters.values()
-    # Positional ones are budgets or a list of questions: tests/planning/test_several.py.
+    # Positional parameters are budgets or a list of questions: see tests/planning/test_several.py.
     names = [each.name for each in parameters if each.kind is not each.POSITIONAL_ONLY]
     others: dict[str, Any] = {
         "shares": [1],
@@ -200,7 +200,7 @@ def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: st
     given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
     if "neighbours" not in names:
         given.pop("neighbours", None)
-    if "confidence" in names:  # it matters for "pac" only
+    if "confidence" in names:  # it has an effect for "pac" only
         given["loss"], others["loss"] = "pac", "mse"
 
     def shown(**changes: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Budgets: levels and counts, in whatever form they are given."""
+"""Budgets: levels and counts, in every input format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The curator's check: its statements are true, it draws and refuses nothing, and says so."""
+"""The curator's check makes true statements, draws nothing, refuses nothing, and says so."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_it_foretells_what_publishing_refuses(question: Any, case: str) -> None:
     private: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     open_ = look(question, case, **private)
     assert open_.refusals == ()
-    ep.publish([question], **given, **private)  # which refuses no data
+    ep.publish([question], **given, **private)  # this refuses no data
     assert "no data is refused" in str(open_)
 
 
@@ -239,7 +239,7 @@ OPTIONS = {
     'missing="exclude" or "midpoint"': "--missing exclude or midpoint",
     'other="…"': "--other …",
 }
-"""A hint in Python, and the same hint of a command."""
+"""Hints in Python, and the same hints in a command."""
 
 
 @pytest.mark.parametrize("case", ["tidy", "missing", "two budgets"])
@@ -252,7 +252,7 @@ def test_the_command_says_the_same(
     done = CliRunner().invoke(cli, ["check", str(file), "--epsilon", "e", *words])
     assert done.exit_code == 0, done.output
     same = ep.check(question, epsilon="e", data=file, **more)
-    # A command names its option where Python names a parameter.
+    # A command names the option instead of the Python parameter.
     said = str(same)
     for python, option in OPTIONS.items():
         said = said.replace(python, option)
@@ -296,7 +296,7 @@ WRITTEN = {
     "units": ["46 kg", "12%", "$ 9", "€1,200", "30min"],
     "truth values": ["yes", "No", "Y"],
 }
-"""Text that is not a number, by the name that the alarm gives it."""
+"""Texts that are not numbers, by the name of their format in the alarm."""
 
 
 @pytest.mark.parametrize("form", WRITTEN)
@@ -304,7 +304,7 @@ WRITTEN = {
 def test_numbers_that_cannot_be_read_raise_an_alarm_that_says_how_they_are_written(
     form: str, where: str, tmp_path: Path
 ) -> None:
-    """Incomes such as 13,170 would count as missing, and nothing here would be refused."""
+    """An alarm names the format of unreadable numbers, such as 13,170, which count as missing."""
     text = WRITTEN[form]
     rows = pl.DataFrame({"v": text, "e": ["1"] * len(text), "n": ["5"] * len(text)})
     rows.write_csv(tmp_path / "rows.csv", quote_style="always")
@@ -365,7 +365,7 @@ def test_text_in_a_typed_table_is_refused_by_its_schema(missing: str, tmp_path: 
 
 @pytest.mark.parametrize("form", ["polars", "pandas", "pyarrow"])
 def test_text_that_add_remove_must_not_refuse_raises_the_alarm(form: str) -> None:
-    """Under add/remove the type of a column is data, so the curator gets an alarm, not an error."""
+    """Under add/remove, a text column raises an alarm, because its type is private."""
     rows = pl.DataFrame({"v": ["13,170", "12,000"] * 5, "e": [1.0] * 10})
     data = {"polars": rows, "pandas": rows.to_pandas(), "pyarrow": rows.to_arrow()}[form]
     question = ep.Mean("v", bounds=(0, 200_000))

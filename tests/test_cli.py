@@ -1,4 +1,4 @@
-"""The command line: `main` with a user's arguments, mostly without a new process."""
+"""The command line: `main` with a user's arguments, mostly in the same process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def started(*words: str) -> Done:
 
 
 def run(*words: str) -> Done:
-    """Run the same `main` in this process, which has already imported everything."""
+    """Run `main` in this process, in which all modules are already imported."""
     out, err = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -55,7 +55,7 @@ def table(tmp_path: Path) -> Path:
     ("words", "code"),
     [
         (("verify", "0.1:500", "1:200", "--json"), 0),
-        (("plan", "0:5"), 2),  # one of our errors
+        (("plan", "0:5"), 2),  # an error of this package
         (("plan", "0.1:x"), 2),  # a usage error
     ],
 )
@@ -63,7 +63,7 @@ def test_a_process_says_the_same(words: tuple[str, ...], code: int) -> None:
     process, here = started(*words), run(*words)
     assert process.returncode == here.returncode == code
     assert process.stdout == here.stdout
-    # A usage error also shows how the command was called, above the message.
+    # A usage error also prints the usage of the command before the message.
     assert process.stderr.splitlines()[-1:] == here.stderr.splitlines()[-1:]
 
 

@@ -1,4 +1,4 @@
-"""Every command, with every option, gives what the same call in Python gives."""
+"""Every command, with every option, returns the same as the Python call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS = 3 * PEOPLE
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Columns that cannot be confused: three rows for each person, and gaps in one column."""
+    """Write columns with different values, three rows for each person, and gaps in one column."""
     rng, who = np.random.default_rng(13), np.arange(ROWS) % PEOPLE
     x = np.round(rng.gamma(4.0, 1.0, ROWS), 3)
     columns = {
@@ -55,7 +55,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """A function that restarts the system's entropy, so two calls draw the same."""
+    """Return a function that restarts the system's entropy, so two calls draw the same noise."""
     stream = [Seeded(0)]
 
     def restart() -> None:
@@ -149,7 +149,7 @@ FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
 
 
 def plain(words: list[str], given: dict[str, str]) -> list[str]:
-    """The given options, except those that `words` repeats."""
+    """Return the given options, except those that `words` repeats."""
     rest = [[name, *value.split()] for name, value in given.items() if name not in words]
     return [*(word for each in rest for word in each), *words]
 
@@ -162,7 +162,7 @@ def test_a_mean(
     usual: dict[str, Any] = {"values": "x", "epsilon": "e", "bounds": (0.0, 40.0), "data": table}
     found = told(again, ["mean", str(table), *plain(words, given)])
     assert found == called(again, ep.mean, **usual | same)
-    if words:  # an ignored option would go unnoticed otherwise
+    if words:  # an ignored option must be detected
         assert found != called(again, ep.mean, **usual)
 
 
@@ -235,7 +235,7 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("words", "same"), PLANS, ids=lambda each: str(each)[:60])
 def test_a_plan(again: Callable[[], None], words: list[str], same: dict[str, Any]) -> None:
-    # One level is given twice: the counts add up.
+    # One level is given twice, and its counts are added.
     found = told(again, ["plan", "0.1:400", "1:200", "inf:3", "4:20", "0.1:100", *words])
     assert found == called(again, ep.plan, epsilon=ep.Budgets(LEVELS), **same)
     if words:
@@ -261,7 +261,7 @@ VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
 def test_what_is_verified(
     again: Callable[[], None], words: list[str], same: dict[str, Any]
 ) -> None:
-    """The losses are those of a release for such people."""
+    """The privacy losses are the same as in a release for these people."""
     levels = {0.1: 50, 1.0: 20, 4.0: 2}
     epsilon = np.repeat(list(levels), list(levels.values()))
     found = told(again, ["verify", "0.1:50", "1:20", "4:2", *words])
@@ -336,7 +336,7 @@ def test_reproduce_without_a_word_lists_and_runs_nothing(
 
 
 def test_reproduce_takes_its_options(tmp_path: Path) -> None:
-    """A seeded search: its numbers are those of the Python call with the same seed and trials."""
+    """A seeded run gives the same numbers as the Python call with the same seed and trials."""
     name = "limits/two-levels"
     words = ["reproduce", name, "--out", str(tmp_path), "--seed", "5", "--quick", "--json"]
     done = CliRunner().invoke(cli, words)
@@ -380,7 +380,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     shared = {"--json", "--details", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
     shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     for name, command in cli.commands.items():
-        # in tests/ledger, cli/test_study.py, verify/test_sign_off.py, collector
+        # Tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py and collector.
         if name in ("ledger", "publish", "statement", "survey"):
             continue
         if isinstance(command, click.Group):  # `replay` takes the options of publishing
@@ -389,7 +389,7 @@ def test_every_option_of_every_command_is_compared() -> None:
                 assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
-            # These commands share one class, which passes on the options as for the two above.
+            # These commands share a class, which passes options on as for the two commands above.
             assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= known, name
             continue

@@ -1,7 +1,7 @@
-"""The documentation runs: every example, command and link, and the signatures of all proofs.
+"""The documentation is correct: examples and commands run, links work, and proofs are signed.
 
-When printed output has changed on purpose, EPSILONS_UPDATE_DOCS=1 pytest -n 0 tests/test_docs.py
-writes the new output into the pages.
+If printed output has changed on purpose, write it into the pages with EPSILONS_UPDATE_DOCS=1 pytest
+-n 0 tests/test_docs.py.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 
 
 class Block(NamedTuple):
-    """A fenced block, and the line of the page before its text."""
+    """A fenced block, and the number of the line before its text."""
 
     kind: str
     text: str
@@ -70,7 +70,7 @@ def with_blocks(kind: str) -> list[str]:
 
 
 def compare(page: str, shown: str, printed: str) -> None:
-    """Fail if a page does not show what is printed; or update the page, if that is requested."""
+    """Assert that a page shows the printed text, or update the page if requested."""
     if os.environ.get("EPSILONS_UPDATE_DOCS") and shown.rstrip() != printed.rstrip():
         text = (ROOT / page).read_text("utf-8")
         assert text.count(shown.rstrip()) == 1
@@ -81,7 +81,7 @@ def compare(page: str, shown: str, printed: str) -> None:
 
 @pytest.fixture
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with the files that the examples read: the bundled data as CSV and Parquet."""
+    """Create the files that the examples read: the bundled data as CSV and Parquet."""
     table = pl.read_csv(ROOT / "src/epsilons/data/commute.csv")
     table.write_csv(tmp_path / "people.csv")
     table.write_parquet(tmp_path / "people.parquet")
@@ -93,23 +93,24 @@ LONG = {"docs/tutorials/spark.md"}
 """Pages that take minutes."""
 
 ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
-"""Pages that show several ways to ask the same people, and state what that would cost."""
+"""Pages that show alternative questions about the same people, and say that spending adds up."""
 
 ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
-"""The statement on such pages."""
+"""The sentence on these pages."""
 
 SPENT: dict[str, Fraction] = {}
-"""The largest share of anyone's budget that each page has spent so far, in Python and commands."""
+"""The largest share of anyone's budget that the examples of each page have spent so far."""
 
 
 @contextlib.contextmanager
 def accounted(page: str) -> Iterator[None]:
-    """Add up what a page spends of each budget, as if all of its examples had the same people.
+    """Add up the spending of a page, as if all of its examples had the same people.
 
-    Releases drawn from a seed are simulations and do not count; a ledger keeps its own accounts.
+    Releases drawn from a seed are simulations and do not count. Releases with a ledger do not count
+    either, because it has its own accounts.
 
     Raises:
-        AssertionError: somebody on the page spends more than their budget.
+        AssertionError: the page spends more than somebody's budget.
     """
     through = corridor.through
 
@@ -136,7 +137,7 @@ def test_pages_with_alternatives_say_that_spending_adds_up(page: str) -> None:
 
 
 def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
-    """Two questions, each of which may spend the whole budget."""
+    """A page fails the check if two questions each spend the entire budget."""
     asked = epsilons.Mean([0.5, 0.25], bounds=(0, 1))
     with accounted("one"):
         epsilons.publish([asked, asked], epsilon=[0.01, 0.01])
@@ -160,12 +161,12 @@ def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
 )
 @pytest.mark.usefixtures("people")
 def test_python_runs(page: str) -> None:
-    """A text block right after a Python block is exactly what that block prints."""
+    """Python blocks run, and print exactly the text block that follows."""
     if page not in LONG:
         run_python(page)
         return
-    # These pages run in a new process: a Spark session of another test would have another working
-    # directory, and the page would stop it.
+    # These pages run in a new process. A Spark session of another test would have another working
+    # directory, and the page would stop that session.
     code = f"from tests.test_docs import run_python; run_python({page!r})"
     own = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True)
@@ -173,7 +174,7 @@ def test_python_runs(page: str) -> None:
 
 
 def run_python(page: str) -> None:
-    """Run the blocks of a page, one after another, and compare what they print."""
+    """Run the Python blocks of a page in order, and compare their output."""
     text = (ROOT / page).read_text("utf-8")
     namespace: dict[str, Any] = {"__name__": "docs"}
     found = blocks(page)
@@ -181,7 +182,7 @@ def run_python(page: str) -> None:
         if block.kind != "python":
             continue
         printed = io.StringIO()
-        padded = "\n" * block.line + block.text  # tracebacks then show the line of the page
+        padded = "\n" * block.line + block.text  # then tracebacks show line numbers of the page
         with contextlib.redirect_stdout(printed), accounted(page):
             exec(compile(padded, str(ROOT / page), "exec"), namespace)
         if after and after.kind == "text":
@@ -193,7 +194,7 @@ def run_python(page: str) -> None:
 @pytest.mark.parametrize("page", with_blocks("console"))
 @pytest.mark.usefixtures("people")
 def test_commands_run(page: str) -> None:
-    """Each `$ epsilons …` exits with 0, and prints what the page shows below it, if anything."""
+    """Each `$ epsilons …` exits with 0, and prints the text below it, if there is one."""
     for block in blocks(page):
         if block.kind != "console":
             continue
@@ -216,7 +217,7 @@ def test_every_block_says_what_it_is() -> None:
 
 
 def test_studies_and_surveys_that_are_shown_are_the_bundled_ones() -> None:
-    """The commands on the pages use the bundled files."""
+    """Studies and surveys on the pages are the bundled files, which the commands use."""
     shown = [block.text for page in PAGES for block in blocks(page) if block.kind == "toml"]
     bundled = (ROOT / "src/epsilons/data/study.toml").read_text("utf-8")
     survey = (ROOT / "src/epsilons/data/question.toml").read_text("utf-8")
@@ -267,7 +268,7 @@ def test_every_file_is_on_the_map() -> None:
 
 
 def walked() -> dict[str, Callable[[], Any]]:
-    """The calls of the four walks in docs/architecture.md, on people.parquet."""
+    """Return the calls of the four walks in docs/architecture.md, on people.parquet."""
     file: dict[str, Any] = {"epsilon": "epsilon", "data": "people.parquet"}
     budgets = [0.05, 0.2, 0.5, 1.0, 2.0]
     survey = epsilons.local.Mean((0, 120))
@@ -285,7 +286,7 @@ def walked() -> dict[str, Callable[[], Any]]:
 
 
 def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
-    """The functions of epsilons that a call enters; generators appear again at each `send`."""
+    """Return the functions of epsilons that a call enters. Generators repeat at each `send`."""
     found = []
     source = ROOT / "src/epsilons"
 
@@ -305,7 +306,7 @@ def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
 
 @pytest.mark.usefixtures("people")
 def test_the_walks_are_those_that_calls_take() -> None:
-    """The steps of a walk are entered in order."""
+    """Calls enter the steps of each walk in order."""
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     walks = page.partition("## Four walks")[2].partition("\n## ")[0]
     parts = dict(part.split("\n", maxsplit=1) for part in walks.split("\n### ")[1:])
@@ -359,7 +360,7 @@ def test_docstring_examples_run() -> None:
 
 @pytest.fixture(scope="module")
 def check() -> Any:
-    """The script that checks the signatures of the proofs."""
+    """Return the script that checks the signatures of the proofs."""
     spec = importlib.util.spec_from_file_location("check_proofs", ROOT / "scripts/check_proofs.py")
     assert spec is not None
     assert spec.loader is not None

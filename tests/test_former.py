@@ -1,4 +1,4 @@
-"""The argument of former versions is refused with its translation, before any data is read."""
+"""The former argument `assume` is refused before data are read, with a translation."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_is_said_to_write_can_be_written(word: str) -> None:
 
 
 def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every command that takes assumptions about the data."""
+    """Yield every command that takes assumptions about the data."""
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
             yield from commands(command, (*before, name))
@@ -117,7 +117,7 @@ def test_all_commands_that_ask_are_here() -> None:
 def test_a_command_translates_it_before_it_misses_anything_else(
     command: tuple[str, ...], word: str
 ) -> None:
-    """The file and all required options are missing, and another option is invalid."""
+    """The translation is the first error, even if the file and required options are missing."""
     done = CliRunner().invoke(cli, [*command, "--confidence", "nonsense", "--assume", word])
     assert done.exit_code == 2
     how = OPTIONS.get(word, "--about people|population --related yes|no|DELTA")

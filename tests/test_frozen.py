@@ -1,4 +1,4 @@
-"""Frozen objects as plain data, and back: exact numbers, and no other objects."""
+"""Frozen objects convert to plain data and back, with exact numbers and only known classes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_nan_and_numpy_scalars_are_numbers() -> None:
 
 @dataclass(frozen=True)
 class Planted:
-    """A class that tests store."""
+    """A class that is stored in tests."""
 
     first: int
     second: float = 0.5
@@ -77,7 +77,7 @@ class Planted:
 
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what a test declares, after the test."""
+    """Remove the declarations of a test after the test."""
     monkeypatch.setattr(frozen, "_FORMS", dict(frozen._FORMS))
     monkeypatch.setattr(frozen, "_FORM_OF", dict(frozen._FORM_OF))
 

@@ -1,4 +1,4 @@
-"""When modules are loaded: an import is quick, and still every public name is available."""
+"""Modules are loaded late, so an import is quick, and every public name is still available."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ print(ep.mean(np.arange(9.0), epsilon=np.ones(9), bounds=(0, 9)).n)
 
 
 def loaded_by(code: str) -> set[str]:
-    """The modules that are loaded after running code in a new process."""
+    """Return the modules that are loaded after running code in a new process."""
     told = code + "\nimport json, sys; print(json.dumps(sorted(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     return set(json.loads(ran.stdout.splitlines()[-1]))
 
 
 def branches(path: Path) -> Iterator[ast.If]:
-    """The `TYPE_CHECKING` branches of a module, which show mypy what is loaded later."""
+    """Yield the `TYPE_CHECKING` branches of a module, which show mypy the names loaded later."""
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and node.orelse:
             yield node
@@ -69,7 +69,7 @@ def test_packages_load_what_mypy_is_told() -> None:
             for name, module in taken.items():
                 home = importlib.import_module(f"{package}.{name}" if module == package else module)
                 assert getattr(room, name) is (home if module == package else getattr(home, name))
-            # A loaded module becomes an attribute of its package: it must not shadow another name.
+            # A loaded module becomes an attribute of its package, so it must not hide another name.
             files = {each.stem for each in path.parent.iterdir()}
             assert not {name for name, module in taken.items() if module != package} & files, path
             seen.append(package)
@@ -151,7 +151,7 @@ def test_a_first_mean_loads_only_what_it_needs() -> None:
     assert not {each for each in own if each.split(".")[1:2] and each.split(".")[1] in ROOMS}
     assert not {each for each in own if each.endswith("_engine")}
     assert "epsilons.results.report.forms" not in own
-    assert len(own) <= 175  # 164 when this was written, of 420
+    assert len(own) <= 175  # 164 of 420 at the time of writing
 
 
 def test_every_class_that_can_be_stored_is_found_by_its_kind_alone() -> None:
@@ -185,7 +185,7 @@ def test_a_kind_loads_its_own_module_and_no_other() -> None:
 
 
 def test_types_of_releases_can_be_asked_for() -> None:
-    """Type hints resolve although their modules are loaded later."""
+    """Type hints of releases resolve, although their modules are loaded later."""
     assert "estimate" in typing.get_type_hints(ep.Release)
     for name, method in inspect.getmembers(ep.Release, inspect.isfunction):
         if name != "plot":  # its return type is from an optional library

@@ -1,4 +1,4 @@
-"""The day and the version that releases state."""
+"""The date and the version in releases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_day_is_that_of_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert before <= found <= datetime.datetime.now(datetime.UTC).date()
 
     class Clock(datetime.datetime):
-        """Half an hour before midnight in London, and after it in Berlin."""
+        """A clock at 00:30 in Berlin, which is before midnight in UTC."""
 
         @classmethod
         def now(cls, tz: datetime.tzinfo | None = None) -> Clock:

@@ -1,4 +1,4 @@
-"""The lists of faults fit the source: a fault that cannot be planted would go unnoticed."""
+"""The lists of faults match the source, so every fault can be inserted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scripts.mutants import PAGES, Copy, Fault, main, read
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "epsilons"
 WITHOUT = {"data", "theory"}
-"""Packages without code, or on which no release depends."""
+"""Packages without code, and packages that no release uses."""
 
 
 def test_every_fault_can_be_planted() -> None:

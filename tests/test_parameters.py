@@ -1,4 +1,4 @@
-"""Every parameter takes its words and numbers, refuses the rest, and says what to do."""
+"""Every parameter accepts valid words and numbers, and refuses others with advice."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_anything_else_is_not_related_and_zero_and_one_get_a_hint(value: object,
 
 
 OLD = "assume"
-FORMER = {  # words of former versions, and what replaces them
+FORMER = {  # words of former versions, and their replacements
     "iid": 'about="population", related=False',
     "shuffled": 'about="people", related=False',
     "correlated": 'about="people", related=True',

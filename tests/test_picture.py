@@ -1,4 +1,4 @@
-"""The picture in the README shows what the package computes now, and its caption agrees."""
+"""The picture in the README shows the numbers that the package computes, as does its caption."""
 
 from __future__ import annotations
 

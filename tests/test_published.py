@@ -1,4 +1,4 @@
-"""Publishing: the archives contain what they must, and run in an empty environment."""
+"""Publishing: the archives contain the necessary files, and run in an empty environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_the_citation_is_that_of_the_package() -> None:
-    """Checks the fields that version 1.2.0 of the format requires, and those that can go stale."""
+    """The citation has all fields that its format requires, and agrees with the package."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= cited.keys()
     assert cited["cff-version"] == "1.2.0"
@@ -42,7 +42,7 @@ def test_the_security_policy_says_what_is_no_goal() -> None:
 
 
 def run(*command: str | Path, at: Path) -> str:
-    """The output of a command, run without this environment's own packages."""
+    """Return the output of a command, run without the packages of this environment."""
     without = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     ran = subprocess.run(
         [str(part) for part in command],
@@ -58,7 +58,7 @@ def run(*command: str | Path, at: Path) -> str:
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source archive, and the wheel made from it."""
+    """Build the source archive, and the wheel from it."""
     folder = tmp_path_factory.mktemp("archives")
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT, at=folder)
     return folder

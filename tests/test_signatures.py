@@ -1,4 +1,4 @@
-"""Signatures as an editor shows them: typed, with literal words, and the same in every pair."""
+"""Signatures are typed, with literal words, and the same for a function and its question."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READ: Final = (
     *(ep.local.Reports, ep.local.State),
     *(ep.verify.Audit, ep.verify.Draws, ep.verify.Published, ep.verify.Replay, ep.verify.Verdict),
 )
-"""Classes that users read but do not create: their fields are not arguments."""
+"""Classes that users read but do not create. Their fields are not arguments."""
 
 WORD_OF: Final = {
     "about": types.About,
@@ -40,11 +40,11 @@ WORD_OF: Final = {
     "statistic": types.Allocated,
     "weights": types.Weights,
 }
-"""Parameters that take words, and the type that must list these."""
+"""Parameters that take words, and the type that must list the words."""
 
 
 def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """All public callables: functions, classes, and their methods."""
+    """Yield all public callables: functions, classes, and their methods."""
     if isinstance(what, ModuleType):
         for each in getattr(what, "__all__", ()):
             yield from walked(f"{name}.{each}", getattr(what, each))
@@ -55,7 +55,7 @@ def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield name, what
         offered = (
             ["call"] if issubclass(what, Question) else dir(what)
-        )  # the corridor calls the rest
+        )  # the corridor calls the others
         for each in offered:
             found = inspect.getattr_static(what, each)
             inner = getattr(found, "__func__", found)
@@ -86,7 +86,7 @@ def test_every_parameter_says_what_may_be_typed(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_function_and_its_question_take_the_same_in_the_same_order(name: str) -> None:
-    """The function also takes the arguments of the call, always in the same order."""
+    """A function and its question have the same arguments in the same order."""
     function, question = (inspect.signature(each).parameters for each in PAIRS[name])
     call = (*TERMS, "ledger", "source")
     own = [each for each in function.values() if each.name not in call]

@@ -1,4 +1,4 @@
-"""Every case of a long test runs once within a fixed number of turns."""
+"""Every case of a long test runs exactly once within a fixed number of turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for what is protected, what is assumed, and how unsuitable values are treated."""
+"""Releases say what is protected, what is assumed, and how unsuitable values are treated."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def test_a_mean_says_what_values_that_do_not_fit_count_as(
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_missing_values_count_as_it_is_said(neighbours: str) -> None:
-    """Hardly any noise: one person has a value and a missing one, another only a missing one."""
+    """Missing values are treated as the release says; there is hardly any noise.
+
+    One person has a value and a missing value, another person has only a missing value.
+    """
     given: dict[str, Any] = {"neighbours": neighbours}
     if neighbours == "add-remove":
         given["levels"] = [1e5]

@@ -1,4 +1,4 @@
-"""The check of words finds every banned expression, nothing else, and has no unused exceptions."""
+"""The check of words finds all banned expressions, only these, and has no unused exceptions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SENTENCES = (
     "It closes of its own accord.",
     "It depends on this very order.",
 )
-"""Banned sentences: every pattern is in one of them."""
+"""Banned sentences. Every pattern matches one of them."""
 
 CLEAN = (
     "These very people are asked, and too few of them answer, too late for this year.",
@@ -75,14 +75,14 @@ CLEAN = (
 
 
 def found(directory: Path, name: str, text: str) -> list[check_words.Found]:
-    """What the check finds in a file."""
+    """Return the words that the check finds in a file."""
     path = directory / name
     path.write_text(text, "utf-8")
     return list(check_words.found_in(path, directory))
 
 
 def placed(sentence: str) -> dict[str, str]:
-    """Files with a sentence in a comment, a docstring, a message and a page, by name."""
+    """Return files that contain a sentence in a comment, a docstring, a message and a page."""
     return {
         "a_comment.py": f"one = 1\n# {sentence}\n",
         "a_docstring.py": f'"""One line.\n\n{sentence}\n"""\n',

@@ -1,4 +1,4 @@
-"""Turns: which cases of a long test an ordinary run takes."""
+"""Turns determine which cases of a long test an ordinary run includes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ T = TypeVar("T")
 
 
 def current() -> int:
-    """The turn: `EPSILONS_TURN` from the environment, which workers also see, or 0."""
+    """Return the turn, from `EPSILONS_TURN` in the environment, which workers share, or 0."""
     return int(os.environ.get(NAME, "0"))
 
 
 def waiting(cases: Sequence[T], fewer: int, turn: int) -> list[T]:
-    """The cases left out in this turn: all but one in `fewer`; the next turn takes others.
+    """Return the cases that this turn leaves out: all but one in `fewer`, which change every turn.
 
     Args:
-        cases: in an order that does not depend on the turn.
-        fewer: one in this many is taken, and at least one.
+        cases: all cases, in an order that does not depend on the turn.
+        fewer: one in this many cases runs, and at least one.
         turn: the number of turns so far.
     """
     size = math.ceil(len(cases) / fewer)

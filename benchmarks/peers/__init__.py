@@ -1,1 +1,1 @@
-"""Compare other libraries, each in its own pinned environment, with ours: `section.py`."""
+"""Comparison with other libraries ("peers"), each in its own pinned environment."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers`: make every environment, and print the results."""
+"""`python -m benchmarks.peers`: create every environment, and print the results."""
 
 from __future__ import annotations
 

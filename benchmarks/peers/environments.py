@@ -1,8 +1,8 @@
-"""An environment for every peer, made once from its pinned packages, in benchmarks/data.
+"""Environments for other libraries, created once from pinned packages, in benchmarks/data.
 
     python -m benchmarks.peers
 
-A peer that does not install is reported with the kind of failure, and the others continue.
+If a library does not install, the report gives the kind of failure, and the others continue.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Environment:
-    """The result of making an environment.
+    """The result of creating an environment.
 
     Attributes:
         tool: name of the tool.
         reason: why it is not installed; empty if it is.
-        seconds: time to make it; 0 if it already existed.
+        seconds: time to create it; 0 if it already existed.
         size: size of its packages in bytes.
     """
 
@@ -67,19 +67,22 @@ class Environment:
 
 
 def fingerprint(tool: Tool) -> str:
-    """Return a hash of an environment's inputs: its pinned packages, and the Python version."""
+    """Return a hash of an environment's inputs: its pinned packages and the Python version."""
     assert tool.requirements is not None
     text = f"{sys.version_info.major}.{sys.version_info.minor}\n".encode()
     return hashlib.sha256(text + tool.requirements.read_bytes()).hexdigest()
 
 
 def kind_of(text: str) -> str:
-    """Return why pip failed, in a few words: its output may contain addresses and paths."""
+    """Return a short reason for a failure of pip.
+
+    The output of pip itself can contain addresses and paths.
+    """
     return next((kind for kind, pattern in KINDS if re.search(pattern, text)), "pip failed")
 
 
 def packages_of(tool: Tool) -> int:
-    """Return the number of packages of an environment."""
+    """Return the number of packages in an environment."""
     return len(tool.requirements.read_text().splitlines()) if tool.requirements else 0
 
 
@@ -100,7 +103,7 @@ def size_of(folder: Path) -> int:
 
 
 def _run(command: list[str], deadline: float) -> str:
-    """Run a command; return the kind of failure, or an empty text."""
+    """Run a command; return the kind of failure, or an empty string."""
     left = deadline - time.monotonic()
     try:
         done = subprocess.run(
@@ -114,7 +117,7 @@ def _run(command: list[str], deadline: float) -> str:
 
 
 def ensure(tool: Tool, run: Callable[[list[str], float], str] = _run) -> Environment:
-    """Make the environment of a tool, unless it exists and was made from the same packages.
+    """Create the environment of a tool, unless it exists with the same packages.
 
     Args:
         tool: the tool.
@@ -133,9 +136,10 @@ def ensure(tool: Tool, run: Callable[[list[str], float], str] = _run) -> Environ
     begin = time.monotonic()
     shutil.rmtree(tool.folder, ignore_errors=True)
     steps = (
-        # No pip inside: our pip installs from outside, which is faster and not part of the size.
+        # The environment has no pip. Ours installs from outside, which is faster and does not add
+        # to the size.
         [sys.executable, "-m", "venv", "--without-pip", str(tool.folder)],
-        # Nothing is compiled in advance, which would take half of the time: imports compile.
+        # Compiling bytecode now would take half of the time. Imports compile it later.
         [*PIP, "--python", str(tool.python), *INSTALL, "-r", str(tool.requirements)],
     )
     for command in steps:
@@ -149,7 +153,7 @@ def ensure(tool: Tool, run: Callable[[list[str], float], str] = _run) -> Environ
 
 
 def ensure_all(tools: Iterable[Tool] = PEERS, workers: int = 2) -> dict[str, Environment]:
-    """Make the environments of all tools, two at a time, largest first."""
+    """Create the environments of all tools, two at a time, largest first."""
     found = {}
     with ThreadPoolExecutor(workers) as pool:
         for environment in pool.map(ensure, sorted(tools, key=packages_of, reverse=True)):

@@ -1,11 +1,11 @@
-"""The script that runs a job inside the environment of its tool, and writes JSON lines.
+"""Script that runs a job in the environment of its tool, and writes JSON lines.
 
-The interpreter of that environment starts it, and it imports only the standard library. Its
-arguments are the file of the job, the task, and the question as JSON. First it loads the job, which
-imports the tool, and calls the job's `start`, if any; one line reports how long that took. Then,
-for each line of input, it runs the task from the file to the released numbers, and reports the
-seconds, the numbers and the peak memory of itself and its children. It ends when its input ends, so
-it does not outlive the process that started it.
+The interpreter of that environment runs the script, which imports only the standard library. Its
+arguments are the file of the job, the task, and the question as JSON. First the script loads the
+job, which imports the tool, and calls the job's `start`, if any. One line reports how long that
+took. Then, for each line of input, the script runs the task from the file to the released numbers.
+It reports the seconds, the numbers, and the peak memory of itself and its children. The script ends
+when its input ends, so it does not outlive its parent process.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ PROC = Path("/proc")
 
 
 def session_members(session: int) -> list[int]:
-    """Return the processes of a session, as listed in /proc."""
+    """Return the ids of the processes of a session, as listed in /proc."""
     found = []
     for entry in PROC.iterdir() if PROC.exists() else ():
         if entry.name.isdigit():
             try:
-                # The name of a process is in brackets and may contain anything: read after it.
+                # The name of a process is in brackets and can contain anything, so only the text
+                # after it is read.
                 words = (entry / "stat").read_text().rpartition(")")[2].split()
             except (OSError, UnicodeDecodeError):
                 continue
@@ -58,7 +59,7 @@ def memory(session: int, word: str) -> int | None:
 
 
 def load(path: str) -> Any:
-    """Import the file of a job, which imports the tool."""
+    """Import the file of a job, which also imports the tool."""
     spec = importlib.util.spec_from_file_location("job", path)
     assert spec is not None
     assert spec.loader is not None
@@ -96,7 +97,7 @@ def main() -> None:
             values = [float(each) for each in (figures if task != "mean" else [figures])]
             tell(seconds=seconds, values=values, peak=memory(os.getsid(0), "VmHWM"))
     except BaseException as error:
-        # Only the type: the message of an error may contain a path, or somebody's value.
+        # Only the type is sent: an error message can contain a path, or somebody's value.
         tell(failed=type(error).__name__)
 
 

@@ -1,4 +1,4 @@
-"""Run a tool in a separate process, and stop it with all its children if it is too slow."""
+"""Run a tool in a separate process, and stop it and all its children if it is too slow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ __all__ = ["LIMIT", "NoAnswerError", "Outcome", "Process", "in_turns", "measure"
 
 LIMIT = 60.0
 MEMORY = 0.8
-"""A tool is stopped at this share of all memory: beyond it the system may kill any process."""
+"""A tool is stopped at this share of all memory. With less free memory, the system might kill
+any process."""
 LOOKS = 0.2
 """Seconds between two checks of a tool's memory."""
 UP = 120.0
@@ -38,14 +39,14 @@ CATEGORIES = tuple(f"category {k:02d}" for k in range(100))
 
 @dataclass(frozen=True)
 class Outcome:
-    """The time and memory of one tool for one task on one file.
+    """Time and memory of one tool for one task on one file.
 
     Attributes:
         peer: name of the tool.
         task: "mean" or "frequencies".
         rows: rows of the file.
         status: "ok", "stopped after 60 s", "stopped at 20 GB", "not installed", "failed (kind)", or
-            why it was not run.
+            the reason why it was not run.
         seconds: median time from the file to the answer; None unless ok.
         version: version of the tool; empty if it never started.
         runs: number of runs.
@@ -71,11 +72,11 @@ class Outcome:
 
 
 class NoAnswerError(Exception):
-    """A tool did not answer; the message is the status."""
+    """A tool did not answer; the message is the status of its outcome."""
 
 
 class Process:
-    """A job that waits for requests, in a separate session.
+    """A job in a separate session that waits for requests.
 
     Args:
         tool: the tool.
@@ -84,7 +85,7 @@ class Process:
         rows: number of rows, which is public here.
 
     Raises:
-        NoAnswerError: it is not installed, failed to start, or did not start in time.
+        NoAnswerError: the tool is not installed, failed to start, or did not start in time.
     """
 
     def __init__(self, tool: Tool, task: str, path: Path, rows: int) -> None:
@@ -99,7 +100,8 @@ class Process:
             "epsilon": tool.epsilon,
         }
         words = [str(tool.job), task, json.dumps(question)]
-        # -I: do not import from the folder of the script, where jobs have the names of packages.
+        # -I: do not import from the folder of the script, because job files there have the same
+        # names as packages.
         command = [str(tool.python), "-I", "-W", "ignore", str(protocol.__file__), *words]
         # Spark leaves files in its working directory.
         self._place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -133,7 +135,7 @@ class Process:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        # A read error means the same as the end of output: the process was stopped.
+        # A read error has the same cause as the end of output: the process was stopped.
         with contextlib.suppress(ValueError, OSError):
             for line in self._process.stdout:
                 self._lines.put(line)
@@ -150,7 +152,7 @@ class Process:
         return words
 
     def _line(self, limit: float, end: float) -> str:
-        """Wait for a line until `end`, or until the tool holds too much memory."""
+        """Wait for a line until `end`, or until the tool uses too much memory."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._lines.get(timeout=max(min(LOOKS, end - time.monotonic()), 0.0))
@@ -168,20 +170,20 @@ class Process:
             gone: seconds that have already passed.
 
         Raises:
-            NoAnswerError: it failed, or the time is up.
+            NoAnswerError: the job failed, or the time is up.
         """
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: its last line says why
+        with contextlib.suppress(OSError):  # the process has ended, and its last line says why
             self._process.stdin.write("\n")
             self._process.stdin.flush()
         return self._next(limit, gone)
 
     def close(self) -> None:
-        """Kill the process and everything that it started, and wait for the end."""
+        """Kill the process and all its children, and wait until they have ended."""
         session = self._process.pid
         with contextlib.suppress(ProcessLookupError):
             os.killpg(session, signal.SIGKILL)
-        # A child may leave the process group (Spark's workers do), but stays in the session.
+        # A child can leave the process group (Spark's workers do), but not the session.
         for _ in range(100):
             members = protocol.session_members(session)
             if not members:
@@ -200,7 +202,7 @@ class Process:
 
 @functools.cache
 def all_memory() -> int:
-    """The memory of this machine, in bytes."""
+    """Return the total memory of this machine, in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -214,7 +216,7 @@ def rows_of(path: Path) -> int:
 
 @functools.cache
 def truth(task: str, path: Path) -> tuple[float, ...]:
-    """Return the answer without noise."""
+    """Return the exact answer, without noise."""
     import polars as pl
 
     rows = pl.scan_parquet(path)
@@ -226,10 +228,10 @@ def truth(task: str, path: Path) -> tuple[float, ...]:
 
 
 def plausible(task: str, rows: int, values: list[float], expected: tuple[float, ...]) -> bool:
-    """Whether the answer is plausible, so the tool was called correctly.
+    """Return whether the answer is plausible, which shows that the tool was called correctly.
 
-    A mean must be within 0.5 and counts within 3,000. Above 3·10⁷ rows, counts may be off by 10⁻⁴
-    of all rows: if people are weighted by their budgets, that is their sampling error.
+    A mean must be within 0.5 and counts within 3,000. Above 3·10⁷ rows, counts can differ by 10⁻⁴
+    of all rows. That is the sampling error if people are weighted by their budgets.
     """
     width = 0.5 if task == "mean" else max(3000.0, rows / 10**4)
     return len(values) == len(expected) and all(
@@ -244,8 +246,8 @@ def measure(tool: Tool, task: str, path: Path, limit: float = LIMIT) -> Outcome:
         tool: the tool.
         task: "mean" or "frequencies".
         path: the Parquet file.
-        limit: seconds after which the tool is stopped, with all its children. Starting it is not
-            included, and may take up to two minutes.
+        limit: seconds after which the tool is stopped, with all its children. Starting the tool is
+            not included, and can take up to two minutes.
 
     Returns:
         The outcome. Failures of a tool are outcomes, not exceptions.
@@ -284,7 +286,7 @@ def measure(tool: Tool, task: str, path: Path, limit: float = LIMIT) -> Outcome:
 def in_turns(
     tools: Sequence[Tool], task: str, path: Path, turns: int = 7, limit: float = LIMIT
 ) -> dict[str, tuple[float, ...]] | None:
-    """Run several tools in turns, all of them warm, and rotate who is first.
+    """Run several warm tools alternately, and rotate which one is first.
 
     Args:
         tools: the tools.
@@ -294,7 +296,7 @@ def in_turns(
         limit: time limit of one answer, in seconds.
 
     Returns:
-        The seconds of each tool, by name; None if one of them does not answer.
+        The seconds of each tool, by name; None if any tool does not answer.
     """
     rows = rows_of(path)
     times: dict[str, list[float]] = {tool.name: [] for tool in tools}

@@ -1,4 +1,4 @@
-"""The section of the page on peers: the time of each tool for the same rows, and where one wins."""
+"""Section of the page on other libraries ("peers"): the time of each tool for the same rows."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ QUICK_SIZES = (10**6, 10**7)
 SIZES = (10**6, 10**7, 10**8)
 QUICK_AT_MOST = 3.0
 LONG_LIMIT = 600.0
-"""The long form stops a tool after this many seconds."""
+"""In the long form, a tool is stopped after this many seconds."""
 PATIENCE = 12.0
-"""If the first task takes more seconds than this, only the long form runs the second."""
+"""If the first task takes more than this many seconds, only the long form runs the second."""
 LEFT_TO_FULL: tuple[str, ...] = ("Tumult Analytics", "PipelineDP")
 """Peers that are too heavy for the quick form: one needs Spark and 0.9 GB of packages, the other
 takes twenty seconds for a million rows."""
@@ -37,15 +37,15 @@ Key = tuple[str, str, int]
 
 @dataclass
 class Measured:
-    """All measurements.
+    """All measurements of the section.
 
     Attributes:
         outcomes: outcomes, by tool, task and rows.
-        environments: results of making the environments, by tool.
-        duels: alternating times of ours and the fastest peer, by our tool, task and rows.
-        rivals: that peer, by task and rows.
+        environments: results of creating the environments, by tool.
+        duels: alternating times of our tool and the fastest peer, by our tool, task and rows.
+        rivals: the fastest peer, by task and rows.
         sizes: sizes of packages in bytes, by tool.
-        seconds: time to make the environments, and time of all runs.
+        seconds: time to create the environments, and time of all runs.
         limit: seconds after which a tool was stopped.
     """
 
@@ -65,12 +65,12 @@ class Measured:
 
 
 def section(*, quick: bool) -> Section:
-    """Make the environments, run all tools, and write the section."""
+    """Create the environments, run all tools, and return the section."""
     return describe(collect(quick=quick), quick=quick)
 
 
 def collect(*, quick: bool) -> Measured:
-    """Measure every tool; a tool that is not available is also an outcome."""
+    """Measure every tool. If a tool is not available, its outcome says so."""
     peers = [peer for peer in PEERS if not (quick and peer.name in LEFT_TO_FULL)]
     begin = time.monotonic()
     limit = LIMIT if quick else LONG_LIMIT
@@ -93,7 +93,7 @@ def collect(*, quick: bool) -> Measured:
 
 
 def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) -> Outcome | None:
-    """Return the outcome if it follows from fewer rows or from the environment; otherwise None."""
+    """Return the outcome if it is known without running the tool, otherwise None."""
     environment = found.environments.get(tool.name)
     if environment is not None and not environment.ready:
         return Outcome(tool.name, task, rows, status=f"not installed ({environment.reason})")
@@ -115,7 +115,7 @@ def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) ->
 
 
 def against(found: Measured, task: str, rows: int, peers: Sequence[Tool]) -> None:
-    """Time ours and the two fastest peers in turns: a single run may have been unlucky."""
+    """Time our tools and the two fastest peers alternately; a single run can be slow by chance."""
     answered = sorted(
         (outcome.seconds, place)
         for place, peer in enumerate(peers)
@@ -171,7 +171,7 @@ def describe(found: Measured, *, quick: bool) -> Section:
 
 
 def cell(outcome: Outcome | None) -> str:
-    """One outcome as a short text."""
+    """Return one outcome as a short text."""
     if outcome is None:
         return ""
     if outcome.seconds is None:
@@ -181,13 +181,13 @@ def cell(outcome: Outcome | None) -> str:
 
 
 def names(found: Measured) -> list[str]:
-    """The names of the tools that were run, the bare engine and ours first."""
+    """Return the names of the tools that were run, with the bare engine and ours first."""
     asked = {key[0] for key in found.outcomes}
     return [tool.name for tool in (*HOME, *PEERS) if tool.name in asked]
 
 
 def table(found: Measured, task: str) -> str:
-    """A Markdown table of the time and memory of a task, by tool."""
+    """Return a Markdown table of the time and memory of a task, by tool."""
     sizes = found.rows()
     lines = [
         f"| {task} | " + " | ".join(f"{WORDS.get(rows, rows)} rows" for rows in sizes) + " |",
@@ -200,7 +200,7 @@ def table(found: Measured, task: str) -> str:
 
 
 def import_of(found: Measured, name: str) -> float | None:
-    """The minimum import time of a tool over its processes: the first may have to compile it."""
+    """Return the minimum import time of a tool. The first import may compile bytecode."""
     times = [
         each.import_seconds
         for key, each in found.outcomes.items()
@@ -210,7 +210,7 @@ def import_of(found: Measured, name: str) -> float | None:
 
 
 def costs(found: Measured) -> str:
-    """A Markdown table of versions, import times, start times and sizes."""
+    """Return a Markdown table of versions, import times, start times and sizes."""
     lines = [
         "| tool | version | import | start | packages | installed in |",
         "| --- | --- | --- | --- | --- | --- |",
@@ -242,7 +242,7 @@ def costs(found: Measured) -> str:
 
 
 def wins(found: Measured) -> Iterator[str]:
-    """A sentence for every measure on which a peer beats ours."""
+    """Yield a sentence for every measure on which a peer beats our tool."""
     peers = [tool.name for tool in PEERS]
     for task in TASKS:
         for rows in found.rows():
@@ -274,7 +274,7 @@ def wins(found: Measured) -> Iterator[str]:
 
 
 def lighter(found: Measured, peers: Sequence[str]) -> Iterator[str]:
-    """A sentence for every task for which a peer needs less memory."""
+    """Yield a sentence for every task for which a peer needs less memory."""
     for task in TASKS:
         for rows in found.rows():
             mine = found.of(OURS.name, task, rows)
@@ -294,7 +294,7 @@ def lighter(found: Measured, peers: Sequence[str]) -> Iterator[str]:
 
 
 def missing(found: Measured, *, quick: bool) -> Iterator[str]:
-    """A sentence for every peer that did not run, with the reason."""
+    """Yield a sentence for every peer that did not run, with the reason."""
     for tool in PEERS:
         environment = found.environments.get(tool.name)
         if environment is not None and not environment.ready:
@@ -316,10 +316,10 @@ def missing(found: Measured, *, quick: bool) -> Iterator[str]:
 
 
 def results(found: Measured) -> Iterator[Result]:
-    """Our time over the fastest peer's, with one ε like the peers, and with 50 budgets.
+    """Yield our time over the fastest peer's, with one ε like the peers, and with 50 budgets.
 
-    A stopped peer counts as the time limit. Personal budgets need a second column to read and to
-    group by, so the note also gives the time of that query without privacy.
+    For a stopped peer, the time limit counts as its time. With personal budgets, a query must read
+    and group by a second column. So the note also gives the time of that query without privacy.
     """
     for task in TASKS:
         for rows in found.rows():
@@ -337,7 +337,7 @@ def results(found: Measured) -> Iterator[Result]:
 
 
 def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
-    """The same line, with the time of the bare query by 50 budgets in the note."""
+    """Return the same line, with the time of the bare query by 50 budgets in the note."""
     bare = found.of(BARE_PERSONAL.name, task, rows)
     if bare is None or bare.seconds is None:
         return line
@@ -346,13 +346,13 @@ def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
 
 
 def any_stopped(found: Measured, task: str, rows: int) -> bool:
-    """Whether a peer was stopped on this task and size."""
+    """Return whether a peer was stopped on this task and size."""
     each = (found.of(tool.name, task, rows) for tool in PEERS)
     return any(outcome is not None and outcome.stopped for outcome in each)
 
 
 def plot(found: Measured) -> Any:
-    """A chart of seconds against rows for each tool, on log scales."""
+    """Plot seconds against rows for each tool, on log scales."""
     import altair as alt
 
     points = [

@@ -1,4 +1,4 @@
-"""The tools to compare: the peers, the bare engine and ours, each with its job file."""
+"""The tools to compare: other libraries, the bare engine and ours, each with its job file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TASKS = ("mean", "frequencies")
 
 @dataclass(frozen=True)
 class Tool:
-    """One line of the tables.
+    """A tool, which is one line of the tables.
 
     Attributes:
         name: name on the page.
@@ -23,7 +23,7 @@ class Tool:
         python: the interpreter that runs the job.
         requirements: pinned packages of its environment; None for the current environment.
         java: whether it needs Java.
-        how: the functions that are called, for the page.
+        how: names of the called functions, for the page.
     """
 
     name: str

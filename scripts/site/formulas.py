@@ -1,7 +1,7 @@
 """A Markdown extension that marks the formulas of a page and attaches their TeX.
 
-The text of a formula stays as on the page. So readers without scripts see it as written, and the
-search finds it as typed. A script of the site (docs/assets/site.js) renders the TeX.
+The text of a formula is not changed. So readers without scripts see the text of the page, and the
+search finds it. A script of the site (docs/assets/site.js) renders the TeX.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from scripts.site.tex import FormulaError, display
 __all__ = ["FormulaExtension", "is_formula"]
 
 LEFT = frozenset({"code", "pre", "script", "style", "svg", "math", "kbd"})
-"""Elements whose content is not prose."""
+"""Elements that do not contain prose."""
 
 STASHED = "\x02"
 """The start of a placeholder that Markdown fills in later."""
 
 PROGRAMS = ("──", "│", "=…", "->", "import ", "ep.", "SparkSession", "__init__")
-"""Signs of a program, a drawing or a list of names."""
+"""Texts that occur only in programs, drawings or lists of names."""
 
 
 def is_formula(block: str) -> bool:
-    """Whether an indented block is a formula, not a program or a drawing."""
+    """Return whether an indented block is a formula, not a program or a drawing."""
     return any(char in block for char in "=≤≥∝∈·∫Σ^") and not any(
         sign in block for sign in PROGRAMS
     )
@@ -60,7 +60,7 @@ class Displayed(Treeprocessor):
 
 
 class InProse(Treeprocessor):
-    """Mark formulas in sentences, after all other markup was read."""
+    """Mark formulas in sentences, after all other markup is processed."""
 
     def run(self, root: Element) -> None:
         """Change the tree of a page."""
@@ -87,7 +87,7 @@ class InProse(Treeprocessor):
 
 
 def _marked(text: str | None) -> tuple[str, list[Element]] | None:
-    """The text before the first formula, and a span for each formula with the text after it."""
+    """Return the text before the first formula, and a span per formula with the text after it."""
     if not text or not text.strip() or STASHED in text:
         return None if not text or STASHED not in text else _around(text)
     found = pieces(text)
@@ -95,7 +95,7 @@ def _marked(text: str | None) -> tuple[str, list[Element]] | None:
 
 
 def _around(text: str) -> tuple[str, list[Element]] | None:
-    """`_marked` for a text with placeholders that Markdown fills in later."""
+    """Do the same as `_marked` for a text with placeholders that Markdown fills in later."""
     found: list[Piece] = []
     for number, part in enumerate(text.split(STASHED)):
         if number == 0:
@@ -121,7 +121,7 @@ def _spans(found: list[Piece]) -> tuple[str, list[Element]]:
 
 
 def _plain(text: str) -> str:
-    """The text of a code block, with HTML entities decoded."""
+    """Return the text of a code block, with HTML entities decoded."""
     for coded, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         text = text.replace(coded, char)
     return text
@@ -131,7 +131,7 @@ class FormulaExtension(Extension):
     """Indent lists, and mark formulas with `class="formula" data-tex="…"`."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (the name that Markdown calls)
-        """Register the steps: first of all, before syntax highlighting, and after headings."""
+        """Register three steps: before all others, before highlighting, and after headings."""
         md.preprocessors.register(FourSpaces(md), "four spaces", 40)
         md.treeprocessors.register(Displayed(md), "formulas displayed", 35)
         md.treeprocessors.register(InProse(md), "formulas in prose", 4)

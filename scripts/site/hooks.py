@@ -1,7 +1,7 @@
-"""Hooks for MkDocs: where pages are, and how formulas are marked.
+"""Hooks for MkDocs: the paths of pages, and the markup of formulas.
 
-Pages stay at their paths in the repository: README.md, benchmarks/RESULTS.md, docs/guide.md. MkDocs
-knows them by these paths, so a link is the same in a clone and on the site.
+Pages keep their paths in the repository: README.md, benchmarks/RESULTS.md, docs/guide.md. MkDocs
+uses these paths, so a link is the same in a clone and on the site.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, /, *, config: MkDocsConfig) -> Files:
-    """All files by their paths in the repository; files of the theme unchanged."""
+    """Return all files by their paths in the repository, and files of the theme unchanged."""
     found = [
         _file(Path(file.src_dir) / file.src_uri, config)
         if file.src_dir == config.docs_dir
@@ -43,7 +43,7 @@ def on_files(files: Files, /, *, config: MkDocsConfig) -> Files:
 
 
 def _file(path: Path, config: MkDocsConfig) -> File:
-    """A file of the repository; its address is without docs/, and in lower case for pages."""
+    """Return a file of the repository. Its address has no docs/, and is in lower case for pages."""
     name = path.relative_to(ROOT).as_posix()
     made = File(name, str(ROOT), config.site_dir, config.use_directory_urls)
     address = made.dest_uri.removeprefix("docs/")
@@ -52,7 +52,7 @@ def _file(path: Path, config: MkDocsConfig) -> File:
 
 
 def _listed(nav: Any) -> Any:
-    """The navigation with every folder, such as docs/proofs/, replaced by its pages."""
+    """Return the navigation with every folder, such as docs/proofs/, replaced by its pages."""
     if isinstance(nav, dict):
         return {name: _listed(each) for name, each in nav.items()}
     if not isinstance(nav, list):

@@ -1,7 +1,7 @@
 """Indent Markdown lists by four spaces, as Python-Markdown requires.
 
-On pages the content of an item is indented by two or three spaces, to align with its first word.
-Python-Markdown would read it as a new paragraph, and end the list.
+On our pages, the content of a list item is indented by two or three spaces, to align with its first
+word. Python-Markdown would read such content as a new paragraph, and end the list.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def four_spaces(lines: list[str]) -> list[str]:
     """
     made: list[str] = []
     open_at: list[int] = []  # for each enclosing list, the column where the item's text begins
-    fence, apart = "", False  # apart: a blank line has followed the last item
+    fence, apart = "", False  # apart: a blank line follows the last item
     for line in lines:
         text = line.lstrip(" ")
         indent = len(line) - len(text)
@@ -55,7 +55,7 @@ def four_spaces(lines: list[str]) -> list[str]:
 
 
 class FourSpaces(Preprocessor):
-    """A preprocessor that indents lists before anything else reads the page."""
+    """A preprocessor that indents lists before all other processing of the page."""
 
     def run(self, lines: list[str]) -> list[str]:
         """Return the indented lines of a page."""

@@ -1,4 +1,4 @@
-"""The signs that formulas on the pages use, and the TeX of each."""
+"""The symbols that formulas on the pages use, and the TeX of each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _words(text: str) -> list[str]:
 
 
 def _table(text: str) -> dict[str, str]:
-    """Map signs to TeX; a space is added after commands that end in a letter."""
+    """Map symbols to TeX, with a space after commands that end in a letter."""
     pairs = zip(*[iter(_words(text))] * 2, strict=True)
     return {sign: f"{tex} " if re.search(r"\\[a-z]+$", tex) else tex for sign, tex in pairs}
 
@@ -74,12 +74,12 @@ EXPECTED = re.compile(
     r"(?<![A-Za-z])E (?=[|α-ωΣ√∫⌊]|[A-Za-z][̂̄]?[\d_^(²′₁₂]|"
     r"(?:min|max|exp|ln|cosh|sech|sinh)(?![a-z]))"
 )
-"""An E that means the expectation of what follows."""
+"""The letter E, where it means an expectation."""
 PLACE = re.compile(r"\d+|[A-Z]|(?:[a-z](?![\u0302\u0304]))+\d*")
-"""A subscript after _: in w_iD the D is a factor, not part of the subscript."""
+"""A subscript after _. In w_iD, the D is a factor, not part of the subscript."""
 SHORT = frozenset(_words("hi lo is of in to if or as on up at so by no"))
-"""Two-letter words; all other pairs of letters are products."""
+"""Two-letter words. All other pairs of letters are products."""
 LONG = 72
-"""The number of characters of a formula that fit into a line of the site."""
+"""The number of characters of a formula that fit on a line of the site."""
 SPACES = re.compile(r" *")
 PLAIN = {",": ",", ";": ";", ":": r"\colon ", ".": ".", "!": "!", "%": r"\%", "|": r"\mid "}

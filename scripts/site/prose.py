@@ -1,4 +1,4 @@
-"""Find formulas in sentences, and separate them from the words around them."""
+"""Find formulas in sentences, and separate them from the surrounding words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scripts.site.tex import FormulaError, Reader, normal
 __all__ = ["Piece", "pieces"]
 
 SIGNS = frozenset("^_√≤≥≠∝≈∈∋∞½¼¾⅛⅝‖⌊⌈⟨−·×±∂ℓ′″\u0302\u0304") | {*BIG, *RAISED, *LOWERED}
-"""A text with one of these signs is a formula."""
+"""A text with one of these symbols is a formula."""
 
 ALONE = re.compile(
     r"(?<![\w.'’\-/+])(?<!\w\()(?![aAI]\b)[A-Za-z](?=$|[\s)\],;:?!…]|\.(?!\w)|'s\b|-)"
@@ -38,7 +38,7 @@ def pieces(text: str) -> list[Piece]:
         text: The text of a sentence, without code and without markup.
 
     Returns:
-        Pieces whose texts, when joined, are the original text.
+        Pieces. Their texts, joined, are the original text.
     """
     text = normal(text)
     made, at, done = [], 0, 0
@@ -58,7 +58,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def _starts(text: str) -> Iterator[int]:
-    """Positions where a formula may begin: at a word, or after a bracket, quote or dash in it."""
+    """Yield positions where a formula can begin: at a word, or after a bracket, quote or dash."""
     for found in re.finditer(r"\S+", text):
         begin = found.start()
         yield begin
@@ -67,7 +67,7 @@ def _starts(text: str) -> Iterator[int]:
 
 
 def _formula(text: str, start: int) -> tuple[int, str | None]:
-    """The end and the TeX of the longest formula that begins at `start`; None if there is none."""
+    """Return the end and the TeX of the longest formula that begins at `start`, or None."""
     reader = Reader(text, start)
     try:
         tex = reader.expression(prose=_named(text, start))
@@ -82,19 +82,19 @@ def _formula(text: str, start: int) -> tuple[int, str | None]:
 
 
 def _is_bracket(text: str, start: int) -> bool:
-    """Whether a bracket belongs to a formula: it contains no words, or is multiplied or divided."""
+    """Return whether a bracket is in a formula: it has no words, or is multiplied or divided."""
     reader = Reader(text, start)
     reader.operand(prose=False)
     return not reader.words or text[reader.at : reader.at + 1] in ("·", "/")
 
 
 def _named(text: str, start: int) -> bool:
-    """Whether a word begins a formula because an operator follows it, as in «spent ≤ ε»."""
+    """Return whether a word begins a formula because an operator follows, as in «spent ≤ ε»."""
     return bool(re.match(r"−?[A-Za-z]{2,}(?: [=≤≥<>+−·∝] |[_^/·²₀′])", text[start:]))
 
 
 def _is_formula(text: str, start: int, end: int) -> bool:
-    """Whether a part of the text is a formula, not only a word or a number."""
+    """Return whether a part of the text is a formula, not only a word or a number."""
     part = text[start:end]
     if re.match(r"\w", text[end:]) or (start and re.match(r"\w", text[start - 1])):
         return False

@@ -1,8 +1,8 @@
 """Convert formulas in Unicode, as the pages write them, to TeX.
 
-Pages write e^{−|x|/s}, Σ_{i≤k} ε_i and √(pq), readable in a plain file. On the site, KaTeX renders
-them. A reader parses the longest formula that begins at a position of a text. It knows only the
-notation, not the meaning. Anything that it cannot parse is not a formula.
+Pages write e^{−|x|/s}, Σ_{i≤k} ε_i and √(pq), which are readable in a plain text file. On the site,
+KaTeX renders them. A `Reader` parses the longest formula that begins at a position in a text. It
+knows only the notation, not the meaning. A text that it cannot parse is not a formula.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ __all__ = ["FormulaError", "Reader", "display", "normal"]
 
 
 class FormulaError(ValueError):
-    """Raised where a text cannot be parsed further as a formula."""
+    """Raised where the rest of a text cannot be parsed as a formula."""
 
 
 def normal(text: str) -> str:
-    """The text with mathematical accents (hats, bars) decomposed; other accents stay composed."""
+    """Return the text with mathematical accents (hats, bars) decomposed, and others composed."""
     parts = {char: unicodedata.normalize("NFD", char) for char in set(text) if char.isalpha()}
     return "".join(
         parts[char] if char in parts and parts[char][1:] in ACCENTS else char for char in text
@@ -60,10 +60,11 @@ def display(block: str) -> str:
         block: The lines of the block on the page.
 
     Returns:
-        TeX for display mode; lines are aligned at the first = if it is in the same column in all.
+        TeX for display mode. Lines are aligned at the first = if it has the same column in all
+        lines.
 
     Raises:
-        FormulaError: If something cannot be part of a formula.
+        FormulaError: the block is not a formula.
     """
     lines = [line.rstrip() for line in textwrap.dedent(normal(block)).rstrip().splitlines()]
     column = {line.find("=") for line in lines}
@@ -79,7 +80,7 @@ def display(block: str) -> str:
 
 
 def _one(line: str) -> str:
-    """A line as TeX; a long line with several formulas is split into one row per formula."""
+    """Convert a line to TeX. If it is long, each of its formulas gets a separate row."""
     parts = re.split(r"(?<=[,;])  +", line)
     if len(line) < LONG or len(parts) == 1:
         return Reader(line).line()
@@ -94,7 +95,8 @@ class Reader:
     Attributes:
         text: The text, with mathematical accents decomposed (`normal`).
         at: The position of the next character.
-        letters: Number of letters, Greek letters and big symbols read: a formula has some.
+        letters: Number of Latin letters, Greek letters and big symbols read. A formula has at least
+            one.
         words: Number of words of prose read inside the formula.
     """
 
@@ -104,7 +106,7 @@ class Reader:
     words: int = 0
 
     def line(self) -> str:
-        """The entire text as TeX: formulas, and the words and commas between them."""
+        """Convert the entire text: formulas, and the words and commas between them."""
         made = []
         while self.at < len(self.text):
             here, spaces = self.at, self._spaces()
@@ -119,7 +121,7 @@ class Reader:
         return "".join(made).strip()
 
     def expression(self, *, prose: bool = False) -> str:
-        """Operands separated by operators, as many as possible."""
+        """Parse operands separated by operators, as many as possible."""
         made = [self.operand(prose=prose)]
         while True:
             here = self.at
@@ -130,7 +132,7 @@ class Reader:
                 return "".join(made)
 
     def operand(self, *, prose: bool) -> str:
-        """A product of adjacent factors, with an optional sign."""
+        """Parse a product of adjacent factors, with an optional sign."""
         made = []
         if self._next() in ("−", "±", "+") and self._next(1) not in ("", " "):
             made.append(OPERATORS[self._take()])
@@ -144,7 +146,7 @@ class Reader:
                 return "".join(made)
 
     def _beside(self) -> str:
-        """One more factor of the same product."""
+        """Parse one more factor of the same product."""
         found = DIFFERENTIAL.match(self.text, self.at)
         if found and self.text[self.at - 1] in ")}²|":
             self.at = found.end()
@@ -157,7 +159,7 @@ class Reader:
         return self._factor(prose=False)
 
     def _factor(self, *, prose: bool) -> str:
-        """A letter, number, function, root, sum or bracket, with its super- and subscripts."""
+        """Parse a letter, number, function, root, sum or bracket, with super- and subscripts."""
         char = self._next()
         if char in BIG:
             return self._big()
@@ -181,7 +183,7 @@ class Reader:
         raise FormulaError
 
     def _named(self, word: str, *, prose: bool) -> str:
-        """A letter, a function or a word; adjacent letters are a product."""
+        """Convert a letter, a function or a word. Adjacent letters are a product."""
         if word in FUNCTIONS:
             return self._function(word)
         end = self.at + len(word)
@@ -207,7 +209,7 @@ class Reader:
         return self._accented() + self._scripts()
 
     def _function(self, word: str) -> str:
-        """A function with its argument, in brackets or after a space."""
+        """Parse a function and its argument, which is in brackets or after a space."""
         self.at += len(word)
         scripts = self._scripts()
         made = FUNCTIONS[word] + scripts
@@ -227,7 +229,7 @@ class Reader:
         return made + self._factor(prose=False)
 
     def _big(self) -> str:
-        """A sum, product or integral, with its range and its summand or integrand."""
+        """Parse a sum, product or integral, with its range and its summand or integrand."""
         self.letters += 1
         made = BIG[self._take()] + self._scripts()
         here = self.at
@@ -247,7 +249,7 @@ class Reader:
         return rf"\sqrt{{{self._factor(prose=True)}}}"
 
     def _bracket(self) -> str:
-        """A bracket, its content, and the closing bracket."""
+        """Parse a bracket, its content, and the closing bracket."""
         opened = self._take()
         made = [OPENING[opened]]
         while self._next() not in PARTNERS[opened]:
@@ -270,7 +272,7 @@ class Reader:
         return "".join(made) + BARS[bar]
 
     def _inside(self) -> str:
-        """The next part inside brackets: an expression, a comma, a bar or a word."""
+        """Parse the next part inside brackets: an expression, a comma, a bar or a word."""
         here = self.at
         if self._spaces():
             return self._space(here)
@@ -281,7 +283,7 @@ class Reader:
             return self._loose()
 
     def _loose(self) -> str:
-        """Punctuation, an operator or a word between expressions."""
+        """Parse punctuation, an operator or a word between expressions."""
         char = self._next()
         if char in PLAIN or char in OPERATORS:
             self.at += 1
@@ -296,7 +298,7 @@ class Reader:
         return rf"\text{{{found[0]}}}"
 
     def _scripts(self) -> str:
-        """Primes, superscripts and subscripts, in any order."""
+        """Parse primes, superscripts and subscripts, in any order."""
         made = ""
         while True:
             char = self._next()
@@ -316,7 +318,7 @@ class Reader:
                 return made.replace("}^{", "}{}^{") if made.count("^{") > 1 else made
 
     def _script(self) -> str:
-        """The script after ^ or _: a group in braces, a bracket, a sign, or letters or digits."""
+        """Parse the script after ^ or _: braces, a bracket, a sign, letters or digits."""
         if self._next() == "{":
             inside = self._bracket()
             return f"{{{inside[2:-2]}}}"
@@ -352,7 +354,7 @@ class Reader:
         return made
 
     def _operator(self) -> str:
-        """An operator, with or without a space before and after it."""
+        """Parse an operator, with or without a space before and after it."""
         spaces = self._spaces()
         char = self._next()
         if spaces > 1 or char not in OPERATORS:
@@ -364,12 +366,12 @@ class Reader:
         return OPERATORS[char]
 
     def _opens(self) -> bool:
-        """Whether a bar opens a pair: text follows directly, and another bar comes later."""
+        """Return whether a bar opens a pair: text follows directly, and another bar comes later."""
         rest = self.text[self.at + 1 :]
         return bool(rest) and rest[0] not in " )],.;" and "|" in rest
 
     def _space(self, start: int) -> str:
-        """TeX for a space: kept next to a word, thin between letters, else left to TeX."""
+        """Return the TeX for a space: explicit next to a word, thin between letters."""
         before, after = self.text[start - 1 : start], self._next()
         wordy = re.search(r"[A-Za-z]{2,}$", self.text[:start]) or re.match(
             r"[A-Za-z]{2,}", self.text[self.at :]

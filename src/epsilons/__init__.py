@@ -5,11 +5,11 @@
     release = ep.mean("minutes", epsilon="epsilon", bounds=(0, 120), data="people.parquet")
     print(release)
 
-`ep.plan` forecasts the error before any data is read, `ep.allocate` chooses who spends what, and
-`ep.verify.exact` recomputes each person's privacy loss from the mechanism. In `ep.local` everyone
-randomizes their own value, and nobody has to be trusted; `ep.collector` does this in people's own
-browsers. `ep.theory` has lower bounds for every method, and `ep.papers` has methods to compare
-with.
+`ep.plan` predicts the error before any data is read, `ep.allocate` decides how much each person
+spends, and `ep.verify.exact` recomputes each person's privacy loss from the mechanism. In
+`ep.local` everyone randomizes their own value, so no trusted curator is needed; `ep.collector` does
+this in people's own browsers. `ep.theory` has lower bounds for every method, and `ep.papers` has
+methods from papers for comparison.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line as a whole: `epsilons`, or `python -m epsilons`."""
+"""The entry point of the command line: `epsilons`, or `python -m epsilons`."""
 
 from epsilons.asking.commands import cli, main
 from epsilons.papers.figures.command import reproduce

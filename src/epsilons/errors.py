@@ -5,21 +5,20 @@
     │   ├── BudgetError                 ε is negative, NaN, missing, or zero for everyone
     │   ├── BoundsError                 bounds are missing, reversed, equal or infinite
     │   ├── ColumnError                 a column is missing, or has the wrong type
-    │   └── KindError (AttributeError)  a release is asked for what only another statistic has
+    │   └── KindError (AttributeError)  an attribute exists only for another kind of statistic
     ├── DataError (ValueError)          the data cannot be used as they are
     │   ├── MissingValueError           a value is null, NaN or infinite
     │   └── ConflictingBudgetsError     one person appears with two budgets
-    ├── FileError (ValueError)          a file is missing, or is not what its name says
+    ├── FileError (ValueError)          a file is missing, or does not have the format of its name
     ├── MissingExtraError (ImportError) a part of epsilons that needs an extra is not installed
     ├── LedgerError                     a ledger refuses a request
-    │   ├── ClaimError                  a name in a ledger stands for something else, or is used up
+    │   ├── ClaimError                  a ledger name belongs to another question, or is used up
     │   └── StorageError                the database of a ledger failed
     └── PrivacyError                    a mechanism spends more than somebody's budget
 
-A message names the parameter, says what was wrong and what to do, and never shows anyone's value.
-Under `neighbours="replace"` a `DataError` may depend on private values: it is for the curator who
-holds the data, and must not be published. `missing="midpoint"` is the alternative that never
-refuses a value.
+A message names the parameter, states the problem and the solution, and never shows anyone's value.
+Under `neighbours="replace"` a `DataError` can depend on private values: it is for the curator who
+holds the data, and must not be published. With `missing="midpoint"`, no value is ever rejected.
 """
 
 from __future__ import annotations
@@ -64,11 +63,11 @@ class ColumnError(ArgumentError):
 
 
 class KindError(ArgumentError, AttributeError):
-    """A release is asked for something that only another kind of statistic has."""
+    """A release does not have this attribute; another kind of statistic has it."""
 
 
 class DataError(EpsilonsError, ValueError):
-    """The data cannot be used as they are. For the curator only."""
+    """The data cannot be used in their present form. For the curator only."""
 
 
 class MissingValueError(DataError):
@@ -80,11 +79,11 @@ class ConflictingBudgetsError(DataError):
 
 
 class FileError(EpsilonsError, ValueError):
-    """A file is missing, or is not what its name says."""
+    """A file is missing, or does not have the format that its name suggests."""
 
 
 class MissingExtraError(EpsilonsError, ImportError):
-    """A part of `epsilons` that comes with an extra is not installed."""
+    """A part of `epsilons` that needs an extra is not installed."""
 
 
 class PrivacyError(EpsilonsError):
@@ -100,7 +99,7 @@ class ClaimError(LedgerError):
 
 
 class StorageError(LedgerError):
-    """The database of a ledger failed: nothing was released, and nobody was charged in part.
+    """The database of a ledger failed: nothing was released, and no charge was partly recorded.
 
-    If a release was drawn in stages, everyone may have paid for it already: the message says so.
+    If a release is drawn in stages, everyone may already be charged; the message then says so.
     """

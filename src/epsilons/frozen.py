@@ -2,20 +2,20 @@
 
 An object is defined by its constructor's arguments. So a `storable` class must keep each argument
 of its constructor as an attribute of the same name. Reading an object back calls the constructor,
-with all of its checks. Numbers are kept exactly: integers of any size, fractions, floats to the
+with all its checks. Numbers are stored exactly: integers of any size, fractions, and floats to the
 last bit.
 
-Every later version reads what was written. So a class is stored under a kind that it declares,
-whatever its module and its name, and its arguments under the first names that they had:
+Every later version can read stored objects. So a class is stored under a fixed kind, independent of
+its module and its name, and its arguments are stored under their first names:
 
     @storable("noise.Old")                               the kind, which never changes
     @storable("noise.Old", fields={"old": "new"})        an argument was renamed
     @storable("noise.Old", reads=without_the_old_one)    an argument was dropped
 
-Arguments that a class names in `LATER` are written only where they differ from their defaults. An
-object that uses none of them is written as it was before they existed. A kind stands for its
-formulas: what it computes from stored numbers never changes, and a new formula needs a new class
-with a new kind.
+Arguments that a class lists in `LATER` are written only if they differ from their defaults. An
+object with defaults for all of them is written as it was before they existed. A kind also fixes its
+formulas: the numbers computed from a stored object never change, and a new formula needs a new
+class with a new kind.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ Parts = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Form:
-    """How objects of a class are stored.
+    """The storage format of the objects of a class.
 
     Attributes:
-        kind: the name under which they are stored.
+        kind: the name under which the objects are stored.
         made: the class.
-        fields: a mapping from stored names to constructor arguments, where these differ.
-        reads: converts stored arguments to those of the constructor, if some were dropped.
+        fields: a mapping from stored names to constructor arguments, if these differ.
+        reads: a function that converts stored arguments to constructor arguments, if some were
+            dropped.
     """
 
     kind: str
@@ -65,24 +66,24 @@ class _Form:
 
 
 _FORMS: Final[dict[str, _Form]] = {}
-"""The forms of all classes in loaded modules, by kind."""
+"""The storage formats of all classes in loaded modules, by kind."""
 
 _FORM_OF: Final[dict[type, _Form]] = {}
-"""The same forms, by class."""
+"""The same storage formats, by class."""
 
 _DECLARED: Final = re.compile(r"""^@(?:frozen\.)?storable\(\s*"([^"]+)\"""", re.MULTILINE)
-"""Finds the kinds that a module's source declares."""
+"""Matches the kinds that a module's source declares."""
 
 _LONG: Final = 64
 """Arrays, and lists of fractions, with more entries than this are compressed."""
 
 _MOST: Final = 2**28
-"""The most bytes that compressed data may expand to."""
+"""The maximum number of bytes after decompression."""
 
 _KINDS: Final = ("<f8", "<i8", "|b1")
 
 _FRACTION: Final = re.compile(r"-?[0-9]+(/[0-9]+)?")
-"""Fractions as `to_plain` writes them. Python would expand "1e999999999" to all of its digits."""
+"""Fractions as `to_plain` writes them. Python would expand "1e999999999" to a billion digits."""
 
 _REFUSED: Final = (
     AttributeError,
@@ -93,7 +94,7 @@ _REFUSED: Final = (
     ValueError,
     ZeroDivisionError,
 )
-"""Exceptions that constructors raise for arguments that are not theirs."""
+"""Exceptions that constructors raise for invalid arguments."""
 
 
 def storable(
@@ -102,14 +103,15 @@ def storable(
     fields: Mapping[str, str] = MappingProxyType({}),
     reads: Callable[[Parts], Parts] | None = None,
 ) -> Callable[[Class], Class]:
-    """Declare that objects of a class can be written as plain data, and read back.
+    """Declare that objects of a class can be written as plain data and read back.
 
     Args:
-        kind: the name under which they are stored, which never changes. It must be a string
+        kind: the name under which the objects are stored, which never changes. It must be a string
             literal, because `modules_of` finds the module of a class by reading the sources.
         fields: a mapping from stored names to constructor arguments, for arguments that were
             renamed.
-        reads: converts stored arguments to those of the constructor, if some were dropped.
+        reads: a function that converts stored arguments to constructor arguments, if some were
+            dropped.
 
     Raises:
         ValueError: another class is stored under this kind.
@@ -126,7 +128,7 @@ def storable(
 
 
 def _form_of(kind: str) -> _Form:
-    """The form of a kind; loads the kind's module if that has not happened yet.
+    """The storage format of a kind; imports the module of the kind if necessary.
 
     Raises:
         KeyError: there is no such kind.
@@ -167,7 +169,7 @@ def to_plain(thing: Any) -> Any:
     """Write a frozen object as plain data.
 
     Args:
-        thing: an object of a storable class, or a value that such objects hold.
+        thing: an object of a storable class, or a value that such objects contain.
 
     Raises:
         TypeError: objects of this type cannot be stored.
@@ -207,13 +209,13 @@ def _object(thing: Any, cls: type, form: _Form) -> Parts:
 
 
 def from_plain(data: Any) -> Any:
-    """Read an object back.
+    """Read an object from plain data.
 
     Args:
-        data: what `to_plain` returned; lists become tuples.
+        data: the result of `to_plain`; lists become tuples.
 
     Raises:
-        ArgumentError: it is no stored object, or a constructor refuses its arguments.
+        ArgumentError: it is not a stored object, or a constructor rejects its arguments.
     """
     if isinstance(data, list):
         return tuple(from_plain(each) for each in data)
@@ -270,7 +272,7 @@ def _packed(held: bytes) -> str:
 
 
 def _unpacked(packed: str) -> bytes:
-    """The uncompressed bytes.
+    """Decompress bytes.
 
     Raises:
         ValueError: the data are malformed, or expand to more than `_MOST` bytes.

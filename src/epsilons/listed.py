@@ -25,7 +25,7 @@ def labels(declared: object, name: str = "categories") -> list[Any]:
     """Return declared categories or groups: distinct strings, or integers, or booleans.
 
     Args:
-        declared: what the user gave.
+        declared: the user's argument.
         name: the parameter, as the user types it.
 
     Raises:
@@ -106,7 +106,7 @@ def _listed(name: str, given: object, how: str) -> list[Any]:
     """Return declared labels or edges as a list of Python objects.
 
     Raises:
-        ArgumentError: they are not a list, empty, or too many.
+        ArgumentError: they are not a list, or the list is empty or too long.
     """
     if (
         isinstance(given, (str, bytes, Mapping, Set))

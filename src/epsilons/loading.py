@@ -1,14 +1,14 @@
 """Lazy imports (PEP 562): names are loaded on first use, which keeps `import epsilons` fast.
 
-A package writes its imports once, under `if TYPE_CHECKING`. Mypy and readers find them there, and
-`names` reads them when one of them is first asked for:
+A package lists its imports once, under `if TYPE_CHECKING`, where mypy and readers find them.
+`names` parses this list when a name is first used:
 
     if TYPE_CHECKING:
         from epsilons.draws.noise.laws import DiscreteLaplace
     else:
         __getattr__, __dir__ = names(__name__)
 
-`later` does the same for a module that only some calls need.
+`later` does the same for a whole module that only some calls need.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["later", "names"]
 
 
 def names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and `__dir__` of a package whose names are loaded on first use.
+    """Return `__getattr__` and `__dir__` for a package that loads its names on first use.
 
     Args:
         package: the package's `__name__`.
@@ -42,7 +42,7 @@ def names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
         else:
             value = getattr(importlib.import_module(module), name)
         # Importing a submodule sets it as an attribute of the package. If a function has the same
-        # name, the function must win.
+        # name, the attribute must be the function.
         setattr(sys.modules[package], name, value)
         return value
 
@@ -55,10 +55,10 @@ def names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
 @cache
 def _imports(package: str) -> dict[str, str]:
-    """The names that a package imports for mypy alone, each with the module that it is from."""
+    """The names that a package imports only for type checking, each with its module."""
     import ast
 
-    # The loader itself is quickest, and also reads from an archive.
+    # The loader is the fastest source, and also works for archives.
     source = cast("InspectLoader", sys.modules[package].__loader__).get_source(package)
     if source is None:
         raise ImportError(f"{package} is installed without its source, which says what it holds")
@@ -73,14 +73,14 @@ def _imports(package: str) -> dict[str, str]:
 
 
 class _Later(ModuleType):
-    """A stand-in for a module, which is imported when an attribute is first read."""
+    """A placeholder for a module that is imported when an attribute is first read."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self.__name__), name)
 
 
 def later(module: str) -> ModuleType:
-    """Return a stand-in that imports a module on first use.
+    """Return a placeholder that imports a module on first use.
 
     Args:
         module: the module's full name.

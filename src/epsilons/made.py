@@ -1,4 +1,4 @@
-"""The current time in UTC, and the version of epsilons: releases state when they were made."""
+"""The current time in UTC and the version of epsilons, which releases state."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ VERSION: Final = "0.3.0.dev0"
 
 
 def today() -> str:
-    """Today's date in UTC, such as 2026-01-31. Releases read the clock nowhere else."""
+    """Today's date in UTC, such as 2026-01-31. Releases get the date only from this function."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def now() -> str:
-    """The current second in UTC, such as 2026-01-31T12:00:00Z, for entries of a ledger."""
+    """The current time in UTC, to the second, such as 2026-01-31T12:00:00Z, for ledger entries."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -33,10 +33,10 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "shape": get_args(types.Shape),
     "statistic": get_args(types.Allocated),
 }
-"""The words that a parameter takes."""
+"""The allowed words of each parameter."""
 
 LOSSES_OF_A_MEAN: Final = get_args(types.LossOfOne)
-"""The values of `loss` for a mean, which has only one error."""
+"""The values of `loss` for a mean, which is a single number."""
 
 MISSING: Final = get_args(types.Missing)
 """Values of `missing` for numbers in the central model; "exclude" makes the denominator private."""
@@ -46,7 +46,7 @@ FORMER: Final[dict[str, tuple[str, bool]]] = {
     "shuffled": ("people", False),
     "correlated": ("people", True),
 }
-"""For each value of `assume`, dropped in 0.2, the `about` and `related` that replace it."""
+"""For each value of `assume`, removed in 0.2, the equivalent `about` and `related`."""
 
 _FOR_COMPARISON = (
     " now: it draws for each person, takes arrays, and is there for comparison. Leave method out "
@@ -75,7 +75,7 @@ _UNSEEN: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Unicode categories of control characters, surrogates, and line and paragraph separators."""
 
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that change the direction of the text after them, even on later lines."""
+"""Characters that change the direction of the following text, even on later lines."""
 
 
 _CLOSE: Final = 0.65
@@ -83,15 +83,15 @@ _CLOSE: Final = 0.65
 
 
 def choice(name: str, value: object, allowed: Collection[str] | None = None) -> Any:
-    """Return `value` if it is one of the words that parameter `name` takes.
+    """Return `value` if it is one of the allowed words of parameter `name`.
 
     Args:
         name: the parameter, as the user types it.
-        value: what the user gave.
-        allowed: the words that it takes; by default those of `CHOICES`.
+        value: the user's argument.
+        allowed: the allowed words; by default, the entry of `CHOICES`.
 
     Raises:
-        ArgumentError: it is not one of the words; the message lists them.
+        ArgumentError: it is not one of these words; the message lists them.
     """
     words = CHOICES[name] if allowed is None else tuple(allowed)
     if isinstance(value, str) and value in words:
@@ -115,10 +115,10 @@ def method(value: object, allowed: Collection[str]) -> str:
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """A question that suggests the closest known word, or "" if none is close.
+    """A question that suggests the most similar known word, or "" if none is similar.
 
-    Case is ignored. A prefix is closer than a word of similar letters: "epsilon" suggests "eps"
-    rather than "region".
+    Case is ignored. A prefix is more similar than a word with similar letters: "epsilon" suggests
+    "eps" rather than "region".
     """
     if not isinstance(given, str):
         return ""
@@ -138,10 +138,10 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def loss_of_a_mean(value: str) -> str:
-    """Return `value` if it is a loss of a mean.
+    """Return `value` if it is a loss for a mean.
 
     Raises:
-        ArgumentError: it is a loss of statistics with several errors, such as frequencies.
+        ArgumentError: it is only for statistics with several numbers, such as frequencies.
     """
     if value not in LOSSES_OF_A_MEAN:
         raise ArgumentError(
@@ -200,7 +200,7 @@ _NEEDED: Final[Mapping[str, str]] = {
     "x": "name the first column, or give an array.",
     "y": "name the second column, or give an array.",
 }
-"""For each required argument, what to do if it is missing."""
+"""For each required argument, advice if it is missing."""
 
 _NO_BOUNDS: Final = (
     "{0} is not given: write {0}=(lo, hi), the range that values can have whatever the data are"
@@ -215,17 +215,17 @@ def refuse(
 ) -> None:
     """Raise a helpful error for wrong or missing argument names, where Python's is terse.
 
-    A name that was never an argument is left to Python, whose message names it.
+    Python itself rejects a name that was never an argument, with a message that names it.
 
     Args:
         asked: the function that is called, or the `__init__` of a class.
         args: its positional arguments, without `self`.
         given: its keyword arguments.
-        not_taken: names that it does not take, each with a sentence that says why. In the
-            sentence, {} stands for the value.
+        not_taken: names that it does not accept, each with a sentence that explains why. In the
+            sentence, {} is replaced by the value.
 
     Raises:
-        ArgumentError: a name is not taken, or a required argument is missing.
+        ArgumentError: a name is not accepted, or a required argument is missing.
         BoundsError: bounds are missing.
     """
     if "assume" in given:
@@ -247,7 +247,7 @@ def refuse(
 
 @functools.cache
 def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str, bool]]:
-    """All arguments; the positional ones; and for each required one, whether it may be None."""
+    """All arguments; the positional ones; and for each required one, whether it can be None."""
     every = [each for each in inspect.signature(asked).parameters.values() if each.name != "self"]
     needed = [each for each in every if each.default is each.empty]
     return (
@@ -258,7 +258,7 @@ def _named(asked: Callable[..., object]) -> tuple[set[str], list[str], dict[str,
 
 
 def translated(name: str, value: object) -> str:
-    """A sentence that says what to write instead of an argument of earlier versions.
+    """A sentence that names the replacement for an argument of earlier versions.
 
     Args:
         name: the argument, as the user typed it.
@@ -279,7 +279,7 @@ def speaks_plainly(
     """Decorate a function with `refuse`: helpful errors for wrong or missing argument names.
 
     Args:
-        not_taken: names that the function does not take, as for `refuse`.
+        not_taken: names that the function does not accept, as for `refuse`.
     """
 
     def plain(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -298,10 +298,10 @@ def line(name: str, value: object) -> str | None:
 
     Args:
         name: the parameter, a key of `LONGEST`.
-        value: what the user gave.
+        value: the user's argument.
 
     Raises:
-        ArgumentError: it is no text, is blank, has too many characters, or is not one line of
+        ArgumentError: it is not text, is blank, has too many characters, or is not one line of
             visible characters.
     """
     if value is None:
@@ -323,11 +323,11 @@ def line(name: str, value: object) -> str | None:
 
 
 def missing(value: object, neighbours: str) -> str | None:
-    """Return how missing values are to be treated; None if the caller did not say.
+    """Return how missing values are treated; None if the caller did not specify it.
 
     Raises:
-        ArgumentError: it is unknown; or it is "error" under add/remove, where a refusal would
-            reveal that somebody takes part.
+        ArgumentError: it is unknown; or it is "error" under add/remove, where an error would reveal
+            that somebody takes part.
     """
     if value is None:
         return None
@@ -378,7 +378,7 @@ def cells(statistic: object, categories: object, edges: object = None) -> int | 
         edges: instead of categories, the edges of bins, or pairs (lo, hi).
 
     Raises:
-        ArgumentError: the arguments do not fit together.
+        ArgumentError: the arguments are inconsistent.
     """
     if choice("statistic", statistic) == "mean":
         for name, given in (("categories", categories), ("edges", edges)):
@@ -416,9 +416,9 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
     """Return `value` as a known range (lo, hi) with lo < hi, both finite.
 
     Args:
-        value: what the user gave.
+        value: the user's argument.
         power: the power of the width that must be a normal float: 2 for squared errors, 4 for
-            those of variances and covariances.
+            squared errors of variances and covariances.
         name: the parameter, as the user types it.
 
     Raises:

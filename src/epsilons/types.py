@@ -1,4 +1,4 @@
-"""Type aliases for signatures: the words that parameters take, user input, and arrays."""
+"""Type aliases for signatures: the allowed words of parameters, user input, and arrays."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ __all__ = [
 About: TypeAlias = Literal["people", "population"]
 GroupsAre: TypeAlias = Literal["private", "public"]
 Length: TypeAlias = Literal["public", "board", "methods"]
-"""The reader of a statement about a release."""
+"""The intended reader of a statement about a release."""
 LocalMissing: TypeAlias = Literal["error", "midpoint"]
 LossOfOne: TypeAlias = Literal["mse", "pac"]
-"""Which error to minimize, for a single number."""
+"""The error to minimize, for a single number."""
 Loss: TypeAlias = Literal[LossOfOne, "largest"]
-"""Which error to minimize, for several numbers."""
+"""The error to minimize, for several numbers."""
 Missing: TypeAlias = Literal[LocalMissing, "exclude"]
 """How missing values are treated in the central model; "exclude" makes the denominator private."""
 Model: TypeAlias = Literal["central", "local"]
 Neighbours: TypeAlias = Literal["replace", "add-remove"]
 Place: TypeAlias = Literal["same", "first", "last", "shuffled"]
-"""Where a replay puts the rows of the person that it changes."""
+"""The position of the changed person's rows in a replay."""
 Allocated: TypeAlias = Literal["mean", "frequencies"]
-"""The statistic for which `allocate` minimizes the error."""
+"""The statistic whose error `allocate` minimizes."""
 Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
 Shape: TypeAlias = Literal["any", "gaussian"]
 LocalFrequenciesMethod: TypeAlias = Literal["auto", "hadamard", "projection", "rappor"]
@@ -101,7 +101,7 @@ _FrequencyRule: TypeAlias = Literal[
     "hpf-up-t",
 ]
 RuleName: TypeAlias = Literal["auto", _MeanRule, _FrequencyRule]
-"""A rule that says how much of their budget each person spends."""
+"""A rule that determines how much of their budget each person spends."""
 
 MeanMethod: TypeAlias = Literal[
     "auto",
@@ -121,7 +121,7 @@ SoftMethod: TypeAlias = Literal["auto", _Cap, "transformed"]
 
 
 class Table(Protocol):
-    """Any table that Narwhals reads, such as one of pandas, Polars, PyArrow or DuckDB."""
+    """Any table that Narwhals reads, such as a pandas, Polars, PyArrow or DuckDB table."""
 
     @property
     def columns(self) -> object:
@@ -135,7 +135,7 @@ Column: TypeAlias = npt.ArrayLike | Sequence[object] | datetime.date
 """An array or a list with an entry for each row; or the name of a column of the data."""
 
 Label: TypeAlias = str | int | bool
-"""A category, or a group."""
+"""The label of a category or a group."""
 
 Group: TypeAlias = Label | tuple[Label, Label]
 """The label of a group; for groups from two columns, a pair of labels."""
@@ -155,6 +155,6 @@ Booleans: TypeAlias = npt.NDArray[np.bool_]
 
 
 def freeze(*arrays: npt.NDArray[Any]) -> None:
-    """Make arrays read-only, because frozen objects hold them."""
+    """Make arrays read-only, because frozen objects contain them."""
     for array in arrays:
         array.flags.writeable = False

@@ -1,17 +1,17 @@
-"""The sentences that say what is protected and what is assumed, all in this one place.
+"""All sentences about the protection and the assumptions of releases and plans.
 
-Only those of the local model are elsewhere, in `local/randomizer.py`.
+The sentences of the local model are in `local/randomizer.py`.
 
 protected(neighbours, range_is_known=…)                    what a release protects
 assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
 will_protect(neighbours), planned(neighbours, assumption)  the same for plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
-ADDS_UP, ADDS_UP_LOCALLY                                   that spending adds up over releases
-neighbours_are(neighbours)                                 what counts as a change of one person
+ADDS_UP, ADDS_UP_LOCALLY                                   spending adds up over releases
+neighbours_are(neighbours)                                 the neighbouring relation
 assumed_of_some(neighbours, assumption, whose, …)          means by group, or of a subset of people
 clipped(…), uncounted(…)                                   how invalid values are treated
-left_out(…)                                                which rows a mean leaves out
+left_out(…)                                                the rows that a mean excludes
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _MOMENTS: Final = {
     "covariance": ", and so do the means of any combination of both columns, their squares and "
     "their product",
 }
-"""What else differs by at most δ between budgets, if moments beyond the mean are estimated."""
+"""Other quantities that differ by at most δ between budgets, if higher moments are estimated."""
 
 _ABOUT: Final = {
     "people": "This estimates {truth} exactly these people{counted}{clipped}.",
@@ -105,13 +105,13 @@ COUNTED: Final = (
     "For privacy and for the error, nothing. Everyone is counted whose budget is at least the "
     "lowest level."
 )
-"""What a count of people assumes."""
+"""The assumption of a count of people."""
 
 COUNTED_ANSWERS: Final = (
     "For privacy and for the error, nothing. Everyone is counted who has a value and whose budget "
     "is at least the lowest level."
 )
-"""What a count of those who answered assumes."""
+"""The assumption of a count of people who answered."""
 
 RANGE: Final = (
     "A budget below 2⁻⁶⁰ counts as 0, and a finite one above 2²⁰ (1,048,576) counts as 2²⁰: "
@@ -123,18 +123,18 @@ HIGHEST: Final = (
     "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, no matter "
     "who has one."
 )
-"""A note for releases with a declared level at the upper end of that range, whatever the data."""
+"""A note for releases with a declared level at the upper end of that range, for any data."""
 
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
 )
-"""A note on a release that was not charged to a ledger."""
+"""A note for releases that were not charged to a ledger."""
 
 ADDS_UP_LOCALLY: Final = (
     "Spending adds up over all reports that a person sends: in the local model, everyone keeps "
     "their own account."
 )
-"""The same note in the local model, where only people themselves can keep their account."""
+"""The same note in the local model, where only people themselves can track their spending."""
 
 _GUESSED: Final = {
     "replace": "",
@@ -162,17 +162,17 @@ _NEIGHBOURS: Final = {
 
 
 def protected(neighbours: str, *, range_is_known: bool = True) -> str:
-    """What a release of the central model protects.
+    """Describe what a release of the central model protects.
 
     Args:
-        neighbours: what counts as a change of one person.
-        range_is_known: whether the range of the values was given. Otherwise it had to be found.
+        neighbours: the neighbouring relation: "replace" or "add-remove".
+        range_is_known: whether the range of the values was given; otherwise it was estimated.
     """
     return _PROTECTED[neighbours, range_is_known]
 
 
 def drawn_together(means: int) -> str:
-    """A note on means that were drawn together, to be appended to another sentence."""
+    """A note on means that were drawn together, to append to another sentence."""
     return (
         f" It is one of {means} means that were drawn together: people spent once, on all "
         f"{means} of them."
@@ -180,13 +180,13 @@ def drawn_together(means: int) -> str:
 
 
 def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
-    """Whether group membership, answering and the subset are protected, to append to a sentence.
+    """A note on the protection of group membership, of answering and of the subset, to append.
 
     Args:
         groups: whether there are groups.
         public: whether group membership is public.
-        answers: whether people who did not answer are left out.
-        where: whether the mean is that of a subset of the people.
+        answers: whether people who did not answer are excluded.
+        where: whether the mean is the mean of a subset of the people.
     """
     if public:
         return " Who is in which group is treated as public."
@@ -207,15 +207,15 @@ def assumed(
     found: bool = False,
     some: bool = False,
 ) -> str:
-    """What the error of a release of the central model assumes.
+    """Describe what the error of a release of the central model assumes.
 
     Args:
         statistic: "mean", "frequencies", "quantile", "variance" or "covariance".
-        neighbours: what counts as a change of one person.
-        assumption: what is assumed about the data.
+        neighbours: the neighbouring relation: "replace" or "add-remove".
+        assumption: the assumption about the data.
         mean: the name of the mean or of the quantiles.
-        found: whether values were clipped to a range that was found.
-        some: whether people who did not answer are left out.
+        found: whether values were clipped to an estimated range.
+        some: whether people who did not answer are excluded.
     """
     clipped_ = ", with each value clipped to the range that was found" if found else ""
     wanted = _ABOUT[assumption.about].format(
@@ -237,12 +237,12 @@ def quantiles(q: float | Sequence[float]) -> str:
 def assumed_of_some(
     neighbours: str, assumption: Assumption, whose: str, *, groups: bool, public: bool
 ) -> str:
-    """What the error of means by group, or of a subset of people, assumes.
+    """Describe what the error of means by group, or of a subset of people, assumes.
 
     Args:
-        neighbours: what counts as a change of one person.
-        assumption: what is assumed about the data.
-        whose: the mean that is estimated, such as "mean of those who answered".
+        neighbours: the neighbouring relation: "replace" or "add-remove".
+        assumption: the assumption about the data.
+        whose: the name of the estimated mean, such as "mean of those who answered".
         groups: whether there are groups.
         public: whether group membership is public.
     """
@@ -269,7 +269,7 @@ def assumed_of_some(
 
 
 def guessed(spread: float | None) -> str:
-    """A note on the guessed spread, to be appended to another sentence; "" without a guess."""
+    """A note on the guessed spread, to append to another sentence; "" without a guess."""
     if spread is None:
         return ""
     return (
@@ -306,17 +306,17 @@ def _percent(part: float) -> str:
 
 
 def will_protect(neighbours: str) -> str:
-    """What a planned release will protect."""
+    """Describe what a planned release will protect."""
     return _WILL_PROTECT[neighbours]
 
 
 def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> str:
-    """What a plan assumes.
+    """Describe what a plan assumes.
 
     Args:
-        neighbours: what counts as a change of one person.
-        assumption: what is assumed about the data.
-        found: whether values will be clipped to a range that has to be found.
+        neighbours: the neighbouring relation: "replace" or "add-remove".
+        assumption: the assumption about the data.
+        found: whether values will be clipped to an estimated range.
     """
     whose = {
         "people": "exactly these people",
@@ -328,12 +328,12 @@ def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> 
 
 
 def planned_gaussian(neighbours: str) -> str:
-    """What a plan for a Gaussian population assumes."""
+    """Describe what a plan for a Gaussian population assumes."""
     return f"{_GAUSSIAN_WANTED}{_GUESSED[neighbours]}"
 
 
 def neighbours_are(neighbours: str) -> str:
-    """What counts as a change of one person."""
+    """Describe the neighbouring relation: how data sets differ by one person."""
     return _NEIGHBOURS[neighbours]
 
 
@@ -346,16 +346,16 @@ def clipped(
     alone: bool = False,
     alike: bool = False,
 ) -> str:
-    """How values outside the bounds are treated and, if they are accepted, missing values.
+    """Describe how values outside the bounds and, if they are accepted, missing values are treated.
 
     Args:
         bounds: the range of the values.
         midpoint: whether missing values count as the middle of the range.
-        averaged: the range of what is averaged, if that is a function of the values.
-        found: whether the bounds were found and not given; then they are shown to a few digits.
+        averaged: the range of the averaged quantity, if it is a function of the values.
+        found: whether the bounds were estimated and not given; then few digits are shown.
         alone: whether each row counts separately, as in quantiles; otherwise a missing row does not
             matter if the person has others.
-        alike: whether nearly all values seemed to be equal when the bounds were found.
+        alike: whether nearly all values appeared equal when the bounds were estimated.
     """
     told = number if found else _exactly
     lo, hi = bounds
@@ -371,17 +371,17 @@ def clipped(
 
 
 def _exactly(bound: float) -> str:
-    """A given bound with all of its digits."""
+    """Format a given bound with all its digits."""
     few = number(bound)
     return few if float(few.replace(",", "")) == bound else f"{bound:,}".removesuffix(".0")
 
 
 def uncounted(other: Any, neighbours: str) -> str:
-    """How missing and undeclared values are treated; "" if they are refused.
+    """Describe how missing and undeclared values are treated; "" if they are rejected.
 
     Args:
         other: the category for such values; None if there is none.
-        neighbours: what counts as a change of one person.
+        neighbours: the neighbouring relation: "replace" or "add-remove".
     """
     if other is not None:
         return f"Missing and undeclared values count as {other!r}."
@@ -400,17 +400,17 @@ PARTS_LEFT_OUT: Final = (
     " Missing values are left out. Someone with several rows divides one unit among all of them, "
     "and the parts of rows without a value are left out."
 )
-"""What quantiles of those who answered leave out."""
+"""A note on the rows that are excluded from quantiles of those who answered."""
 
 _ONLY_SOME: Final = "Only rows that are asked about count."
 
 
 def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
-    """Which rows a mean leaves out, to be appended to another sentence; "" if none.
+    """Name the rows that a mean excludes, to append to another sentence; "" if there are none.
 
     Args:
-        answers: whether missing values are left out.
-        groups: whether rows in no declared group are left out.
+        answers: whether missing values are excluded.
+        groups: whether rows in no declared group are excluded.
         where: the column that selects rows, or "" for an array; None if all rows count.
     """
     said = []
@@ -428,11 +428,11 @@ def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
 
 
 def briefly(assumption: Assumption, cells: bool) -> str:
-    """What is assumed, in a few words.
+    """Describe an assumption in a few words.
 
     Args:
-        assumption: about the data.
-        cells: whether numbers are shares of people.
+        assumption: the assumption about the data.
+        cells: whether the estimated numbers are shares of people.
     """
     what = "shares" if cells else "means"
     related = assumption.related

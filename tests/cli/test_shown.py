@@ -1,4 +1,4 @@
-"""Every command that publishes or plans can write a page and a picture; it checks both first."""
+"""Commands that publish or plan can write a page and a picture, and check both paths first."""
 
 from __future__ import annotations
 

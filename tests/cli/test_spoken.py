@@ -78,7 +78,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
         "--where nobody is not a column of data.",
     ),
 ]
-"""What a user types, and the message."""
+"""A command line, and the error message that it must produce."""
 
 
 @pytest.fixture

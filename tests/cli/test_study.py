@@ -1,4 +1,4 @@
-"""A study file publishes what the same call in Python publishes; errors name what does not fit."""
+"""A study file gives the same release as the call in Python; errors name the invalid entry."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """A function that restarts the system's entropy, so two calls draw the same."""
+    """Return a function that restarts the system's entropy, so two calls draw the same noise."""
     stream = [Seeded(0)]
 
     def restart() -> None:

@@ -1,4 +1,4 @@
-"""Calls as plain data: what a corpus stores about a question, to ask the same question again."""
+"""Calls as plain data, which a corpus stores so the same question can be asked again."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import epsilons as ep
 __all__ = ["Call", "ask"]
 
 Call = dict[str, Any]
-"""`ask` is the name of a function of epsilons or of one of its modules; `arrays` lists the
-arguments that are passed as lists."""
+"""A call as plain data. `ask` is the name of a function of epsilons or of one of its modules.
+`arrays` lists the arguments that are passed as lists."""
 
 
 NOW: Final = {"values": "x", "beside": "y", "bounds": "x_bounds", "beside_bounds": "y_bounds"}
-"""The arguments of a covariance: name in 0.2.0, and current name."""
+"""Arguments of a covariance: current names, by their names in version 0.2.0."""
 
 
 def ask(call: Call, table: Path, **more: Any) -> Any:
-    """Ask a question of a table.
+    """Run a stored call on a table.
 
     Args:
-        call: the arguments; columns are given by name.
+        call: the function and its arguments, with columns by name.
         table: a CSV file.
         **more: the source or the claim, which a corpus does not store.
     """
@@ -44,7 +44,7 @@ def ask(call: Call, table: Path, **more: Any) -> Any:
 
 
 def _arguments(call: Call) -> Call:
-    """The arguments of a call, under their current names."""
+    """Return the arguments of a call, under their current names."""
     now = NOW if call["ask"] in ("covariance", "Covariance") else {}
     return {
         now.get(name, name): value for name, value in call.items() if name not in ("ask", "arrays")

@@ -25,7 +25,7 @@ LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
 
 def plain(thing: Any) -> Any:
-    """Convert arrays and tuples of numbers to what JSON can hold."""
+    """Convert arrays and tuples of numbers to lists, for JSON."""
     if isinstance(thing, (np.ndarray, np.generic)):
         return thing.tolist()
     if isinstance(thing, (list, tuple)):
@@ -34,12 +34,12 @@ def plain(thing: Any) -> Any:
 
 
 def stored(thing: Any) -> str:
-    """The stored form of a release, as a ledger writes it."""
+    """Return the stored form of a release, as a ledger writes it."""
     return json.dumps(frozen.to_plain(thing), ensure_ascii=True)
 
 
 def facts(thing: ep.Release | ep.Releases) -> dict[str, Any]:
-    """The facts of a release: numbers, intervals, what people spent, and the checker's verdict."""
+    """Return the facts of a release: numbers, intervals, spent budgets, and the verdict."""
     shown = [plain(tuple(row)) for row in thing.spent]
     if isinstance(thing, ep.Releases):
         bands = {str(level): thing.band(level).each for level in CONFIDENCES}
@@ -80,7 +80,7 @@ def _said(verdict: ep.verify.Verdict) -> dict[str, Any]:
 
 
 def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
-    """What a ledger says about itself and about people."""
+    """Return the facts of a ledger: its status, its check, and the accounts of some people."""
     status, found = ledger.status().to_dict(), ledger.check()
     accounts = []
     for person in people:
@@ -98,9 +98,9 @@ def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
 
 
 def survey_facts(path: Path) -> dict[str, Any]:
-    """What a collector's file says about its surveys, under the names of 0.2.0.
+    """Return the facts of a collector's file: its surveys, under the names of version 0.2.0.
 
-    An open survey no longer shows single reports, so estimates are read from a closed copy.
+    An open survey does not show single reports, so estimates are read from a closed copy.
     """
     found: dict[str, Any] = {}
     with collector.Service(path) as service:

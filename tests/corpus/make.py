@@ -1,9 +1,9 @@
-"""Make the corpus of this version: files that every later version must read.
+"""Create the corpus of this version: files that every later version must be able to read.
 
     python -m tests.corpus.make
 
-A corpus is made once, when a version is published, and never changed: `tests/corpus/VERSION`. Next
-to each file stands what this version says about it.
+The corpus in `tests/corpus/VERSION` is created once, when a version is published, and never
+changed. For each file, a second file contains the facts that this version reads from it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.ledger import server
 HERE: Final = Path(__file__).resolve().parent
 PEOPLE: Final = 240
 WITHOUT: Final = ("epsilon", "neighbours", "levels")
-"""Arguments that only a call without a ledger takes."""
+"""Arguments that only calls without a ledger take."""
 
 STUDY: Final = """\
 [study]
@@ -99,7 +99,7 @@ SETTLED: Final = (
     *("publish, drawn together", "publish, everything", "publish, shares", "publish, targets"),
     *("publish, one",),
 )
-"""The calls that are charged to ledgers under replace."""
+"""Calls that are charged to ledgers under replace."""
 
 SETTLED_OPEN: Final = (
     *("mean, transformed, add-remove", "mean, exclude, add-remove", "mean, midpoint, add-remove"),
@@ -110,11 +110,11 @@ SETTLED_OPEN: Final = (
     *("frequencies, bins, add-remove", "quantile, add-remove", "variance, add-remove"),
     *("covariance, add-remove", "count, a column", "publish, everything, add-remove"),
 )
-"""The calls that are charged to ledgers under add/remove."""
+"""Calls that are charged to ledgers under add/remove."""
 
 
 def main() -> int:
-    """Make the corpus; return the exit code."""
+    """Create the corpus, and return the exit code."""
     folder = HERE / made.VERSION
     if folder.exists():
         print(f"{folder} is there: a corpus is never changed.", file=sys.stderr)
@@ -145,7 +145,7 @@ def pack(path: Path, held: bytes) -> None:
 
 
 def write_people(path: Path) -> None:
-    """Write invented people."""
+    """Write fictitious people."""
     rng = np.random.default_rng(31)
     heads = "person minutes hours holes place mode mode_holes asked epsilon own some_public"
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -166,7 +166,7 @@ def write_people(path: Path) -> None:
 
 
 def make_releases(folder: Path) -> None:
-    """Write releases, and the facts expected of them."""
+    """Write releases and their expected facts."""
     texts, said = {}, {}
     for place, (name, call) in enumerate(calls.CALLS.items()):
         source = None if place % 10 == 0 else ep.Seeded(place)
@@ -177,7 +177,7 @@ def make_releases(folder: Path) -> None:
 
 
 def make_laws(folder: Path) -> None:
-    """Write noise laws that no release contains directly, and the facts expected of them."""
+    """Write noise distributions that no release contains directly, and their expected facts."""
     laws = {"geometric": Geometric(Fraction(7, 3)), "none": PointMass()}
     held = {
         name: {"stored": stored(law), "variance": law.variance, "log_pmf": law.log_pmf(0)}
@@ -187,7 +187,7 @@ def make_laws(folder: Path) -> None:
 
 
 def make_local(folder: Path) -> None:
-    """Write local reports and the releases made from them."""
+    """Write local reports and the releases computed from them."""
     held: dict[str, Any] = {}
     for place, (name, (kind, values)) in enumerate(calls.local_kinds().items()):
         budgets = np.resize([0.5, 1.0, 2.0], len(values))
@@ -277,7 +277,7 @@ def make_surveys(folder: Path) -> None:
 
 @contextmanager
 def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
-    """Make a release fail: before everyone's budgets are read, or after the draw."""
+    """Make a release fail, either before budgets are read or after the noise is drawn."""
     before = Claim.sheet, Store.watch
 
     def sheet(*_: Any) -> Any:
@@ -302,7 +302,7 @@ def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
 
 
 def charged(name: str) -> Call:
-    """A call that is charged to a ledger; the ledger knows the budgets."""
+    """Return a call that is charged to a ledger. The ledger knows the budgets."""
     call = calls.CALLS[name]
     found = {key: each for key, each in call.items() if key not in WITHOUT}
     return {**found, "person": "person"} | (
@@ -311,7 +311,7 @@ def charged(name: str) -> Call:
 
 
 def fill(ledger: ep.Ledger, table: Path) -> dict[str, Any]:
-    """Do everything that can be done to a ledger, and return what can be asked again."""
+    """Apply every operation to a ledger, and return the calls and results for later checks."""
     private = ledger.neighbours == "add-remove"
     names = SETTLED_OPEN if private else SETTLED
     terms = {"neighbours": "add-remove", "levels": [1.2, 4.0, 10.0]} if private else {}
@@ -361,12 +361,12 @@ def fill(ledger: ep.Ledger, table: Path) -> dict[str, Any]:
 
 
 def expected_of(ledger: ep.Ledger, filled: dict[str, Any]) -> dict[str, Any]:
-    """The facts expected of a ledger."""
+    """Return the expected facts of a ledger."""
     return {**filled, **ledger_facts(ledger, filled["people"])}
 
 
 def make_sqlite(folder: Path) -> None:
-    """Write ledgers in files, and the facts expected of them."""
+    """Write ledgers in files, and their expected facts."""
     for neighbours in ("replace", "add-remove"):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / f"{neighbours}.db"
@@ -387,7 +387,7 @@ def make_sqlite(folder: Path) -> None:
 
 
 def make_postgres(folder: Path) -> None:
-    """Write ledgers of a server as SQL, and the facts expected of them."""
+    """Write ledgers of a server as SQL, and their expected facts."""
     import psycopg
 
     with server.running() as address:

@@ -1,4 +1,4 @@
-"""Files of earlier versions can be read: they open, pass their checks, and say what they said."""
+"""Files of earlier versions open, pass their checks, and give the same results as before."""
 
 from __future__ import annotations
 
@@ -31,31 +31,32 @@ VERSIONS = sorted(path.name for path in HERE.iterdir() if (path / "people.csv").
 NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset({"risk.AnsweredMoments", "risk.AnsweredQuantiles"})
-"""Kinds of objects that this version stores and no corpus contains yet: the next one must."""
+"""Kinds of objects that this version stores but no corpus contains. The next corpus must contain
+them."""
 
 CLOSE = 1e-9
 """Relative tolerance for computed numbers, which differ slightly between machines."""
 
 STORED = re.compile(rb'\\*"is\\*": \\*"([A-Za-z0-9_.]+)\\*"')
-"""The kind of a stored object, in JSON or in JSON within JSON."""
+"""The kind of a stored object, in JSON or in a JSON string within JSON."""
 
 
 def unpacked(path: Path) -> bytes:
-    """The uncompressed bytes of a corpus file."""
+    """Return the uncompressed bytes of a corpus file."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
 def held(version: str, name: str) -> Any:
-    """The content of a JSON file of a corpus."""
+    """Return the content of a JSON file of a corpus."""
     return json.loads(unpacked(HERE / version / name))
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Whether two objects are the same once written as JSON.
+    """Return whether two objects are equal after conversion to JSON.
 
     Stored forms are compared byte for byte, and exact losses as fractions. Computed numbers must
-    agree to nine digits, relative to the largest in their list: the last digits of logarithms and
-    of long sums depend on the processor.
+    agree to nine digits, relative to the largest number in their list. The last digits of
+    logarithms and of long sums depend on the processor.
     """
     return _same(json.loads(json.dumps(plain(found))), expected, 0.0)
 
@@ -79,7 +80,7 @@ def _same(found: Any, expected: Any, unit: float) -> bool:
 
 
 def without_words(shown: Any) -> Any:
-    """What a release shows, without wording that changes between versions."""
+    """Return the JSON of a release without texts that change between versions."""
     if isinstance(shown, dict):
         return {key: without_words(each) for key, each in shown.items() if key not in WORDS}
     return [without_words(each) for each in shown] if isinstance(shown, list) else shown
@@ -95,7 +96,7 @@ def test_every_kind_that_was_ever_stored_is_known_and_every_kind_is_in_a_corpus(
 
 
 def releases_of(version: str) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
-    """Each release of a corpus: name, file content, the key it is stored under, and the object."""
+    """Yield each release of a corpus: name, content of the file, key of the release, and object."""
     for name, text in held(version, "releases.json.gz").items():
         shown = json.loads(text)
         key = "releases" if "releases" in shown else "release"
@@ -113,7 +114,7 @@ def test_releases_are_read_byte_for_byte_and_say_what_they_said(version: str) ->
         differ += [(name, part) for part in said if not same(said[part], expected[name][part])]
         del expected[name]
     assert not differ
-    assert not expected  # all of them were read
+    assert not expected  # all releases were read
 
 
 @pytest.mark.slow
@@ -225,7 +226,7 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
             assert outcome.status == (201 if is_open else 410), name
             outcome = service.submit(name, "f" * 32, reserved, new, "0" * 32).result(30)
             assert outcome.status == (201 if is_open else 410), name
-            if version == "0.2.0":  # its pages and its file know nothing of keys
+            if version == "0.2.0":  # version 0.2.0 has no keys in its pages and files
                 outcome = service.submit(name, "e" * 32, plain_, new).result(30)
                 assert outcome.status == (201 if is_open else 410), name
                 outcome = service.submit(name, "d" * 32, reserved, new).result(30)
@@ -236,25 +237,26 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
 
 
 def end_of(ledger: ep.Ledger) -> str:
-    """The head of the chain as 0.2.0 showed it, also under add/remove."""
+    """Return the head of the chain as version 0.2.0 showed it, also under add/remove."""
     with ledger._book.store.read():
         return store.head_of(*store.last_of(ledger._book.store))
 
 
 def without_heads(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a ledger, without heads and without the number of events."""
+    """Return the facts of a ledger, without heads and without the number of events."""
     releases = [{**each, "head": None} for each in facts["status"]["releases"]]
     status = {**facts["status"], "head": None, "releases": releases}
     return {**facts, "head": None, "events": None, "status": status}
 
 
 def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: bool) -> None:
-    """Check that a ledger opens, passes its check, and gives the same answers again."""
+    """Check that a ledger opens, passes its own check, and repeats its answers."""
     last = expected["head"]
     with ep.Ledger(where) as ledger:
         found = ledger_facts(ledger, expected["people"])
         if ledger.neighbours == "add-remove":
-            # Later versions publish no number of events, and their heads are other hashes.
+            # Later versions do not publish the number of events, and their heads are different
+            # hashes.
             assert found["events"] is None
             found, expected = without_heads(found), without_heads(expected)
         assert not [part for part, each in found.items() if not same(each, expected[part])]
@@ -276,7 +278,7 @@ def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: boo
             elif held_["state"] != "open":
                 with pytest.raises(ClaimError, match="another name"):
                     ask(held_["call"], table, ledger=claim)
-        assert end_of(ledger) == last  # asking again charges nobody
+        assert end_of(ledger) == last  # a repeated call charges nobody
         opened = names["open"]
         drawn = ask(opened["call"], table, ledger=ledger.claim("open", **opened["claim"]))
         assert ledger.check(head=drawn.ledger.head).holds
@@ -316,7 +318,7 @@ def test_ledgers_on_a_server_say_what_they_said(
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_ledger_that_was_changed_is_found(version: str, tmp_path: Path) -> None:
-    """The check can fail: a changed ledger is noticed."""
+    """The check of a ledger fails if the file was changed."""
     import sqlite3
 
     path = tmp_path / "replace.db"

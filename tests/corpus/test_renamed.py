@@ -1,6 +1,7 @@
 """Stored objects can be read after classes, modules and arguments are renamed.
 
-A copy of the source is changed as a refactoring would change it; then it reads the corpus.
+The test renames names in a copy of the source, as a refactoring would, and reads the corpus with
+it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def read_by(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the source in which two classes, a module and an argument have other names."""
+    """Return a copy of the source in which two classes, a module and an argument are renamed."""
     package = tmp_path / "epsilons"
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
     moved = package / "risk" / "counted.py"

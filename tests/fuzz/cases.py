@@ -1,4 +1,4 @@
-"""Neighbouring tables, made of everything that has fooled an engine or a reader before."""
+"""Pairs of neighbouring tables, with all entries that have caused errors in engines or readers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CATEGORIES: dict[str, list[Any]] = {
     "answers": [True, False],
 }
 MORE_WORDS = [f"word {place}" for place in range(5000)]
-"""So many categories that engines look them up in a table."""
+"""Very many categories, so engines look them up in a table."""
 
 PEOPLE: dict[str, list[Any]] = {
     "int": [5, 2**53, 2**53 + 1, 2**53 + 2, 7],
@@ -101,7 +101,7 @@ EXACT: list[dict[str, Any]] = [
     {"levels": {exact_decimal(0.1): 10, exact_decimal(1.0): 10}},
     {"cap": 1.0},
 ]
-"""Declared for budgets that are decimals: the float 0.1 is above the decimal 0.1."""
+"""Declarations for decimal budgets. The float 0.1 is larger than the decimal 0.1."""
 
 NOT_ON: dict[str, tuple[str, ...]] = {
     "ibis on sqlite": ("category", "decimal", "uint", "bool"),
@@ -116,22 +116,22 @@ NOT_ON: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """Two neighbouring tables, and a question about both.
+    """Two neighbouring tables, and one question about both.
 
     Attributes:
-        form: how the tables are passed.
-        statistic: the statistic asked for.
+        form: the form in which the tables are passed, such as an engine.
+        statistic: the statistic to release.
         neighbours: "replace" or "add-remove".
         kinds: the types of values, budgets and people.
-        first: the rows of one table.
-        second: the rows of the other.
+        first: the rows of the first table.
+        second: the rows of the second table.
         raw: the position of an extra line in the second file, and the line.
-        epsilon: privacy budget of the person in whom the tables differ.
+        epsilon: privacy budget of the person whose rows differ.
         facts: further arguments of the call.
         lenient: whether missing and undeclared values are accepted.
-        large: whether arrays take the path of large arrays.
+        large: whether arrays are processed like large arrays.
         many: whether there are very many categories.
-        decoys: which other columns there are; see `tables.shown_as`.
+        decoys: the kind of unused columns; see `tables.shown_as`.
     """
 
     form: str
@@ -149,7 +149,7 @@ class Case:
     decoys: str
 
     def columns(self, rows: list[Row]) -> Columns:
-        """Rows as columns; no `who` if a row is a person, no `budget` if ε is a single number."""
+        """Convert rows to columns. Columns of kind "none" are left out."""
         value, budget, who = self.kinds
         named = {"value": value, "budget": budget, "who": who}
         return {
@@ -160,7 +160,7 @@ class Case:
 
 
 def allowed(budget: object, form: str) -> Fraction | float:
-    """The ε that an entry means; 0 if it is not a valid budget."""
+    """Return the ε of an entry, or 0 if it is not a valid budget."""
     if budget is None or isinstance(budget, (bool, bytes, tuple)):
         return 0
     if isinstance(budget, Decimal) and form != "csv":
@@ -175,7 +175,7 @@ def allowed(budget: object, form: str) -> Fraction | float:
 
 
 def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
-    """The kinds of columns that a form can hold."""
+    """Return the kinds of columns that a form can represent."""
     if form in READERS:
         return [kind for kind in table if kind == "cells"]
     return [
@@ -186,7 +186,7 @@ def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
 
 
 def decoys_of(draw: st.DrawFn, form: str) -> str:
-    """A choice of decoy columns that a form can have."""
+    """Draw a kind of decoy columns that a form can have."""
     if form not in FRAMES:
         return "none"
     found: str = draw(st.sampled_from([d for d in DECOYS if d != "doubles" or form in PLACED]))
@@ -195,7 +195,7 @@ def decoys_of(draw: st.DrawFn, form: str) -> str:
 
 @dataclass(frozen=True)
 class Making:
-    """How to make rows: the types of the columns, and their possible entries."""
+    """Generator of rows: the types of the columns, and their possible entries."""
 
     draw: st.DrawFn
     form: str
@@ -224,15 +224,15 @@ class Making:
 
     @property
     def may_be_nobodys(self) -> bool:
-        """Whether rows without a person may occur."""
+        """Whether there can be rows without a person."""
         return self.private and self.who_kind not in ("none", "uint")
 
     def entry(self, place: int) -> Any:
-        """One random value of a person."""
+        """Draw one value of a person."""
         return self.one(self.values)
 
     def rows_of(self, place: int, own: Any, most: int) -> list[Row]:
-        """The rows of one person; under replace, all have the same budget."""
+        """Draw the rows of one person. Under replace, they all have the same budget."""
         count = 1 if self.who_kind == "none" else self.draw(st.integers(1, most))
         return [
             (self.entry(place), self.budget() if self.private else own, self.people[place])
@@ -240,27 +240,27 @@ class Making:
         ]
 
     def victims_rows(self, victim: int, own: Any) -> list[Row]:
-        """The rows of the person in whom two tables differ; their id may be missing."""
+        """Draw the rows of the person whose rows differ. Their id can be missing."""
         rows = self.rows_of(victim, own, 3)
         if self.may_be_nobodys and self.draw(st.integers(0, 5)) == 0:
             return [(value, budget, None) for value, budget, _ in rows]
         return rows
 
     def mixed(self, rows: list[Row], mine: list[Row]) -> list[Row]:
-        """Rows, with those of one person inserted at random positions."""
+        """Return all rows, with the rows of one person inserted at random positions."""
         among = list(rows)
         for row in mine:
             among.insert(self.draw(st.integers(0, len(among))), row)
         return among
 
     def limit(self, mine: list[Row]) -> Fraction | float:
-        """The privacy budget of a person with these rows, under add/remove."""
+        """Return the privacy budget of a person with these rows, under add/remove."""
         if self.who_kind != "none" and any(name is None for *_, name in mine):
             return 0
         return min((allowed(budget, self.form) for _, budget, _ in mine), default=0)
 
     def raw_line(self, places: int) -> tuple[tuple[int, bytes], Fraction | float]:
-        """A malformed line of a file, its position, and the privacy budget of its person."""
+        """Draw a malformed line of a file, with its position and the budget of its person."""
         line: bytes = self.one(RAW)
         fields = line.split(b",")
         text = fields[1].decode("latin-1") if len(fields) > 1 else ""
@@ -268,7 +268,7 @@ class Making:
         return (self.draw(st.integers(0, places)), line), limit
 
     def facts(self) -> dict[str, Any]:
-        """The declared levels and cap."""
+        """Draw the declared levels and cap."""
         if self.budget_kind == "none":
             return {}
         found: dict[str, Any] = self.one(EXACT if self.budget_kind == "decimal" else FACTS)
@@ -276,7 +276,7 @@ class Making:
 
 
 def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
-    """Choose types of people and budgets for a table."""
+    """Draw the types of people and budgets for a table."""
     private = draw(st.booleans())
     who_kind: str = draw(st.sampled_from(["none", *fitting(PEOPLE, form)]))
     kinds = ["float", "int", "none", "decimal"]
@@ -294,10 +294,10 @@ class Tables:
     """Two tables that differ in one person.
 
     Attributes:
-        first: the rows of one.
-        second: the rows of the other.
+        first: the rows of the first table.
+        second: the rows of the second table.
         raw: the position of an extra line in the second file, and the line.
-        epsilon: that person's privacy budget.
+        epsilon: the privacy budget of this person.
         facts: the declared levels and cap.
     """
 
@@ -309,7 +309,7 @@ class Tables:
 
 
 def tables_of(made: Making) -> Tables:
-    """Make neighbouring tables of these types."""
+    """Draw neighbouring tables of these types."""
     draw, size = made.draw, len(made.people)
     many = st.lists(st.sampled_from(range(size)), min_size=3, max_size=7, unique=True)
     *others, victim = draw(many) if size >= 7 else list(range(min(size, 4)))
@@ -329,7 +329,7 @@ def tables_of(made: Making) -> Tables:
 
 @st.composite
 def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
-    """Random cases of one column."""
+    """Draw a case with one column."""
     form: str = draw(st.sampled_from(forms))
     statistic: str = draw(st.sampled_from([each for each in VALUES if fitting(VALUES[each], form)]))
     kind = draw(st.sampled_from(fitting(VALUES[statistic], form)))
@@ -356,14 +356,14 @@ def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
 
 
 def usable(case: Case) -> bool:
-    """Whether everybody has an id and a budget, and somebody's is above 0, as replace needs."""
+    """Return whether the budgets and ids of the first table are valid under replace."""
     if case.neighbours == "add-remove":
         return True
     budgets = [allowed(budget, case.form) for _, budget, _ in case.first]
-    if case.form == "csv":  # ids that are written alike in a file are one person
+    if case.form == "csv":  # in a file, ids with the same text are the same person
         names = {cell(who): budget for _, budget, who in case.first}
         if case.kinds[2] != "none" and any(names[cell(w)] != b for _, b, w in case.first):
             return False
-        if "\ud800" in names:  # not valid text in a file: rows without a person are refused
+        if "\ud800" in names:  # not valid text in a file: rows without a person are an error
             return False
     return any(epsilon > 0 for epsilon in budgets)

@@ -1,9 +1,9 @@
-"""Releases with recorded and replayed draws, and the privacy loss that follows from moved totals.
+"""Releases with recorded and replayed draws, and the privacy loss computed from their totals.
 
-Two runs on neighbouring data get the same results for the same draws. Then every mechanism and
-every field of the release must be equal, and the totals may move by no more than the person's ε
-allows. The loss is computed here from the scale of Laplace noise alone, without the checker and
-without the mechanism's own statement.
+The second of two runs on neighbouring data gets the draws of the first. Then all mechanisms and all
+fields of the release must be equal. The totals can differ only as much as the person's ε allows.
+This module computes the loss from the scale of Laplace noise only. It uses neither the checker nor
+the mechanism's own claim.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ DRAWN = (
     LevelCounts, Parallel, Selection,
 )  # fmt: skip
 
-Drawn = tuple[Any, Any, Any]  # the mechanism, the total, what was drawn
+Drawn = tuple[Any, Any, Any]  # the mechanism, the total, the drawn result
 
 
 @contextmanager
 def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
-    """Record all draws; return the results of an earlier run instead, if one is given."""
+    """Record all draws. If an earlier run is given, return its results instead of drawing."""
     made: list[Drawn] = []
-    inside = [0]  # a draw of several parts counts as one
+    inside = [0]  # a draw with several parts counts as one
 
     def recorded(draw: Callable[..., Any]) -> Callable[..., Any]:
         def answer(self: Any, source: Any, *arguments: Any, **named: Any) -> Any:
@@ -61,7 +61,7 @@ def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
 
 
 def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
-    """The privacy loss of a draw whose total moved from `first` to `second`; exact for Laplace."""
+    """Return the privacy loss of a draw between two totals; exact for Laplace noise."""
     if isinstance(mechanism, Selection):
         return _told_by_selection(mechanism, first, second)
     if isinstance(mechanism, Parallel):
@@ -74,17 +74,17 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
         rates = mechanism.rates
         return sum((rate * move for rate, move in zip(rates, moves, strict=True)), Fraction())
     scale = getattr(mechanism.law, "scale", None)
-    if scale is None:  # a point mass: every move is visible
+    if scale is None:  # a point mass: every difference is visible
         return float("inf") if any(moves) else Fraction(0)
     if isinstance(mechanism, ClosedHistogram) and sum(_list(first)) != sum(_list(second)):
-        return float("inf")  # the sum over the cells has no noise
+        return float("inf")  # the sum over all cells has no noise
     if isinstance(mechanism, SeveralSums):  # its noise depends on the maximum norm
         return Fraction(max(moves)) / scale
     return Fraction(sum(moves)) / scale
 
 
 def _told_by_selection(mechanism: Selection, first: Any, second: Any) -> Fraction:
-    """The largest absolute log-ratio of probabilities over all candidates, by the formula."""
+    """Return the largest absolute log-ratio of probabilities over all candidates."""
     left, right = mechanism.odds
     size = mechanism.candidates.last + 1
 
@@ -99,7 +99,7 @@ def _told_by_selection(mechanism: Selection, first: Any, second: Any) -> Fractio
         weights = -(far / mechanism.scale)
         return weights - np.logaddexp.reduce(weights)
 
-    # The float error is below 10⁻⁹: subtract it, so it cannot cause a failure.
+    # The float error is below 10⁻⁹. Subtracting it avoids false failures.
     return Fraction(max(float(np.abs(logs(first) - logs(second)).max()) - 1e-9, 0.0))
 
 
@@ -117,7 +117,7 @@ class Run:
 
 
 def compared(first: Run, second: Run, epsilon: Fraction | float) -> None:
-    """Fail if neighbouring data can be distinguished by more than ε."""
+    """Assert that neighbouring data cannot be distinguished by more than ε."""
     assert first.release is not None
     assert second.release is not None
     assert len(first.drawn) == len(second.drawn)

@@ -1,4 +1,4 @@
-"""Rows in every form in which a user may pass them."""
+"""Rows in every form in which a user can pass them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POLARS: dict[str, Any] = {
 
 
 def typed(columns: Columns) -> pl.DataFrame:
-    """A frame with a declared type for each column."""
+    """Return a frame with a declared type for each column."""
     return pl.DataFrame(
         [pl.Series(name, items, dtype=POLARS[kind]) for name, (kind, items) in columns.items()]
     )
@@ -59,7 +59,7 @@ def _objects(items: Sequence[Any]) -> Any:
 
 
 def _pandas(columns: Columns) -> pd.DataFrame:
-    """A pandas frame; integers and booleans have pandas' nullable types."""
+    """Return a pandas frame, with nullable types for integers and booleans."""
     types = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "float": "float64"}
     made = {}
     for name, (kind, items) in columns.items():
@@ -79,7 +79,7 @@ def _pandas_objects(columns: Columns) -> pd.DataFrame:
 
 
 def _relation(columns: Columns, *, collated: str = "", default: str = "") -> Any:
-    """A table on a new DuckDB connection, optionally with a collation."""
+    """Return a table on a new DuckDB connection, optionally with a collation."""
     connection = duckdb.connect()
     connection.register("given", typed(columns).to_arrow())
     parts = [
@@ -93,7 +93,7 @@ def _relation(columns: Columns, *, collated: str = "", default: str = "") -> Any
 
 
 def _collated_table(columns: Columns) -> Any:
-    """A DuckDB table whose text columns are declared with a collation."""
+    """Return a DuckDB table in which text columns are declared with a collation."""
     connection = duckdb.connect()
     connection.register("given", typed(columns).to_arrow())
     types = {
@@ -119,7 +119,7 @@ def _ibis(columns: Columns) -> Any:
 
 
 def _sqlite(columns: Columns) -> Any:
-    """Ibis on SQLite, with case-insensitive text columns."""
+    """Return a table of Ibis on SQLite, with case-insensitive text columns."""
     import ibis
 
     connection = ibis.sqlite.connect()
@@ -133,7 +133,7 @@ def _sqlite(columns: Columns) -> Any:
 
 
 def _pandas_array(kind: str, items: list[Any]) -> Any:
-    """A pandas extension array, of a type that NumPy does not have."""
+    """Return a pandas extension array, of a type that NumPy does not have."""
     types: dict[str, Any] = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "text": "string"}
     types |= {"float": "Float64", "category": "category"}
     if kind == "decimal":
@@ -142,7 +142,7 @@ def _pandas_array(kind: str, items: list[Any]) -> Any:
 
 
 def _arrow_array(kind: str, items: list[Any]) -> Any:
-    """A chunked Arrow array; categories are dictionary-encoded."""
+    """Return a chunked Arrow array, dictionary-encoded for categories."""
     column = typed({"c": (kind, items)}).to_arrow().column(0)
     half = len(items) // 2
     chunks = [*column.slice(0, half).chunks, *column.slice(half).chunks]
@@ -156,14 +156,14 @@ def _dask(columns: Columns) -> Any:
 
 
 def cell(item: Any) -> str:
-    """An entry as a cell of a CSV file."""
+    """Return an entry as a cell of a CSV file."""
     if item is None:
         return ""
     return str(item).lower() if isinstance(item, bool) else str(item)
 
 
 def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
-    """Write a CSV file, optionally with one extra line that is written as given."""
+    """Write a CSV file, optionally with one extra raw line."""
     lines: list[bytes] = []
     for row in [list(columns), *zip(*(items for _, items in columns.values()), strict=True)]:
         text = io.StringIO()
@@ -176,7 +176,7 @@ def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
 
 
 def _read_by_duckdb(file: str) -> Any:
-    """A relation with the types that DuckDB inferred; it no longer needs the file."""
+    """Return a relation with the types that DuckDB inferred. It no longer needs the file."""
     connection = duckdb.connect()
     return connection.from_arrow(connection.read_csv(file).to_arrow_table())
 
@@ -197,19 +197,19 @@ READERS: dict[str, Callable[[str], Any]] = {
 """Readers that infer the type of a column from all of its cells."""
 
 DECOYS = ("none", "none", "case", "doubles", "ours")
-"""Ways to add decoy columns and rename the columns in use: see `shown_as`."""
+"""Ways to add decoy columns and to rename the used columns; see `shown_as`."""
 
 OURS = ("the budget, rounded down", "a'", "what a ledger offers", "x", "key", "e'", "by_0_")
 
 
 def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
-    """Put decoy columns before the columns in use; return all columns and their new names.
+    """Add decoy columns before the used columns; return all columns and the new names.
 
     Args:
-        columns: the columns in use.
+        columns: the used columns.
         decoys: "case": decoys have the same names in upper case; "doubles": all decoys are named
-            "id", and the columns in use "id_1" and so on, as a subquery would rename decoys;
-            "ours": the columns in use have names that our queries use internally.
+            "id", and the used columns "id_1" and so on, as a subquery would rename decoys; "ours":
+            the used columns have names that our queries use internally.
     """
     size = len(next(iter(columns.values()))[1])
     other = ("float", [8.0 + row for row in range(size)])
@@ -226,7 +226,7 @@ def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
 
 
 def renamed(form: str, frame: Any, names: dict[str, str]) -> Any:
-    """A frame with its columns renamed, in the same order."""
+    """Return a frame with its columns renamed, in the same order."""
     if all(old == new for old, new in names.items()):
         return frame
     if form.startswith("duckdb"):
@@ -259,7 +259,7 @@ FRAMES: dict[str, Callable[[Columns], Any]] = {
 """Engines with declared column types."""
 
 PLACED = tuple(form for form in FRAMES if not form.startswith(("ibis", "polars", "dask")))
-"""Engines in which a name may occur twice."""
+"""Engines in which two columns can have the same name."""
 
 UNTYPED = ("lists", "series", "pandas of objects", "csv")
 """Forms in which the type of a column depends on its entries."""
@@ -274,7 +274,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "collations": COLLATED,
     "readers": tuple(READERS),
 }
-"""Forms that are fuzzed together: each group finds a different kind of bug."""
+"""Forms that are fuzzed together. Each group finds a different kind of bug."""
 
 
 def arguments(
@@ -284,7 +284,7 @@ def arguments(
     directory: Path,
     decoys: str = "none",
 ) -> dict[str, Any]:
-    """The arguments of a call: `values`, `epsilon`, perhaps `person`, and perhaps `data`."""
+    """Return the arguments of a call: `values`, `epsilon`, and if needed `person` and `data`."""
     given: dict[str, Any]
     if form == "arrays":
         given = _numpy(columns)
@@ -317,5 +317,5 @@ def arguments(
 
 
 def exact_decimal(number: float) -> Decimal:
-    """A budget as a decimal with six places."""
+    """Return a budget as a decimal with six places."""
     return Decimal(str(number)).quantize(Decimal("0.000001"))

@@ -1,9 +1,9 @@
-"""Neighbouring tables cannot be distinguished by more than ε, on every engine and for every type.
+"""Neighbouring tables cannot be distinguished by more than ε, on any engine and for any type.
 
-Each case is two tables that differ in one person. Both are published; the draws of the first are
-replayed in the second. Whatever an engine or a reader infers from data (a type, an order, a
-spelling, a null, a number from an id) shows here as a field that differs, an error, or a total
-that moves too far.
+Each case has two tables that differ in one person. Both are published, and the draws of the first
+are replayed in the second. Engines and readers infer properties from data: a type, an order, a
+spelling, a null, a number from an id. If such a property depends on one person, a field differs, an
+error is raised, or a total changes too much.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from tests.fuzz.tables import GROUPS, READERS, arguments
 from tests.fuzz.wide import Wide, wide_cases
 
 HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
-"""Whether to search for new cases; the ordinary run takes the same ones every time."""
+"""Whether to search for new cases. The ordinary run uses the same cases every time."""
 
 EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "40"))
 """The number of cases in each group."""
 
 WIDE_EXAMPLES = EXAMPLES if HUNTING else EXAMPLES // 4
-"""The number of cases with several columns: fewer in the ordinary run, because they are slower."""
+"""The number of cases with several columns. The ordinary run has fewer, because they are slower."""
 
 ENGINES = {
     name: forms if HUNTING else tuple(form for form in forms if form != "dask")
     for name, forms in GROUPS.items()
 }
-"""Dask takes a second for each case, so only a search for new cases uses it."""
+"""Groups of forms. Dask takes a second per case, so only a search for new cases includes it."""
 
 
 def _looking(examples: int) -> settings:
-    """Settings for so many examples: no deadline, and no memory of earlier runs."""
+    """Return settings for this many examples, without a deadline or a database of earlier runs."""
     return settings(
         max_examples=examples,
         deadline=None,
@@ -56,14 +56,14 @@ def _looking(examples: int) -> settings:
 
 @pytest.fixture(scope="module", autouse=True)
 def shorter() -> Any:
-    """Shorten the ladder that is used where no levels are declared, to save time."""
+    """Shorten the ladder of default budget levels, to save time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("epsilons.budgets.levels.DEPTH", 2.0**-6)
         yield
 
 
 def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Drawn] | None) -> Run:
-    """Publish the answer from one table."""
+    """Publish one table, and return the release and its draws, or the error."""
     given = arguments(case.form, case.columns(rows), raw, directory, case.decoys)
     call: dict[str, Any] = {"epsilon": 0.5, **given, **case.facts, "neighbours": case.neighbours}
     private = case.neighbours == "add-remove"
@@ -98,7 +98,7 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
 
 
 def check(case: Case, directory: Path) -> None:
-    """Fail if the two tables can be distinguished by more than ε."""
+    """Assert that the two tables cannot be distinguished by more than ε."""
     epsilons.door.rows.SMALL = 0 if case.large else 10**5
     first = published(case, case.first, None, directory, None)
     second = published(case, case.second, case.raw, directory, first.drawn)
@@ -106,19 +106,19 @@ def check(case: Case, directory: Path) -> None:
     for refusal in refusals:
         assert not any(word in str(refusal) for word in ("bike", "BIKE", "2026"))
     if refusals and any(word in str(refusals[0]) for word in ("collation", "distinguished from")):
-        # A declared collation and a column name are not data: refusing them reveals nothing.
+        # A declared collation and a column name are not private, so these errors reveal nothing.
         assert len(refusals) == 2
         assert str(refusals[0]) == str(refusals[1])
         return
     if case.neighbours == "replace" and (not case.lenient or case.form in READERS):
-        assume(not refusals)  # under replace, the curator may see errors
+        assume(not refusals)  # under replace, the curator can see errors
     assert refusals == []
     compared(first, second, case.epsilon)
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Restore the limit for large arrays, which cases change."""
+    """Restore the limit for large arrays after the test, because cases change it."""
     monkeypatch.setattr(epsilons.door.rows, "SMALL", epsilons.door.rows.SMALL)
 
 

@@ -1,7 +1,7 @@
-"""Several means drawn at once from two tables that differ in one person, on every engine.
+"""Several means from one draw do not distinguish neighbouring tables by more than ε, on any engine.
 
-Both are published with the same draws: everything that is public must be the same, and the totals
-may move by no more than the person's ε allows, in all means together.
+Two tables differ in one person. Both are published with the same draws. All public output must be
+the same, and the totals of all means together can differ only as much as the person's ε allows.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ FORMS: dict[str, Callable[[Table], Any]] = {
     "duckdb": _duckdb,
 }
 BUDGETS = np.array([0.1, 0.1, 0.5, 0.5, 2.0, 2.0])
-"""By person; each has three rows."""
+"""Budgets by person. Each person has three rows."""
 
 
 def tables(who: int, seed: int) -> tuple[Table, Table]:
-    """A random table, and the same with other values for one person."""
+    """Return a random table, and a copy with other values for one person."""
     chance = np.random.default_rng(seed)
     people = np.repeat(np.arange(len(BUDGETS)), 3)
     first: Table = {"who": people, "ε": BUDGETS[people]}
@@ -49,7 +49,7 @@ def tables(who: int, seed: int) -> tuple[Table, Table]:
         values = chance.choice([-3.0, 0.0, 2.5, 7.1, 10.0, 99.0], len(people))
         others = values.copy()
         others[people == who] = chance.choice([0.0, 10.0, 3.3, -1e300, 1e300], 3)
-        if seed == 0:  # from one bound to the other, in every mean
+        if seed == 0:  # in every mean, from the lower to the upper bound
             values[people == who], others[people == who] = [-3.0, 0.0, 0.0], [10.0, 99.0, 1e300]
         first[name], second[name] = values, others
     return first, second
@@ -73,5 +73,5 @@ def test_neighbours_cannot_be_told_apart(form: str, who: int) -> None:
         assert [drawn[0].kind for drawn in first.drawn] == ["several sums"]
         compared(first, second, Fraction(float(BUDGETS[who])))
         moved.append(loss(first.drawn[0][0], first.drawn[0][1], second.drawn[0][1]))
-    # The bound is tight: on some table the person loses nearly all of ε.
+    # The bound is tight: on one table, the privacy loss is nearly ε.
     assert max(moved) > Fraction(float(BUDGETS[who])) * Fraction(99, 100)

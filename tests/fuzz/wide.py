@@ -1,4 +1,4 @@
-"""Neighbouring tables with groups, flags and a second number, and every question about them."""
+"""Neighbouring tables with groups, flags and a second number, and questions of every kind."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from tests.fuzz.tables import Columns
 
 BOUNDS = (0.0, 10.0)
 MARKS = ("group", "second group", "flag", "beside")
-"""The further columns: two of groups, the `where` flag, and a second number."""
+"""The additional columns: two with groups, the `where` flag, and a second number."""
 
 COUNTED = ("groups", "some", "quantile", "variance", "covariance", "mean", "shares")
-"""Questions under either neighbour model; a count is asked under add/remove only."""
+"""Questions under either neighbour model. A count is possible under add/remove only."""
 
 
 @dataclass(frozen=True)
 class Wide(Case):
-    """Two neighbouring tables with more columns, and questions about both.
+    """Two neighbouring tables with additional columns, and questions about both.
 
     Attributes:
-        marks: the types of the further columns, by name.
+        marks: the types of the additional columns, by name.
         labels: the declared labels of each column of groups.
         asks: the questions, by name; see `questions`.
         options: arguments of the questions.
@@ -47,7 +47,7 @@ class Wide(Case):
     options: dict[str, Any]
 
     def columns(self, rows: list[Row]) -> Columns:
-        """Rows as columns; the further ones come last, because lines of files may be too short."""
+        """Convert rows to columns, additional ones last: lines of files can be too short."""
         plain = [(value[0], budget, who) for value, budget, who in rows]
         every = super().columns(plain)
         for place, (name, kind) in enumerate(self.marks.items()):
@@ -55,7 +55,7 @@ class Wide(Case):
         return every
 
     def questions(self, given: dict[str, Any]) -> list[Any]:
-        """The questions, with columns as they are passed."""
+        """Return the questions, with columns in the form in which they are passed."""
         return [self._question(ask, given) for ask in self.asks]
 
     def _question(self, ask: str, given: dict[str, Any]) -> Any:
@@ -82,7 +82,7 @@ class Wide(Case):
         return ep.Mean(column, bounds=BOUNDS, method=way, **gaps)
 
     def _of_some(self, ask: str, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a mean by group, or of a mean over some people."""
+        """Return the arguments of a mean by group, or of a mean over some people."""
         found: dict[str, Any] = {}
         public = self.options["groups_are"] == "public"
         if public and ask == "groups":
@@ -109,18 +109,18 @@ class Wide(Case):
 
 @dataclass(frozen=True)
 class WideMaking(Making):
-    """How to make wide rows.
+    """Generator of rows with additional columns.
 
     Attributes:
-        others: the possible entries of each further column.
-        fixed: labels that are assigned to people where groups are public; otherwise empty.
+        others: the possible entries of each additional column.
+        fixed: labels that are assigned to people if groups are public; otherwise empty.
     """
 
     others: tuple[list[Any], ...] = ()
     fixed: tuple[Any, ...] = ()
 
     def entry(self, place: int) -> Any:
-        """A random value, and the entries of the further columns."""
+        """Draw a value, and the entries of the additional columns."""
         beside = [self.one(items) for items in self.others]
         if self.fixed:
             beside[0] = self.fixed[place % len(self.fixed)]
@@ -129,7 +129,7 @@ class WideMaking(Making):
 
 @st.composite
 def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
-    """Random cases of wide tables."""
+    """Draw a case with additional columns."""
     form: str = draw(st.sampled_from(forms))
     kind = draw(st.sampled_from(fitting(VALUES["mean"], form)))
     made = makings(draw, form, "mean", kind)
@@ -152,8 +152,8 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
     )
     tables = tables_of(wide)
     counted = ("count",) if made.private and "levels" in tables.facts else ()
-    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs,
-    # whatever the data.
+    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs, for
+    # any data.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()
     every = [ask for ask in (*COUNTED, *counted) if ask not in without]
     several = st.lists(st.sampled_from([*every, "second mean"]), min_size=2, max_size=3)
@@ -193,6 +193,6 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
 
 
 def _sort(draw: st.DrawFn, form: str) -> str:
-    """Choose what a column of groups contains: words, whole numbers or booleans."""
+    """Draw the content of a column of groups: words, integers or Booleans."""
     sorts = [each for each in ("words", "numbers", "answers") if fitting(VALUES[each], form)]
     return draw(st.sampled_from(sorts))

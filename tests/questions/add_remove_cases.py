@@ -1,4 +1,4 @@
-"""Data, newcomers and public facts for tests of add/remove, and helpers that release them."""
+"""Data, added people and public facts for add/remove tests, and helpers that release them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FACTS: dict[str, dict[str, Any]] = {
 
 
 class Dry(Source):
-    """A source that must not be read: all checks run before anything is drawn."""
+    """A source that must not be read, because all checks run before anything is drawn."""
 
     private = True
 
@@ -114,7 +114,7 @@ def held(release: Any) -> Any:
 
 
 def everything(release: Any) -> Any:
-    """All fields of a release, and all that it prints."""
+    """All fields of a release, and everything that it prints."""
     return (
         *held(release),
         release.to_json(),
@@ -130,11 +130,11 @@ def everything(release: Any) -> Any:
 
 @contextmanager
 def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Assert that there are no warnings and no log lines, whatever the data."""
+    """Assert that there are no warnings and no log lines, for any data."""
     caplog.set_level(logging.DEBUG)
     caplog.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-    # Py4j's threads log about the Spark session that another file left in this worker.
+    # Ignore Py4j: its threads log about the Spark session of another test file in this process.
     assert not [record for record in caplog.records if not record.name.startswith("py4j")]

@@ -1,4 +1,4 @@
-"""Shared by tests of statistics: a shorter ladder, which is faster."""
+"""A fixture for all tests of statistics: a shorter ladder of budget levels, which is faster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def shorter() -> Iterator[None]:
-    """With no declared levels, use a ladder of twelve octaves rather than thirty: it is faster."""
+    """Use a ladder of twelve octaves instead of thirty if no levels are declared: it is faster."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("epsilons.budgets.levels.DEPTH", 2.0**-12)
         yield

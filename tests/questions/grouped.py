@@ -42,11 +42,11 @@ COMMANDS: list[tuple[list[str], dict[str, Any]]] = [
     ),
     (["--where", "here"], {"where": "here"}),
 ]
-"""Options of a command, and the arguments they stand for."""
+"""Command-line options, and the equivalent arguments."""
 
 
 def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
-    """Rows of `count` people, up to four each, with a fifth of the values missing."""
+    """Rows of `count` people, with up to four rows per person and a fifth of the values missing."""
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(count), rng.integers(1, 5, count))
     size = len(person)
@@ -78,7 +78,7 @@ FORMS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "csv": lambda frame, folder: _written(frame.write_csv, folder / "people.csv"),
     "parquet": lambda frame, folder: _written(frame.write_parquet, folder / "people.parquet"),
 }
-"""The forms in which a table can be passed in."""
+"""The kinds of tables that can be passed as data."""
 
 
 def _written(write: Callable[[Path], Any], path: Path) -> str:
@@ -87,10 +87,10 @@ def _written(write: Callable[[Path], Any], path: Path) -> str:
 
 
 def shares(frame: pl.DataFrame, groups: list[Any], policy: str, *, where: bool) -> Any:
-    """Everyone's points by budget and cell, added up person by person in exact arithmetic.
+    """Sum everyone's points by budget and cell, person by person, in exact arithmetic.
 
     Returns:
-        For each budget: the cells of x and 1 − x of each group, and the cell of people outside.
+        For each budget: the cells of x and 1 − x of each group, and the cell of people in no group.
     """
     table: dict[float, list[int]] = defaultdict(lambda: [0] * (2 * len(groups) + 1))
     for _, rows in frame.group_by("person", maintain_order=True):

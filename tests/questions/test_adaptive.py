@@ -1,4 +1,4 @@
-"""Two stages: a tenth of every budget finds the spread, the rest estimates the mean."""
+"""The mean in two stages: 10 % of every budget estimates the spread, the rest the mean."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_first_stage_takes_a_tenth_and_the_second_may_have_all_that_is_left(
 
 
 def test_a_tenth_is_rounded_down() -> None:
-    """Checked on the tenths themselves: weights have fewer bits than floats and would hide it."""
+    """The parts themselves are compared: weights have fewer bits than floats and would hide it."""
     tenths = [(level, _tenth(level)) for level in np.linspace(0.1, 7.0, 500).tolist()]
     assert all(Fraction(tenth) <= Fraction(level) / 10 for level, tenth in tenths)
     assert all(Fraction(np.nextafter(tenth, 9.0)) > Fraction(level) / 10 for level, tenth in tenths)
@@ -78,7 +78,7 @@ def test_a_tenth_is_rounded_down() -> None:
 
 
 def test_tenths_that_fall_together_are_paid_by_each() -> None:
-    """Neighbouring floats have the same tenth; some of them also have the same remainder."""
+    """People are charged correctly if adjacent floats have the same tenth or the same rest."""
     levels = np.array([np.nextafter(0.5, 0.0), 0.5, np.nextafter(0.5, 1.0), 3.0])
     counts = np.array([4, 3, 2, 1])
     stages = Stages.of(levels, counts, MeanGoal(UNRELATED, "mse", 0.95), (0.0, 1.0))
@@ -130,16 +130,16 @@ def test_the_spread_that_is_taken_is_the_smallest_that_is_not_too_small() -> Non
         upper = spread**2 + scale * np.log(1.0 / 0.2)
         wanted = [each for each in SPREADS if each**2 >= upper] or [0.5]
         assert SPREADS[stages.found(drawn)] == min(wanted)
-    # With a mean far from the middle, values vary less.
+    # If the mean is far from the middle, the variance is smaller.
     far = (whole, round(whole * 0.25))
     assert SPREADS[stages.found(far)] < 0.2
-    # Noise can give any number.
+    # Noise can give any number, even an impossible one.
     assert SPREADS[stages.found((whole // 2, 10 * whole))] == 0.5
     assert stages.found((whole // 2, -10 * whole)) == len(SPREADS) - 1
 
 
 def test_caps_are_those_of_a_guess_on_what_is_left() -> None:
-    """The second stage is the mean with `spread=`, on the budgets that the first one left."""
+    """The second stage equals a mean with `spread=` on the budgets left by the first stage."""
     levels, counts = np.array([0.1, 0.4, 2.0]), np.array([3000, 2000, 1000])
     stages = Stages.of(levels, counts, MeanGoal(UNRELATED, "pac", 0.9), (0.0, 1.0))
     first = ep.allocate(
@@ -175,8 +175,8 @@ def test_real_errors_are_as_foretold() -> None:
     assert 0.5 < square / plan["adaptive"].rmse ** 2 < 1.7
     plain = plan.guess
     assert plain is not None
-    assert square < 0.5 * plain.plain_rmse**2  # compared with no guess
-    assert square < 2.0 * plain.rmse**2  # compared with the right guess
+    assert square < 0.5 * plain.plain_rmse**2  # predicted without a guess
+    assert square < 2.0 * plain.rmse**2  # predicted with the right guess
 
 
 def test_the_widest_data_lose_what_the_first_stage_takes() -> None:

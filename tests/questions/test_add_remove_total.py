@@ -1,4 +1,4 @@
-"""Add/remove: no data are ever refused; bad arguments are refused before anything is drawn."""
+"""Under add/remove, no data are ever rejected; bad arguments are rejected before any draw."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FORMS = ["arrays", "pandas", "polars", "csv"]
 
 
 def known(form: str) -> list[dict[str, Any]]:
-    """Public facts; the slow case, with thousands of rungs, only for arrays."""
+    """Public facts; thousands of rungs, which are slow, are tested only for arrays."""
     few: list[dict[str, Any]] = [{"levels": [0.5, 1.0]}, {"epsilon": 1.0}]
     return [*few, {"related": False}] if form == "arrays" else few
 
@@ -177,7 +177,7 @@ def test_bad_arguments_are_refused_before_anything_is_drawn(case: str) -> None:
 
 @pytest.mark.parametrize("changes", [{"epsilon": [1.0] * 7}, {"person": range(7)}, {"shape": 7}])
 def test_how_many_rows_there_are_is_told_by_no_refusal(changes: dict[str, Any]) -> None:
-    """The number of people is private."""
+    """Error messages do not reveal the number of people, which is private."""
     values: Any = np.zeros((8, changes["shape"])) if "shape" in changes else np.zeros(8)
     given: Any = {"epsilon": 1.0, "neighbours": "add-remove"}
     given |= {name: each for name, each in changes.items() if name != "shape"}

@@ -1,6 +1,6 @@
-"""The sampled auditor, run on whole releases and on the algorithms as the papers print them.
+"""Sampled audits of whole releases, and of the algorithms as printed in the papers.
 
-Seeded. Each audit rejects a correct mechanism with probability at most 10⁻³.
+The audits are seeded. Each audit rejects a correct mechanism with probability at most 10⁻³.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> No
 
 
 def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
-    """Discrete Laplace noise on a lattice of `STEPS` per unit: the bits of floats would leak."""
+    """Discrete Laplace noise on a lattice of `STEPS` per unit, because float bits would leak."""
     fail = 1.0 - np.exp(-epsilon / STEPS)
     return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))
 
 
 def diffused(value: int, keep: Fraction, base: float, seed: int) -> Callable[[int], np.ndarray]:
-    """Draw counts with privacy loss `base`, of one person kept by the library's coin."""
+    """Draw counts with privacy loss `base`, of one person who is kept by the library's coin."""
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:

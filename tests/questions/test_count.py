@@ -1,4 +1,4 @@
-"""`ep.count`: everyone counts once, and nobody loses more than their budget."""
+"""`ep.count` counts everyone once, and nobody loses more than their budget."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ LEVELS = [0.1, 0.5, 2.0]
 
 
 def total(**given: object) -> list[int]:
-    """The total that a count is drawn around."""
+    """The true total before noise is added."""
     question = ep.Count(given.pop("values", None))
     call = question.call(epsilon="e", data=FRAME, neighbours="add-remove", levels=LEVELS, **given)  # type: ignore[arg-type]
     return next(question.steps(question.open(call), call)).total.tolist()
 
 
 def test_everyone_on_a_rung_counts_once() -> None:
-    assert total() == [6]  # all except the one below the lowest level
-    assert total(values="x") == [6]  # a missing value counts too
+    assert total() == [6]  # all except the person below the lowest level
+    assert total(values="x") == [6]  # people with a missing value are counted as well
     assert total(person="who") == [4]
 
 

@@ -1,4 +1,4 @@
-"""Covariance: one unit per person, exactness without noise, verdicts, replays, refusals."""
+"""Covariance: one unit per person, exactness without noise, verdicts, replays, rejections."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def released(terms: str = "replace", **more: Any) -> ep.Release:
 
 
 def test_public_people_are_told_as_they_are() -> None:
-    """Without noise the moments equal those of NumPy, up to the grid."""
+    """Without noise the moments equal NumPy's, up to rounding."""
     release = released(epsilon=math.inf, confidence=0.5)
     assert release.value == pytest.approx(TRUE, abs=1e-6)
     assert release.slope.value == pytest.approx(SLOPE, abs=1e-6)
@@ -72,7 +72,7 @@ def test_one_unit_and_its_verdict(terms: str) -> None:
 
 
 def test_a_mechanism_that_forgets_a_cell_is_caught() -> None:
-    """A person who is replaced leaves some cells and enters others."""
+    """A replaced person leaves some cells and enters others, so all cells must be counted."""
     mechanism = released().mechanism
     with pytest.raises(PrivacyError):
         ep.verify.exact(dataclasses.replace(mechanism, moves=1)).require()
@@ -108,7 +108,7 @@ def test_arrays_are_changed_in_both_columns() -> None:
 
 
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault is caught before anything is drawn."""
+    """A unit that is rounded up is detected before anything is drawn."""
     whole = units.nine_cells
 
     def rounded_up(people: Any, found: Any) -> Any:
@@ -241,7 +241,7 @@ def test_former_options_are_refused_with_the_new_ones(given: list[str], words: s
 
 
 def test_what_was_settled_under_former_names_is_found() -> None:
-    """The hash is that of 0.2.0, which had other names for x, y and their ranges."""
+    """The hash equals the hash of 0.2.0, which had other names for x, y and their ranges."""
     question = ep.Covariance("x", "y", **RANGES)
     former = "222969bee03c320d18db15e3297ed736b23c5f10de25950c464fe7e8930dc9fa"
     assert corridor._hashes([question], Call.of(epsilon=1.0, person="who"))[0] == former

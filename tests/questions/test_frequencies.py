@@ -1,4 +1,4 @@
-"""`ep.frequencies`: refusals, unusual but valid input, and what its numbers mean."""
+"""`ep.frequencies`: rejections, unusual but valid input, and the meaning of its numbers."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_budgets_of_almost_nothing_still_get_a_release(epsilon: float) -> None:
     release = ep.frequencies(X, epsilon=epsilon, categories=ABC)
     assert release.value.sum() == pytest.approx(1.0)
     low, high = release.interval()
-    # If noise dominates, the interval is a bound or the whole range.
+    # If noise dominates, the interval can be the whole range.
     assert (low <= high).all()
     assert ep.verify.exact(release.mechanism).holds
 

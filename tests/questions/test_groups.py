@@ -1,4 +1,4 @@
-"""Means by group, of those who answered, and of a private subset: private, and correct."""
+"""Means by group, of people who answered, and of a private subset are private and correct."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> 
 
 
 def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fault adds a person's part of the second group to the first: more than one unit."""
+    """A person's part of the second group is also added to the first: more than one unit."""
     from epsilons.door.rows import Rows
 
     honest = Rows.count
@@ -129,7 +129,7 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold"])
 def test_one_group_of_everybody_is_the_mean_integer_for_integer(method: str) -> None:
-    """The sum, the noise law, the answer, and the weights except what the squares cost."""
+    """The sum, the noise and the answer are equal; weights are equal except for the squares."""
     frame = answered()
     whole = asked(frame, {"method": method})
     alone = asked(frame.with_columns(place=pl.lit("all")), {
@@ -160,7 +160,7 @@ def test_one_group_of_everybody_is_the_mean_integer_for_integer(method: str) -> 
     error = (high - low)[0] / 2.0
     margin = alone.estimate.margin
     assert isinstance(margin, PublicGroups)
-    assert error <= whole.mechanism.slack * 100 + 100.0  # both are clipped to the bounds
+    assert error <= whole.mechanism.slack * 100 + 100.0  # both values are clipped to the bounds
 
 
 def test_large_budgets_tell_the_means_that_are_there() -> None:
@@ -179,7 +179,7 @@ def test_large_budgets_tell_the_means_that_are_there() -> None:
 
 
 def _weighed_means(rows: pl.DataFrame, given: dict[str, Any]) -> list[float]:
-    """Means by group where everyone counts once: each row has weight 1 / a person's rows."""
+    """Means by group if everyone counts once: each row has weight 1 / (the person's rows)."""
     some = rows.group_by("person").agg(pl.col("minutes").is_not_null().any().alias("some"))
     rows = rows.join(some, on="person").filter(pl.col("minutes").is_not_null() | ~pl.col("some"))
     rows = rows.with_columns(
@@ -316,7 +316,7 @@ def test_several_questions_share_everyones_budget() -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
-    """CPU time after the table was counted: total, draw, estimates and all intervals."""
+    """The CPU time after counting includes total, draw, estimates and all intervals."""
     from epsilons.budgets.allocation import allocate_for
     from epsilons.budgets.levels import Budgets
     from epsilons.draws.mechanisms import Histogram, build_histogram
@@ -351,7 +351,7 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
-    """A mean of nine people with the value 0 was once published far outside its interval."""
+    """Nine people with the value 0 have a published mean inside its interval (a former bug)."""
     related, n, menu = SMALL[name]
     private = {"neighbours": "add-remove", "levels": menu} if "add" in name else {}
     seldom = 0

@@ -1,4 +1,4 @@
-"""Comparisons of two groups appear with the means: in print, JSON, notebooks and pages."""
+"""Comparisons of two groups are shown with the means: in print, JSON, notebooks and pages."""
 
 from __future__ import annotations
 

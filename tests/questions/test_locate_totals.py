@@ -1,4 +1,4 @@
-"""The two selections of a round: each is drawn around the weights of its own mechanism."""
+"""Each of the two selections of a round uses the weights of its own mechanism."""
 
 from __future__ import annotations
 

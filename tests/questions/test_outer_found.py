@@ -1,7 +1,7 @@
-"""Finding the range of data of any shape: what it contains, and how seldom it is wrong.
+"""Estimating the range of data of any shape: its contents, and how rarely it is wrong.
 
-Seeded, so a pass stays a pass. With a new seed about one range in three thousand is wrong; the
-number of wrong ranges is compared with an exact binomial tail of 10⁻⁸.
+The tests are seeded, so results are reproducible. With a new seed, about 1 range in 3000 is wrong;
+the number of wrong ranges is compared with an exact binomial tail of 10⁻⁸.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def mostly_zero(share: float, n: int = N) -> np.ndarray:
 
 
 SHAPES: dict[str, tuple[np.ndarray, float, float]] = {
-    # Values, the smallest share inside the range, the largest bias of clipping in deviations.
+    # Values, the smallest share inside the range, the largest clipping bias in deviations.
     "Gaussian": (RNG.normal(50.0, 5.0, N), 0.995, 0.01),
     "68 % zeros": (mostly_zero(0.68), 0.78, 0.3),
     "lognormal": (RNG.lognormal(3.0, 1.0, N), 0.9, 0.15),
@@ -98,7 +98,7 @@ def test_data_that_are_nearly_all_the_same_are_told_of(name: str, terms: str) ->
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "levels"])
 def test_with_more_people_what_is_rare_is_found(terms: str) -> None:
-    """95 % zeros: with enough people the range contains most of the other values."""
+    """With 95 % zeros and enough people, the range contains most of the other values."""
     values, epsilon = mostly_zero(0.95, 40_000), np.resize(EPSILON, 40_000)
     for seed in range(6):
         release = found(values, terms, seed, epsilon=epsilon)
@@ -140,7 +140,7 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
 
 
 def test_nobody_looks_closer_at_zero() -> None:
-    """If both ends are 0, the mean keeps what a closer look would cost."""
+    """If both ends are 0, no further round is made, and the mean keeps its budget."""
     for seed in range(5):
         release = found(np.zeros(N), "replace", seed, epsilon=4.0)
         assert len(release.mechanism.stages) == 3
@@ -150,7 +150,7 @@ def test_nobody_looks_closer_at_zero() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "no levels"])
 def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
-    """Most people work 40 hours; the others are about as many as the quantile can detect."""
+    """Most people work 40 hours; the others are just numerous enough for the quantile to see."""
     silent = 0
     for seed, share in itertools.product(range(15), (0.76, 0.9, 0.95)):
         rng = np.random.default_rng(seed)
@@ -161,11 +161,11 @@ def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
     assert silent <= 1
 
 
-# How often the range is wrong.
+# The frequency of wrong ranges.
 
 
 def lost(runs: int, terms: dict[str, Any]) -> int:
-    """How often the range misses the data, which have a mean of 6,600 and a deviation of 1."""
+    """Count ranges that miss the data, which have a mean of 6,600 and a deviation of 1."""
     count = 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """A release with an unknown range depends only on draws and public facts, and is correct.
 
-With fixed draws, two neighbouring data sets must give the same release, down to the last field.
-And the stated losses are those that the checkers find in the mechanism that was drawn from.
+With fixed draws, two neighbouring data sets must give the same release, including every field. The
+stated losses must equal the losses that the checkers compute from the mechanism.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEIGHBOURS = ["replace", "add-remove"]
 
 
 def everything(release: Any) -> Any:
-    """All fields of a release, and all that it prints."""
+    """All fields of a release, and everything that it prints."""
     intervals = [release.interval(confidence) for confidence in (0.5, 0.99)]
     words = [str(release), repr(release), release.to_json(), release._repr_html_()]
     return plain(release), plain(release.to_dict()), intervals, words, plain(list(release.spent))
@@ -40,7 +40,7 @@ def everything(release: Any) -> Any:
 
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every draw returns the same, whatever the data."""
+    """Replace every draw by a fixed value, independent of the data."""
 
     def select(self: Selection, source: Source, total: Any) -> int:
         if isinstance(self.candidates, TheLine):
@@ -183,7 +183,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
     assert len(rows) == len(verdict.losses)
     for row, budget, loss in zip(rows, verdict.budgets, verdict.losses, strict=True):
         assert row.epsilon == pytest.approx(float(budget))
-        # Coins and integer divisors are rounded down, by less than one part in 2²⁰.
+        # Coins and integer divisors are rounded down, by a relative error below 2⁻²⁰.
         assert float(loss) <= row.spent * (1 + 1e-12)
         assert row.spent == pytest.approx(float(loss), rel=1e-6)
         assert row.spent <= row.epsilon
@@ -201,7 +201,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
 )
 def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
     release = people("weighted", "add-remove", **{"levels": None, **declared})
-    # There are thousands of rungs: a few of them are checked.
+    # There are thousands of rungs, so only a few are checked.
     losses = dict(zip(release.mechanism.levels.tolist(), total(release.mechanism), strict=True))
     for epsilon in (0.3, 0.5, 1.0, 4.0):
         rung = max(level for level in losses if level <= epsilon)
@@ -210,7 +210,7 @@ def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
 
 
 def total(mechanism: Any) -> list[Fraction]:
-    """The loss of each level, as the frozen stages state it."""
+    """The loss of each level, as stated by the frozen stages."""
     parts = []
     for stage in mechanism.stages:
         if hasattr(stage, "rates") or hasattr(stage, "candidates"):
@@ -221,7 +221,7 @@ def total(mechanism: Any) -> list[Fraction]:
     return [sum(each, Fraction(0)) for each in zip(*parts, strict=True)]
 
 
-# Draws use the mechanisms that were checked.
+# Draws use the same mechanisms that were checked.
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -263,7 +263,7 @@ def test_every_draw_is_of_a_stage_that_is_published(
         if isinstance(one, LevelCounts):
             assert one.rates == stage.rates
             continue
-        # The published stage has finer levels, each contained in one of those drawn with.
+        # The published stage has finer levels, each contained in a level of the drawn stage.
         assert (one.scale, one.neighbours, one.candidates) == (
             stage.scale, stage.neighbours, stage.candidates
         )  # fmt: skip
@@ -299,14 +299,14 @@ def test_a_value_is_cut_to_the_range_that_was_found(
     assert abs(release.raw - (lo + hi) / 2) > 500 * (hi - lo)
 
 
-# The picture from which intervals are computed.
+# The information about the data from which intervals are computed.
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_a_picture_is_as_sharp_as_what_its_stages_spend(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The number of people is known, or counted with noise."""
+    """The sharpness is correct if the number of people is known, and if the count is noisy."""
     counts = np.full(3, PEOPLE // 3)
     real = LevelCounts.draw
 
@@ -333,7 +333,7 @@ def test_a_picture_of_diffusion_counts_those_who_are_kept() -> None:
     first = release.mechanism.stages[0]
     kept = sum(float(p) * n for p, n in zip(first.keep, first.counts.tolist(), strict=True))
     base = float(first.base)
-    # sharp is half of the rate. The median's rate is base/4, the pairs' base/8 over steps of 2.
+    # `sharp` is half of the rate. The median's rate is base/4, the pairs' base/8 over steps of 2.
     assert picture.sharp[0] == pytest.approx(kept * base / 8)
     pairs = kept * kept / PEOPLE / 2
     assert picture.sharp[1] == pytest.approx(pairs * base / 32)

@@ -1,4 +1,4 @@
-"""`ep.quantile`: its table, its losses, its refusals, and what its numbers mean."""
+"""`ep.quantile`: its table, its losses, its rejections, and the meaning of its numbers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_someone_with_many_rows_counts_once() -> None:
         cells = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), data=table, person="who")
         assert cells.cells.sum() == cells.unit * PEOPLE // 2
     once = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), person="who").cells
-    assert (cells.cells == once).all()  # each bin has the same share of their rows
+    assert (cells.cells == once).all()  # each bin has the same share of a person's rows
 
 
 @pytest.mark.parametrize("method", ["table", "selection"])
@@ -128,7 +128,7 @@ def test_a_replay_shows_nobody(method: str, neighbours: str) -> None:
 
 
 def test_selections_are_drawn_around_the_weights_of_all_bins() -> None:
-    """The total of a draw is recomputed person by person: each person's weight is in their bin."""
+    """The total of a draw equals a sum person by person: everyone's weight is in their bin."""
     question = ep.Quantile("x", q=0.5, bounds=BOUNDS, method="selection", related=False)
     call = question.call(epsilon="e", data=FRAME)
     first: Any = next(question.steps(question.open(call), call))
@@ -185,7 +185,7 @@ def test_without_noise_it_is_the_quantile_to_a_bin() -> None:
     low, high = release.interval(0.99)
     assert (low <= exact).all()
     assert (exact <= high).all()
-    # If exactly a share q lies below, the quantile may be in either of two bins.
+    # If a share of exactly q is below, the quantile can be in either of two bins.
     assert (high - low <= 2.0 * 120.0 / release.mechanism.cells + 1e-9).all()
 
 

@@ -1,4 +1,4 @@
-"""Questions are frozen, validated on construction, and hold validated fields."""
+"""Questions are frozen, are validated on construction, and store validated fields."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_categories_that_are_none_are_refused_when_a_question_is_made(
 
 @pytest.mark.parametrize("kind", [kind for kind in MADE if kind != "count"])
 def test_a_method_is_refused_before_a_row_is_read(kind: str) -> None:
-    """The methods depend on `neighbours`, which a question does not know."""
+    """An invalid method is rejected; the valid methods depend on `neighbours`."""
 
     class Unread:
         def __getattr__(self, name: str) -> Any:
@@ -187,7 +187,7 @@ def test_nothing_is_drawn_before_a_mean_is_said_to_be_of_an_unknown_kind(neighbo
 
 
 def test_a_statistic_yields_what_is_drawn_and_never_draws() -> None:
-    """The generator yields mechanisms and totals, and is sent no source."""
+    """The generator yields mechanisms and totals, and never receives a source."""
     call = Call(np.repeat([0.5, 1.0], 50), None, None, "replace")
     question = ep.Mean(np.linspace(0.0, 1.0, 100), bounds=(0, 1))
     steps = question.steps(question.open(call), call)

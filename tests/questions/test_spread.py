@@ -1,4 +1,4 @@
-"""`spread=` in a release: another cap, the same guarantees."""
+"""`spread=` in a release changes the cap, but not the guarantees."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def released(**more: Any) -> ep.Release:
 def test_the_cap_moves_and_promises_stay(terms: str) -> None:
     plain, guessed = released(**TERMS[terms]), released(spread=0.05, **TERMS[terms])
     assert guessed.spent(1.0) > 1.5 * plain.spent(1.0)
-    assert guessed.risk > plain.risk  # the claim is for the worst case
+    assert guessed.risk > plain.risk  # the stated risk is the worst case
     assert "about 5 % of the range; no claim depends on that guess" in guessed.assumes
     assert "standard deviation" not in plain.assumes
     ep.verify.exact(guessed.mechanism).require()
 
 
 def test_the_interval_is_that_of_the_mechanism() -> None:
-    """With the same weights, a margin without a guess gives the same half-width as `risk`.
+    """With the same weights, a margin without a guess gives the half-width that `risk` states.
 
     The measured spread makes the interval of the release shorter.
     """
@@ -58,7 +58,7 @@ def test_the_interval_is_that_of_the_mechanism() -> None:
 
 
 def test_real_errors_are_smaller() -> None:
-    """The mean square over 400 draws: the forecast ratio is 4.0; 2 has false alarms below 1e-6."""
+    """The ratio of mean squares over 400 draws is above 2: predicted 4.0, false alarms < 1e-6."""
     errors = {}
     for spread in (None, 0.05):
         mechanism = released(spread=spread).mechanism

@@ -1,8 +1,8 @@
-"""The steps of statistics: public except for totals, and within everyone's budget.
+"""The steps of statistics are public except for totals, and within everyone's budget.
 
 A statistic is a generator: its caller sees each mechanism before anything is drawn from it. These
-tests are the caller. Under add/remove, everything that a statistic yields except totals, and its
-answer, must be the same for all data if the same numbers are drawn. And whatever the budgets are,
+tests act as the caller. Under add/remove and with the same drawn numbers, everything that a
+statistic yields except totals, and its answer, must be the same for all data. For all budgets,
 nobody is charged more than they offer.
 """
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("shorter")
 
 @dataclass(frozen=True)
 class Run:
-    """A statistic that ran to its end: what it yielded, what it was sent, and its answer."""
+    """A completed run of a statistic: the yielded draws, the values sent back, and the answer."""
 
     yielded: list[Draw]
     sent: list[Any]
@@ -46,7 +46,7 @@ class Run:
 
 
 def driven(question: Question, call: Call, earlier: Run | None = None) -> Run:
-    """Run a statistic to its end, with the draws of an earlier run if there is one."""
+    """Run a statistic to its end, with the drawn values of an earlier run if there is one."""
     question.check(call.neighbours)
     source = ep.Seeded(7)
     steps = question.steps(question.open(call), call)
@@ -117,7 +117,7 @@ def public(step: Draw) -> Any:
     return plain(replace(step, total=None)), plain(step.mechanism.losses), plain(step.charged)
 
 
-# Stairs need levels, and thousands of rungs are slow.
+# Staircase noise needs levels, and thousands of rungs are slow.
 OPENLY = [
     (name, facts, parts)
     for name in OPEN
@@ -144,14 +144,14 @@ def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, p
                 public(step) for step in first.yielded
             ]
             assert plain(other.answer) == plain(first.answer)
-    # Totals do depend on the data: otherwise this test would compare nothing.
+    # Totals must depend on the data: otherwise this test would compare nothing.
     many = run("many")
     nobody = run("nobody", many)
     assert [plain(step.total) for step in many.yielded] != [plain(s.total) for s in nobody.yielded]
 
 
 def test_the_range_is_looked_for_more_than_once() -> None:
-    """The power of the test above: there are windows and later rounds, which could leak."""
+    """The test above is meaningful: there are windows and later rounds, which could leak."""
     values, epsilon = EVERYBODY["many"]
     run = driven(ep.Mean(values, bounds=None), called(epsilon, "add-remove", **FACTS["a guess"]))
     assert sum(isinstance(draw.mechanism, Selection) for draw in run.yielded) >= 4
@@ -186,7 +186,7 @@ def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
 # Nobody is charged more than they offer.
 
 FEW, ENOUGH = 60, 2000
-"""Numbers of people: a range is found only if there are many."""
+"""Numbers of people: too few, and enough, to estimate a range."""
 
 VALUES = np.random.default_rng(3).normal(0.5, 0.1, ENOUGH)
 TINY, SMALLEST, HUGE = 5e-324, 2.0**-40, 1e300
@@ -218,7 +218,7 @@ ASKED: dict[str, Question] = {
 
 
 def given(question: Question, budgets: Sequence[float]) -> np.ndarray:
-    """A budget for everyone: the given ones, repeated."""
+    """A budget for everyone: the given budgets, repeated."""
     return np.resize(budgets, len(question.values))
 
 
@@ -234,10 +234,10 @@ def charged(run: Run, call: Call, budget: float) -> Fraction | float:
 
 
 def affordable(question: Question, call: Call, budgets: Sequence[float]) -> bool:
-    """Check that nobody is charged more than their part, and return whether there is an answer."""
+    """Check that nobody is charged more than their part; return whether there is an answer."""
     try:
         run = driven(question, call)
-    except BudgetError:  # raised before anything is drawn: `test_corridor.py`
+    except BudgetError:  # raised before anything is drawn, as `test_corridor.py` checks
         assert call.neighbours == "replace"
         return False
     for draw in run.yielded:
@@ -267,8 +267,8 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     ]
     few = name == "unknown range" and method == "weighted" and parts == 3
     assert {"many", "huge", "infinite"} <= set(answered)
-    assert ("zeros" in answered) is not few  # zeros leave half of them, at ε = 1/3: no range
-    assert "every kind" in answered  # the smallest budget counts as 0
+    assert ("zeros" in answered) is not few  # only half have a budget, 1/3: too few for a range
+    assert "every kind" in answered  # the smallest budget is treated as 0
 
 
 @pytest.mark.parametrize(

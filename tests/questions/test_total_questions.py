@@ -1,4 +1,4 @@
-"""Add/remove: every question is answered for all data, the same in every form of table."""
+"""Under add/remove, every question is answered for all data, equally for all kinds of tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FORMS = ["pandas", "polars", "csv", "duckdb"]
 
 
 def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
-    """The columns of a table in the given form, with the table itself unless they are arrays."""
+    """The columns of a table of the given kind, and the table itself unless they are arrays."""
     lists = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in TYPES]
     every = dict(zip(TYPES, lists, strict=True))
     if form == "arrays":
@@ -117,7 +117,7 @@ def _without_names(release: Any) -> Any:
 def test_every_question_is_answered_whatever_the_data(
     case: str, person: bool, tmp_path: Path
 ) -> None:
-    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # the forms in turn
+    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # cycle through the kinds
     asked = list(QUESTIONS)
     arrays = released(given("arrays", DATA[case], tmp_path), asked, person=person)
     table = released(given(form, DATA[case], tmp_path), asked, person=person)
@@ -127,7 +127,7 @@ def test_every_question_is_answered_whatever_the_data(
 
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_nobody_at_all_is_an_answer_to_each(asked: str, tmp_path: Path) -> None:
-    """Each question also on its own: several are counted in another way."""
+    """Without people, each question alone is answered; several questions are counted otherwise."""
     columns = given("polars", DATA["all at zero"], tmp_path)
     assert released(columns, [asked], person=True) == released(
         given("arrays", [], tmp_path), [asked], person=True

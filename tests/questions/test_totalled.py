@@ -1,4 +1,4 @@
-"""Frequencies under add/remove with `method="total"`: all people are counted as well."""
+"""Frequencies under add/remove with `method="total"`, which also counts all people."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asked(values: np.ndarray, seed: int, **given: Any) -> ep.Release:
 
 
 def mostly_one(seed: int) -> np.ndarray:
-    """Values where nine people in ten are in the first category."""
+    """Values with nine of ten people in the first category."""
     rng = np.random.default_rng(seed)
     rare = rng.random(PEOPLE) < 0.1
     return np.where(rare, rng.integers(1, CATEGORIES, PEOPLE), 0)
@@ -58,7 +58,7 @@ def test_its_losses_are_within_budgets() -> None:
 
 
 def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
-    """Compared with dividing by all counts, the noise loses p²·k and gains the total's."""
+    """The noise of the total replaces a term p²·k that dividing by the sum of counts would have."""
     values = mostly_one(2)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs = 120
@@ -83,7 +83,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
 
 @pytest.mark.statistical
 def test_intervals_and_bands_hold_all_shares() -> None:
-    """Binomial tests, false alarms 10⁻⁹ each."""
+    """Intervals and bands pass binomial tests with a false alarm probability of 10⁻⁹ each."""
     values = mostly_one(3)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs, missed, outside = 20, 0, 0

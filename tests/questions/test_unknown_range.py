@@ -41,7 +41,7 @@ def budgets(n: int, seed: int = 0) -> np.ndarray:
 
 
 def losses(release: Any) -> list[Fraction | float]:
-    """The loss of each level, as the checkers find it stage by stage."""
+    """The loss of each level, computed by the checkers stage by stage."""
     mechanism = release.mechanism
     parts = [selection_losses(stage) for stage in mechanism.stages[:-1]]
     last = ep.verify.exact(mechanism.last).losses
@@ -166,7 +166,7 @@ def test_too_few_people_are_told_before_anything_is_drawn() -> None:
     enough = int(words.split("About ")[1].split()[0])
     assert 100 < enough < 100_000
     more = np.random.default_rng(1).normal(0.0, 1.0, enough)
-    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1))  # the stated number is enough
+    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1))  # the suggested number is enough
 
 
 def test_missing_values() -> None:
@@ -210,7 +210,7 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
     real = running.collected
 
     def watched(query: Any, passed: Any) -> Any:
-        if 'col("v")' in query.to_native().explain():  # budgets may be counted separately
+        if 'col("v")' in query.to_native().explain():  # skip queries that only count budgets
             passes.append(query)
         return real(query, passed)
 
@@ -252,10 +252,10 @@ def test_a_split_gives_nobody_more_than_they_have_and_the_generous_pay() -> None
     levels, counts = np.array([0.0, 0.05, 1.0, math.inf]), np.array([5, 5000, 5000, 3])
     split = best_split(levels, counts, neighbours="replace")
     assert (split.centre + split.deviation <= levels).all()
-    assert split.centre[0] == split.centre[1] == 0.0  # strict people do not pay
+    assert split.centre[0] == split.centre[1] == 0.0  # people with small budgets do not pay
     assert split.failure < 1e-6
     less = best_split(levels, counts * 100, neighbours="replace")
-    assert less.centre[2] < split.centre[2]  # with more people a smaller share is enough
+    assert less.centre[2] < split.centre[2]  # with more people, a smaller share is enough
     few = best_split(np.array([0.1]), np.array([100]), neighbours="replace")
     assert few.failure > 0.01
 
@@ -312,7 +312,7 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
 
 @pytest.mark.parametrize("words", [{}, GAUSSIAN], ids=["any", "gaussian"])
 def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, Any]) -> None:
-    """The same draws with other people: weights, candidates and the first shares are the same."""
+    """With the same draws and other people, weights, candidates and first shares are the same."""
     declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}, **words}
     first = []
     for n in (10, 5000):
@@ -329,7 +329,7 @@ def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, A
 
 
 def test_zooming_keeps_to_released_numbers() -> None:
-    """Windows are a function of the draws: they zoom in on the centre that was drawn."""
+    """Windows are a function of the draws: they zoom in on the drawn centre."""
     seen: list[line.Window | None] = []
     real = door.Rows.line
 

@@ -45,8 +45,8 @@ class Call:
 
     Attributes:
         area: name of the file in which its result is recorded.
-        name: unique in its area; also the seed.
-        run: makes the call.
+        name: name of the call, unique in its area; it determines the seed.
+        run: function that makes the call.
     """
 
     area: str
@@ -54,15 +54,15 @@ class Call:
     run: Run
 
     def replay(self, directory: Path, spark: Any) -> dict[str, Any]:
-        """Make the call.
+        """Make the call, and return its result.
 
         Args:
-            directory: for files that the call writes; its path is not recorded.
+            directory: directory for files that the call writes. Its path is not recorded.
             spark: function that starts a Spark session.
 
         Returns:
-            The recorded fields of the result, and the next bytes of the source: they differ if the
-            call draws more, or less, or in another order.
+            The recorded fields of the result, and the next bytes of the source. These differ if the
+            call draws more, less, or in another order.
         """
         source = ep.Seeded(zlib.crc32(f"{self.area}: {self.name}".encode()))
         result = self._result(Place(source, directory, spark))
@@ -80,7 +80,7 @@ class Call:
 
 
 def _hidden(value: Any, directory: str) -> Any:
-    """A text with the path of the directory replaced, because it differs between runs."""
+    """Replace the path of the directory in a text, because it differs between runs."""
     return value.replace(directory, "DIRECTORY") if isinstance(value, str) else value
 
 

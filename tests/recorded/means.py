@@ -1,4 +1,4 @@
-"""Means on a known range, under replace."""
+"""Recorded calls of means on a known range, under replace."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ NAMES: Final = ("auto", *with_sampling(RULES))
 
 
 def _by(name: str, values: Any, epsilon: Any, **more: Any) -> Run:
-    """A mean by a rule, or by sampling."""
+    """Return a call of a mean by a rule, or by sampling."""
     if name == "sampling":
         return sampled_mean(values, epsilon, **more)
     return mean(values, epsilon, method=name, **more)
 
 
 def _by_rule() -> dict[str, Run]:
-    """Every rule, under every assumption, for either loss."""
+    """Return calls with every rule, under every assumption, for both losses."""
     calls: dict[str, Run] = {}
     for name, (told, words) in itertools.product(NAMES, ASSUMED):
         calls[f"{name}, {told}"] = _by(name, p.VALUES, p.EPSILON, **words)

@@ -1,4 +1,4 @@
-"""The people of recorded calls: few, and always the same."""
+"""The people in recorded calls: a small fixed data set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RNG = np.random.default_rng(20_251)
 
 N = 240
 VALUES = np.round(_RNG.normal(52.0, 22.0, N), 3)
-"""Mostly between 0 and 100, some outside."""
+"""Values mostly between 0 and 100, some outside."""
 EPSILON = _RNG.choice([0.1, 0.5, 1.0, 2.0], N, p=[0.2, 0.3, 0.3, 0.2])
 MIXED = _RNG.choice([0.0, 0.03, 0.3, 1.0, 4.0, 20.0], N)
 WITH_PUBLIC = np.where(np.arange(N) == 7, math.inf, EPSILON)
@@ -18,7 +18,7 @@ MANY_PUBLIC = np.where(np.arange(N) % 5 == 0, math.inf, MIXED)
 HOLES = np.where(np.arange(N) % 11 == 3, np.nan, VALUES)
 PERSON = np.arange(N) % 80
 OF_PERSON = np.array([0.3, 1.0, 2.5])[PERSON % 3]
-"""The budget of a row's person."""
+"""The budget of each row's person."""
 
 TEXT = np.array(["bus", "bike", "car", "walk"])[_RNG.choice(4, N, p=[0.4, 0.1, 0.3, 0.2])]
 WHOLE = _RNG.integers(-1, 4, N)
@@ -37,5 +37,5 @@ CROWD_EPSILON = _RNG.choice([0.25, 1.0, 3.0], CROWD)
 
 UNKNOWN = 700
 STANDARD = _RNG.normal(0.0, 1.0, UNKNOWN)
-"""Standard Gaussian; calls with an unknown range scale and shift it."""
+"""Standard Gaussian values, which calls with an unknown range scale and shift."""
 GENEROUS = _RNG.choice([1.0, 2.0, 4.0], UNKNOWN)

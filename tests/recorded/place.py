@@ -1,4 +1,4 @@
-"""What a recorded call needs in addition to its arguments."""
+"""The environment of a recorded call, and helpers that make calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Place:
     Attributes:
         source: source of randomness, seeded by the name of the call.
         directory: directory for files.
-        spark: starts a Spark session, or returns the running one.
+        spark: function that starts a Spark session, or returns the current one.
     """
 
     source: ep.Seeded
@@ -44,7 +44,7 @@ Calls: TypeAlias = Mapping[str, Run]
 
 
 def mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any) -> Run:
-    """A call of `epsilons.mean`."""
+    """Return a call of `epsilons.mean`."""
     words = assumed(bounds) | more
     return lambda place: ep.mean(
         values, epsilon=epsilon, bounds=bounds, source=place.source, **words
@@ -52,13 +52,13 @@ def mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any) -> Run:
 
 
 def frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
-    """A call of `epsilons.frequencies`."""
+    """Return a call of `epsilons.frequencies`."""
     words = SAMPLE | more
     return lambda place: ep.frequencies(values, epsilon=epsilon, source=place.source, **words)
 
 
 def sampled_mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any) -> Run:
-    """A call of `epsilons.papers.sampled_mean`."""
+    """Return a call of `epsilons.papers.sampled_mean`."""
     words = SAMPLE | more
     return lambda place: ep.papers.sampled_mean(
         values, epsilon=epsilon, bounds=bounds, source=place.source, **words
@@ -66,7 +66,7 @@ def sampled_mean(values: Any, epsilon: Any, bounds: Any = (0, 100), **more: Any)
 
 
 def sampled_frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
-    """A call of `epsilons.papers.sampled_frequencies`."""
+    """Return a call of `epsilons.papers.sampled_frequencies`."""
     words = SAMPLE | more
     return lambda place: ep.papers.sampled_frequencies(
         values, epsilon=epsilon, source=place.source, **words
@@ -74,12 +74,12 @@ def sampled_frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
 
 
 def with_sampling(rules: Iterable[str]) -> list[str]:
-    """The rules, with "sampling" at the position that it had when calls were first recorded."""
+    """Return the rules, with "sampling" at its position when calls were first recorded."""
     names = list(rules)
     names.insert(next(at for at, name in enumerate(names) if name.startswith("hp")), "sampling")
     return names
 
 
 def assumed(bounds: Any) -> dict[str, Any]:
-    """The assumptions of a call that states none: the former defaults."""
+    """Return the former default assumptions, for calls without assumptions."""
     return GAUSSIAN if bounds is None else SAMPLE

@@ -1,4 +1,4 @@
-"""Plans and allocations: no data is read."""
+"""Recorded calls of plans and allocations, which read no data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def plan(epsilon: Any, **more: Any) -> Run:
 
 
 def asked(epsilon: Any, *, need: dict[str, float], **more: Any) -> Run:
-    """A plan, and how many more people it would need."""
+    """Return a call of a plan, and of the number of additional people that it needs."""
 
     def run(_: object) -> dict[str, Any]:
         made = ep.plan(epsilon, **SAMPLE | more)
@@ -71,7 +71,7 @@ def _allocations() -> dict[str, Run]:
         calls[f"allocate, frequencies, {name}"] = allocate(
             ORDINARY, statistic="frequencies", categories=5, method=name, **ASSUMED[place % 3][1]
         )
-    return {name: run for name, run in calls.items() if "sampling" not in name}  # which is refused
+    return {name: run for name, run in calls.items() if "sampling" not in name}  # refused
 
 
 CALLS: Calls = {

@@ -1,4 +1,4 @@
-"""Means and frequencies under add/remove, on a known range."""
+"""Recorded calls of means and frequencies under add/remove, on a known range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local model: reports, and what is estimated from them."""
+"""Recorded calls of the local model: reports and estimates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def told(
     channel: tuple[float, ...] = (),
     **more: Any,
 ) -> Run:
-    """The reports of people, the estimate from them, and the exact loss of the reports."""
+    """Return a call that makes reports, an estimate, and the exact privacy loss of the reports."""
 
     def run(place: Place) -> dict[str, Any]:
         reports = mechanism.randomize_many(values, epsilon, place.source)
@@ -43,7 +43,7 @@ def told(
 
 
 def of_table(mechanism: Any, values: Any, kind: str) -> Run:
-    """The estimate from a table of reports."""
+    """Return a call that estimates from a table of reports."""
 
     def run(place: Place) -> Any:
         reports = mechanism.randomize_many(values, p.EPSILON, place.source)
@@ -61,7 +61,7 @@ def of_table(mechanism: Any, values: Any, kind: str) -> Run:
 
 
 def of_bytes(mechanism: Any, values: Any, weights: str) -> Run:
-    """The estimate from a column of bytes, and from merged states."""
+    """Return a call that estimates from a column of bytes, and from merged states."""
 
     def run(place: Place) -> dict[str, Any]:
         parts = [

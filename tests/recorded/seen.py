@@ -1,4 +1,4 @@
-"""The recorded fields of a result: the only module that knows how to read each of them."""
+"""The recorded fields of a result, and how to read each of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ __all__ = ["commanded", "may_be_new", "seen", "written"]
 Fields = dict[str, Any]
 
 _LONG: Final = 12
-"""Lists up to this length are written in full; of longer ones, the first five and a digest."""
+"""Lists up to this length are recorded in full. For longer lists, the first five entries and a
+digest are recorded."""
 
 _LONG_TEXT: Final = 4_000
 _SAID_ELSEWHERE: Final = 150
@@ -33,13 +34,13 @@ _SAID_ELSEWHERE: Final = 150
 _MADE: Final = re.compile(
     r"(<p>|\n)Released \d{4}-\d\d-\d\d \(UTC\) with epsilons [^<\n]*?\.(</p>|(?=</pre>|\n|$))"
 )
-"""The line with the day of a release, which changes every day."""
+"""The line with the date of a release, which changes every day."""
 
 _OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
-"""Fields about the call and the day, not the numbers; they have tests of their own."""
+"""Fields about the call and the date, not the numbers. Other tests check them."""
 
 _NEW_OPTIONS: Final = re.compile(r"^  --(title|unit|report|figure) (TEXT|FILE) .*\n", re.M)
-"""Options that were added after the help of commands was recorded, a line each."""
+"""Options, one per line, that were added after the help of commands was recorded."""
 
 _CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)
 _EPSILONS: Final = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.99, 1.0, 2.0, 7.0, 1e6, math.inf, math.nan)
@@ -101,7 +102,7 @@ _OF_ALLOCATION: Final = (
 
 
 def seen(thing: Any) -> Fields:
-    """All recorded fields of a result, by name."""
+    """Return all recorded fields of a result, by name."""
     if isinstance(thing, dict):
         parts = {name: seen(part) for name, part in thing.items()}
         return {
@@ -116,7 +117,7 @@ def seen(thing: Any) -> Fields:
 
 
 def may_be_new(field: str) -> bool:
-    """Whether a field may be missing from the record, because later releases may say more."""
+    """Return whether a field can be missing from the record, because a later version added it."""
     name = field.rpartition(": ")[2]
     return name.startswith(("to_dict.", "spent("))
 
@@ -128,7 +129,7 @@ def commanded(words: list[str], source: ep.Seeded) -> Result:
 
 
 def written(thing: Any) -> Any:
-    """Convert a value to JSON, exactly; long ones to their beginning and a digest."""
+    """Convert a value to JSON. Long values become their beginning and a digest."""
     if isinstance(thing, np.ndarray):
         shape = {} if thing.ndim == 1 else {"shape": list(thing.shape)}
         return {"array": str(thing.dtype), **shape, "values": written(thing.ravel().tolist())}
@@ -156,7 +157,7 @@ def written(thing: Any) -> Any:
 
 
 def _nearly(thing: Any) -> Any:
-    """Round floats to nine digits: the last ones depend on the processor."""
+    """Round floats to nine digits, because the last digits depend on the processor."""
     if isinstance(thing, float):
         return float(f"{thing:.9g}")
     if isinstance(thing, list):
@@ -179,12 +180,12 @@ def _text(text: str) -> Fields:
 
 
 def _undated(text: str) -> str:
-    """Printed text without the line that states the day, the version and the column."""
+    """Return printed text without the line of the date, the version and the column."""
     return _MADE.sub("", text)
 
 
 def _asked(ask: Callable[[], Any]) -> Any:
-    """An answer, or the error in its place."""
+    """Return the answer of a call, or the error as text."""
     try:
         return ask()
     except Exception as error:  # an error is also an answer
@@ -196,7 +197,7 @@ def _release(release: Any) -> Fields:
     by_reports = hasattr(estimate.margin, "influence")
     fields = {name: getattr(release, name) for name in _OF_RELEASE}
     if release.n_is_noisy:
-        fields["n"] = float(release.n)  # its type once showed that it is noisy
+        fields["n"] = float(release.n)  # the type of n once showed whether it is noisy
     some = {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
     if by_reports:
         some = {name: some[name] for name in some if name not in ("other", "error_at_once")}
@@ -223,7 +224,7 @@ _MORE: Final = {"scalar": (), "cells": ("band",), "vector": ("radius",)}
 
 
 def _as_dict(data: dict[str, Any]) -> Fields:
-    """The keys of `to_dict` in order, and each value; long texts as a digest."""
+    """Return the keys of `to_dict` in order, and each value, with a digest of long texts."""
     told = {name: value for name, value in data.items() if name not in _OF_THE_DAY}
     fields: Fields = {"to_dict": " ".join(told)}
     if isinstance(told.get("release"), dict):
@@ -236,7 +237,7 @@ def _as_dict(data: dict[str, Any]) -> Fields:
 
 
 def _drawn_from(mechanism: Any) -> Fields:
-    """The fields of a mechanism, of its stages, and of the verdict on it."""
+    """Return the fields of a mechanism, of its stages, and of its verdict."""
     if isinstance(mechanism, (ep.local.Bit, ep.local.Mean, ep.local.Vector, ep.local.Frequencies)):
         return {"mechanism": repr(mechanism)}
     fields: Fields = {}

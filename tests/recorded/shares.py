@@ -1,4 +1,4 @@
-"""Frequencies under replace."""
+"""Recorded calls of frequencies under replace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.recorded.place import Calls, Run, frequencies, sampled_frequencies, w
 
 
 def _by(name: str, epsilon: Any, **more: Any) -> Run:
-    """Frequencies by a rule, or by sampling."""
+    """Return a call of frequencies by a rule, or by sampling."""
     if name == "sampling":
         return sampled_frequencies(p.TEXT, epsilon, categories=p.WORDS, **more)
     return frequencies(p.TEXT, epsilon, categories=p.WORDS, method=name, **more)

@@ -1,7 +1,7 @@
-"""Every recorded call gives today what it gave when it was recorded.
+"""Every recorded call gives the same result as when it was recorded.
 
-`EPSILONS_RECORD=1 pytest tests/recorded -n 0` records again: do it only where a result is meant to
-change, and read the difference.
+`EPSILONS_RECORD=1 pytest tests/recorded -n 0` records the results again. Do this only if a result
+is supposed to change, and read the difference.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def recorded(area: str) -> Results:
 
 
 def text(value: Any) -> str:
-    """A value as one line of JSON: 1 and 1.0 differ, and NaN equals itself."""
+    """Convert a value to one line of JSON, in which 1 and 1.0 differ, and NaN equals itself."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def write(area: str, results: Results) -> None:
-    """Write one line for each field, so differences are easy to read."""
+    """Write each field on a separate line, so differences are easy to read."""
     calls = []
     for name, fields in results.items():
         lines = ",\n".join(f"  {text(field)}: {text(value)}" for field, value in fields.items())
@@ -50,7 +50,7 @@ def write(area: str, results: Results) -> None:
 
 @pytest.fixture(scope="module")
 def recording() -> Iterator[dict[str, Results]]:
-    """Results to record, by area; calls that were not made keep their old results."""
+    """Collect results to record, by area. Calls that were not made keep their old results."""
     fresh: dict[str, Results] = {}
     yield fresh
     for area, results in fresh.items():
@@ -65,16 +65,16 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LONG = 9
-"""Numbers with at least so many digits may differ in their last ones."""
+"""Numbers with at least this many digits can differ in their last digits."""
 
 NUMBER = re.compile(r"\d+(?:/\d+)?(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 def same(then: Any, now: Any) -> bool:
-    """Whether two values are equal: types and texts exactly, long numbers to five digits.
+    """Return whether two values are equal: texts exactly, long numbers to five digits.
 
-    The last digits depend on the processor, because NumPy chooses the fastest of several versions
-    of a function. So do integer weights, which are rounded from floats.
+    The last digits of floats depend on the processor, because NumPy chooses the fastest of several
+    versions of a function. Integer weights are rounded from floats, so they also depend on it.
     """
     if isinstance(then, float) and isinstance(now, float):
         return text(then) == text(now) or math.isclose(then, now, rel_tol=1e-5, abs_tol=1e-9)
@@ -101,11 +101,11 @@ def same(then: Any, now: Any) -> bool:
 
 
 def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """The differences, field by field."""
+    """Return the differences between two results, field by field."""
     lines = [f"{field} is new" for field in now if field not in then and not may_be_new(field)]
     for field, value in then.items():
         if field == "to_dict" or field.endswith(": to_dict"):
-            # Later code may add keys; the recorded ones must keep their order.
+            # Later versions can add keys, but the recorded keys must keep their order.
             names, found = value.split(), now.get(field, "").split()
             if [name for name in found if name in names] != names:
                 lines.append(f"{field}: keys were {names}, are {found}")

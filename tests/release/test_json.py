@@ -1,4 +1,4 @@
-"""A release that is written to JSON and read back is the same release."""
+"""A release that is written to JSON and read back equals the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of releases against independently written noise laws: none is too narrow."""
+"""Intervals of releases are not too narrow, by independently written noise distributions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
 
 
 def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
-    """The a with 2·E[exp(−(a − L)₊²/2σ²)] = β: Hoeffding's bound for the sample, L Laplace."""
+    """Solve 2·E[exp(−(a − L)₊²/2σ²)] = β for a: Hoeffding's bound for the sample, L Laplace."""
 
     def excess(a: float) -> float:
         def inside(x: float) -> float:
@@ -69,7 +69,7 @@ def of_four(x: float, scale: float) -> float:
 
 
 def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any = None) -> float:
-    """The a with P(|G + L| > a) = β: G Gaussian with deviation σ, L Laplace or of `density`."""
+    """Solve P(|G + L| > a) = β for a: G Gaussian with deviation σ, L Laplace or of `density`."""
 
     def excess(a: float) -> float:
         def inside(x: float) -> float:
@@ -88,7 +88,7 @@ def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any =
 def test_an_interval_for_a_population(confidence: float) -> None:
     """The sampling error has standard deviation at most σ = range/(2√n), attained by fair coins.
 
-    People are so few that the spread, which is drawn as well, is forecast to be of no use.
+    With this few people, the spread is predicted to be useless, although it is drawn as well.
     """
     few = 60
     values = np.tile([40.0, 60.0], few // 2)
@@ -108,7 +108,7 @@ def shares(assumption: Assumption, **given: Any) -> Any:
 
 
 def cell_of_four(beta: float) -> float:
-    """The a with P(|z| > a) = β for one of four unit Laplace variables given that they sum to zero.
+    """Solve P(|z| > a) = β for a: z is one of four unit Laplace variables that sum to zero.
 
     The other three sum to −z with density e^{−|z|}·(3 + 3|z| + z²)/16.
     """
@@ -121,10 +121,10 @@ def cell_of_four(beta: float) -> float:
 
 
 def four_that_sum_to_zero() -> np.ndarray:
-    """Four unit Laplace variables given that they sum to zero, drawn by rejection.
+    """Sample four unit Laplace variables, given that they sum to zero, by rejection.
 
     Three are drawn and kept with probability e^{−|sum|}; the fourth is minus their sum. The package
-    samples in another way.
+    uses another sampler.
     """
     rng = np.random.default_rng(17)
     three = rng.laplace(size=(1_500_000, 3))
@@ -135,7 +135,7 @@ def four_that_sum_to_zero() -> np.ndarray:
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_intervals_and_the_band_of_shares(confidence: float) -> None:
-    """Four counts have Laplace noise of scale 2/ε, given that it sums to zero."""
+    """Four counts have Laplace noise of scale 2/ε, conditioned on a sum of zero."""
     release = shares(RELATED)
     scale = 2.0 / (N * EPSILON)
     one = scale * cell_of_four(1.0 - confidence)
@@ -170,10 +170,11 @@ def two_laplace_tail(a: float, b: float, at: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence: float) -> None:
-    """t̂ − m·T̂ has noise (1 − m)·X − m·Y: at an end m its tail probability is what is allowed.
+    """t̂ − m·T̂ has noise (1 − m)·X − m·Y. At an end m, its tail has the allowed probability.
 
-    A twentieth of β is reserved for the total. The search stops at one part in 256, and the total
-    shifts the allowed tail a little. An interval 10 % narrower would exclude possible truths.
+    A fraction of 1/20 of β is reserved for the total. The search stops at a precision of 1/256, and
+    the total shifts the allowed tail slightly. An interval 10 % narrower would exclude possible
+    true values.
     """
     release = mean(RELATED, neighbours="add-remove")
     sums = release.estimate.margin

@@ -1,4 +1,4 @@
-"""The sheet of each kind of release."""
+"""The report sheet of each kind of release."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_groups_have_means_and_shares_and_may_be_compared() -> None:
     sheet = release.sheet()
     table = rows(sheet)
     assert table.heads[:2] == ("group", "mean (minutes)")
-    assert len(table.heads) == 7  # shares have intervals of their own
+    assert len(table.heads) == 7  # shares have their own intervals
     assert facts(sheet)["Groups"] == "group: group membership is private"
     compared = [part for part in sheet.all(SheetTable) if part.section == "Groups compared"]
     assert [row[0] for row in compared[0].rows] == [f"{LONG} minus a", f"{LONG} over a"]
@@ -233,7 +233,7 @@ def test_quantiles_are_named_by_shares_of_people() -> None:
     assert [row[0] for row in table.rows] == ["10 %", "50 %"]
     assert release.sheet().name == "2 quantiles"
     assert NOTHING not in notes(release.sheet())
-    assert "of all people" in release.details()  # the unit of a number for `related`
+    assert "of all people" in release.details()  # the unit of δ in `related`
     poor = estimating(release, interval=(np.zeros(2), np.full(2, 99.0)))
     assert NOTHING in notes(poor.sheet())
 
@@ -289,7 +289,7 @@ def test_every_release_says_what_is_protected_assumed_and_spent(name: str) -> No
 
 
 def _told(release: ep.Release) -> Callable[[float], str]:
-    """A function that writes an error in the units of a release."""
+    """A function that formats an error in the units of a release."""
     if release.estimate.in_percent:
         return points
     unit = "" if release.unit is None else f" {release.unit}"

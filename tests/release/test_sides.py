@@ -1,4 +1,4 @@
-"""Sides: the interval of a release under each assumption, with the best cap for it."""
+"""Sides: the interval of a release under each assumption, with the best cap under it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
         assert side.typical is not None
         if loss == "mse":
             assert side.typical == pytest.approx(math.sqrt(other.risk / numbers), rel=1e-6)
-        else:  # the cap is best for "pac", not for the mean squared error
+        else:  # the cap is optimal for "pac", not for the mean squared error
             plain_risk = ASKED[statistic](related=side.related, about=about, method="optimal").risk
             assert side.typical >= math.sqrt(plain_risk / numbers) * (1.0 - 1e-9)
             assert squares.scale > 0.0
@@ -86,8 +86,8 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
 def test_what_is_true_of_less_data_tells_more(
     statistic: str, about: str, terms: dict[str, Any]
 ) -> None:
-    """Weaker assumptions give wider intervals. "Not at all" implies "a little" for a population.
-    For these people it does not: by chance, the means of their levels may differ by more."""
+    """Weaker assumptions give wider intervals. Unrelated budgets are a special case of weakly
+    related budgets in a population, but not for these people: their means can differ by chance."""
     anything, little, nothing = ASKED[statistic](about=about, related=False, **terms).sides
     for less, more in [(anything, little), (anything, nothing)] + (
         [(little, nothing)] if about == "population" else []
@@ -124,7 +124,7 @@ def test_a_guess_and_a_declared_cap_say_what_there_is_to_spend(statistic: str) -
 
 
 def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
-    """Weights are chosen as if each rung had 1,000 people; no cap based on that is shown."""
+    """Weights are chosen as if each rung had 1,000 people; no cap based on this guess is shown."""
     release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
     assert "best cap" not in release.details()
@@ -156,7 +156,7 @@ NO_MEAN_OF_ALL: dict[str, Any] = {
 
 @pytest.mark.parametrize("asked", NO_MEAN_OF_ALL)
 def test_the_caps_of_a_mean_are_told_of_no_other_number(asked: str) -> None:
-    """Budgets are known, but a cap that is best for a mean is not best for a ratio or product."""
+    """Budgets are public, but a cap that is best for a mean is not best for a ratio or product."""
     release = NO_MEAN_OF_ALL[asked]()
     assert len(release.sides) == 3
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}

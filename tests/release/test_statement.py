@@ -1,4 +1,4 @@
-"""Statements: what may be copied about a release is right for every kind, and quotes no noise."""
+"""Statements to copy are correct for every kind of release, and quote no uninformative number."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEEDED = "NOT PRIVATE: this was drawn from a seed"
 
 
 def written(name: str) -> list[Any]:
-    """The releases in a file of version 0.2.0."""
+    """The releases in a file written by version 0.2.0."""
     held = json.loads(gzip.decompress((CORPUS / f"{name}.json.gz").read_bytes()))
     texts = [each if isinstance(each, str) else each["release"] for each in held.values()]
     return [ep.verify.published(text).release for text in texts]
@@ -44,7 +44,7 @@ def mean(**given: Any) -> ep.Release:
 
 
 def paragraph(release: Any, head: str) -> str:
-    """The paragraph of the board's statement with this heading."""
+    """The paragraph with this heading in the statement for a board."""
     [found] = [each for each in release.statement("board").split("\n\n") if each.startswith(head)]
     return str(found)
 
@@ -58,10 +58,10 @@ def test_every_kind_has_three_statements(kind: str) -> None:
         assert "  " not in said
         assert "None" not in said
     public = release.statement().split("\n\n")[-1]
-    if kind != "count of private people":  # whose title is made to be long
+    if kind != "count of private people":  # this release has a very long title
         assert not JARGON.search(public)
     if kind != "several":
-        # Beyond five: what was left out, what was assumed, and that some answers are public.
+        # More than five if rows were excluded, something was assumed, or some answers are public.
         assert 3 <= len(re.findall(r"[.?!](?= |$)", public)) <= 9
     assert release.statement() == release.statement("public")
 
@@ -128,7 +128,7 @@ def test_a_number_that_says_nothing_is_never_quoted(ask: Any, what: str) -> None
 
 
 def test_what_says_something_is_quoted_and_the_rest_counted() -> None:
-    """Of many bins the largest are quoted; empty groups are only counted."""
+    """If there are many bins, the largest are quoted; empty groups are only counted."""
     many = ep.frequencies(
         VALUES, epsilon=EPSILON, edges=list(range(0, 125, 5)), source=ep.Seeded(1)
     )
@@ -270,7 +270,7 @@ def test_every_method_that_comes_from_a_paper_cites_it() -> None:
         for words in (types.RuleName, types.LocalVectorMethod)
         for each in get_args(words)
     }
-    own = {"duchi", "auto"}  # its releases say "vector"; a release names what auto chose
+    own = {"duchi", "auto"}  # releases say "vector" instead, or the method that auto chose
     assert named - own <= known
 
 
@@ -283,7 +283,7 @@ def test_every_kind_of_mechanism_has_words() -> None:
             r'^    kind(?:: ClassVar\[str\])? = "([^"]+)"', path.read_text("utf-8"), re.M
         )
     }
-    assert declared - {"composition", "report"} == set(STAGES)  # stages, and what they are made of
+    assert declared - {"composition", "report"} == set(STAGES)  # these two are not single stages
 
 
 @pytest.mark.parametrize("kind", ["mean", "several", "local bit"])

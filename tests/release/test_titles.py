@@ -1,4 +1,4 @@
-"""Title, unit, column, day and version, in every form of a release."""
+"""Title, unit, column, date and version appear in every format of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release says first: how precise it is, what personal budgets gained, what would help."""
+"""The verdict of a release: its precision, the gain from personal budgets, and advice."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ KINDS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_printed_first_is_short(kind: str) -> None:
-    """Fourteen lines without the warning of a seed, and twelve rows of results at most."""
+    """The text has at most fourteen lines without the seed warning, and twelve rows of results."""
     release = KINDS[kind]()
     lines = str(release).splitlines()
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
     results = [line for line in rows if any(char.isdigit() for char in line) or "–" in line]
     assert len(lines) - 1 - max(len(results) - 4, 0) <= 14
-    assert len(results) <= 16  # some of them are wrapped sentences
+    assert len(results) <= 16  # some lines are wrapped sentences
     assert lines[-1].startswith("More: details()")
     assert len(release.details()) > len(str(release))
 
@@ -90,7 +90,7 @@ def test_half_widths_are_compared_with_the_range(half: float, worth: str) -> Non
 
 
 def test_half_widths_are_compared_with_the_spread() -> None:
-    """A mean that is not known better than one person's value is of no use."""
+    """A mean is useless if its half-width is not below the standard deviation of the data."""
     assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 2.0).worth == "precise"
     assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 1.0).worth == "useless"
     assert precision_of(50.0, 49.0, 51.0, (0.0, 100.0), 0.0).worth == "precise"
@@ -104,7 +104,7 @@ def typical(budgets: Floats, method: str, **asked: Any) -> float:
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("shares", [False, True])
 def test_gains_are_those_of_a_plan(strict: int, related: bool | float, shares: bool) -> None:
-    """A plan finds them by rehearsing the question with each rule."""
+    """The gain equals the gain in a plan, which rehearses the question with each rule."""
     budgets = np.where(np.arange(N) < strict, 0.05, np.where(np.arange(N) < 3_000, 0.5, 2.0))
     if shares:
         release = ep.frequencies(
@@ -134,7 +134,7 @@ def test_nobody_is_told_of_gains_where_all_budgets_are_alike() -> None:
 
 
 def useless() -> dict[str, tuple[Any, Callable[..., Any]]]:
-    """Calls whose numbers say nothing, and the same with another answer to `related`."""
+    """Calls with uninformative results, and the same calls with another value of `related`."""
     five: dict[str, Any] = {"epsilon": [0.05, 0.5, 0.5, 2.0, 2.0], "bounds": (0, 120)}
     strict: dict[str, Any] = {"epsilon": FEW_STRICT}
     pair: dict[str, Any] = {"x_bounds": (0, 120), "y_bounds": (0, 120)}
@@ -161,7 +161,7 @@ def test_a_number_that_says_nothing_is_not_shown(name: str) -> None:
     assert "Not usable" in str(release)
     stated = json.loads(release.to_json())
     assert stated["informative"] == [False]
-    assert stated["value"] == release.value  # the number itself is kept
+    assert stated["value"] == release.value  # the number itself is stored
     assert not release.to_frame()["informative"].to_list()[0]
     helps = [each for each in release.verdict.helps if each.words.startswith("related=")]
     for each in helps:
@@ -172,7 +172,7 @@ def test_a_number_that_says_nothing_is_not_shown(name: str) -> None:
 
 
 def test_more_people_help_as_much_as_is_said() -> None:
-    """The interval of twice as many people is narrower by that factor."""
+    """With twice as many people, the interval is narrower by the predicted factor."""
     values, budgets = VALUES[:60], FEW_STRICT[60:120]
     release = ep.mean(values, epsilon=budgets, bounds=(0, 120), related=False, source=source())
     [said] = [each for each in release.verdict.helps if each.words.startswith("twice")]
@@ -206,7 +206,7 @@ def test_it_says_what_a_person_is() -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "several"])
 def test_it_is_a_function_of_what_is_published(kind: str) -> None:
-    """Read back from its file, a release says the same."""
+    """A release read from its file has the same verdict."""
     release = KINDS[kind]()
     read = ep.Release.from_json(release.to_json())
     assert read.verdict == release.verdict

@@ -1,4 +1,4 @@
-"""Everything that a release or a plan shows, as words."""
+"""All text that a release or a plan shows, for tests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Reader(HTMLParser):
 
 
 def forms(shown: Any) -> dict[str, str]:
-    """Everything that a release or a plan prints, as words without markup or drawings."""
+    """All text that a release or a plan prints, without markup or drawings."""
     return {
         "text": " ".join(shown.details().split()),
         "json": json.dumps(json.loads(shown.to_json()), ensure_ascii=False),
@@ -75,7 +75,7 @@ def undrawn_page(shown: Any) -> str:
 
 
 def estimating(release: ep.Release, **answers: Any) -> ep.Release:
-    """The same release, with an estimate that gives fixed answers."""
+    """A copy of the release, with an estimate that returns fixed values."""
     kind = type(release.estimate)
     said = {name: lambda *_, answer=answer: answer for name, answer in answers.items()}
     held = {each.name: getattr(release.estimate, each.name) for each in fields(kind)}
@@ -89,7 +89,7 @@ def many() -> np.ndarray:
 
 
 def numbers(words: str) -> list[float]:
-    """The numbers in a cell: one, or the ends of a range."""
+    """Parse the numbers in a cell: one, or the ends of a range."""
     return [
         math.inf if word == "public" else float(word.replace(",", ""))
         for word in words.split(" to ")

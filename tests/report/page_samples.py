@@ -1,4 +1,4 @@
-"""Results of every kind, and pages with text that tries to break them."""
+"""Results of every kind, and pages with text that tries to break the HTML."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NAMES = [
     "plan of reported shares", "plan of vectors", "plan of groups", "plan of public groups",
     "plan of several",
 ]  # fmt: skip
-"""Names of results of every kind that can be shown."""
+"""The names of all samples: every kind of result that can be shown."""
 
 PAGES = [
     "mean", "private mean", "counted mean", "groups", "public groups", "shares", "quantiles",
@@ -60,7 +60,7 @@ PAGES = [
     "plan of reports", "plan of reported shares", "plan of public groups", "plan of several",
     "nasty", "parts",
 ]  # fmt: skip
-"""Pages to test: at least one of each kind, one of hostile text, and one built from parts."""
+"""Pages to test: at least one of each kind, one with hostile text, and one built from parts."""
 
 
 @functools.cache
@@ -216,7 +216,7 @@ def shown() -> Mapping[str, Any]:
 
 @functools.cache
 def nasty() -> Sheet:
-    """A sheet with every kind of part, made of the worst text that a caller could pass."""
+    """A sheet with every kind of part, filled with hostile text."""
     rows = tuple(Row(name, 0.1 * k, 0.0, 0.9) for k, name in enumerate((*NASTY, NASTY[0])))
     joint = ((0.0, 1.0),) * len(rows)
     heads = (NASTY[1], ATTACK)

@@ -1,4 +1,4 @@
-"""Charts and pictures of results, and a clear message where the extra is not installed."""
+"""Charts and pictures of results, and a clear message if the extra is not installed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_zero_and_public_stay_apart_from_the_bars_of_many_budgets() -> None:
 
 
 def test_levels_that_read_alike_do_not_share_a_bar() -> None:
-    """On a shared bar their spending would be stacked, and exceed every budget."""
+    """On a shared bar their spending would be stacked, and would exceed every budget."""
     alike = [Spent(0.50001, 1, 0.5, 0.0), Spent(0.50002, 1, 0.5, 0.0)]
     values = charts.spending_bars(SpendingTable(alike)).to_dict()["data"]["values"]
     assert len({row["level"] for row in values}) == 2
@@ -118,7 +118,7 @@ def test_a_drawing_has_no_parts_that_are_read_aloud_without_a_name() -> None:
     for tag in re.findall(r"<[^>]*>", drawn):
         assert "role=" not in tag
         assert "aria-roledescription" not in tag
-    assert drawn.count('role="x"') == 1  # the caller's text stays
+    assert drawn.count('role="x"') == 1  # text from the caller is unchanged
 
 
 def _one(value: float, low: float, high: float, bounds: tuple[float, float]) -> Interval:
@@ -136,7 +136,7 @@ def test_the_axis_holds_the_interval_and_is_not_much_longer(
     assert first <= min(one.row.low, value) <= max(one.row.high, value) <= last
     wide = max(one.row.high, value) - min(one.row.low, value)
     if wide > 1e-3:
-        # At least two fifths of the axis, up to rounding.
+        # The interval takes at least 40 % of the axis, up to rounding.
         assert last - first <= 2.5 * wide * (1 + 1e-6)
 
 

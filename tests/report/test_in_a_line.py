@@ -1,4 +1,4 @@
-"""The `repr` of every release and plan is one line; `print` shows all of it."""
+"""The `repr` of every release and plan is one line; `print` shows everything."""
 
 from __future__ import annotations
 

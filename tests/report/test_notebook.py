@@ -1,4 +1,4 @@
-"""A sheet in a notebook: it contains what the text contains, and all text is escaped."""
+"""A sheet in a notebook has the same contents as the text, and all text is escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sheet as a page: what comes first, what is under which heading, and what is cut."""
+"""The order, the headings and the length limits of a sheet shown as a page."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_who_spends_what_is_drawn_if_anybody_does() -> None:
     assert "budget ε people spent kept" in read.text
     offered = page(SpendingTable(spent, offered=True)).text
     assert "What people spent What each person spends of the ε offered to this release" in offered
-    nothing = shown()["plan"].forecasts[0].spent[:1]  # with ε = 0 nobody spends
+    nothing = shown()["plan"].forecasts[0].spent[:1]  # the level ε = 0, which spends nothing
     assert not page(SpendingTable(nothing)).all("figure")
 
 

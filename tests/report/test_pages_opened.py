@@ -1,6 +1,6 @@
-"""Every page in Chromium, as phone, screen and paper: no messages, no requests, nothing cut off.
+"""Every page in Chromium, on a phone, a screen and paper: no messages, no requests, no clipping.
 
-Axe checks accessibility; overlapping text is measured.
+Axe checks accessibility; the test also measures whether texts overlap.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def chromium() -> Iterator[Browser]:
 def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:
     """Open a page; return it, and its console messages, errors and requests."""
     path.write_text(text, encoding="utf-8")
-    # Axe is injected into the page, whose own policy would forbid that.
+    # Axe is injected into the page, which the page's own policy would forbid.
     page, seen = chromium.new_context(bypass_csp=True, offline=True).new_page(), []
     page.on("console", lambda message: seen.append(f"said: {message.text}"))
     page.on("pageerror", lambda error: seen.append(f"failed: {error}"))
@@ -57,7 +57,7 @@ def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:
 
 
 def strange(seen: list[str]) -> list[str]:
-    """What a self-contained page must not do: messages, errors and requests to the network."""
+    """Return everything that a page must not do: messages, errors and network requests."""
     return [each for each in seen if not each.startswith(("asked: file:", "asked: data:"))]
 
 

@@ -1,4 +1,4 @@
-"""Self-contained pages: complete, and with all text escaped; and how they are written."""
+"""Self-contained pages are complete, escape all text, and are written atomically."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_words_of_the_data_are_never_markup() -> None:
     assert "<img" not in text
     assert "\x00" not in text
     text.encode("utf-8")
-    # The text is all there: visible as words, and unchanged in the embedded data.
+    # The whole text is present: visible as words, and unchanged in the embedded data.
     assert ATTACK in "".join(reader.words)
     assert LONG in "".join(reader.words)
     assert json.loads(reader.embedded)["categories"][: len(NASTY)] == list(NASTY)
@@ -118,7 +118,7 @@ def test_long_lists_are_cut_and_the_page_says_so() -> None:
     many = Reader(pages()["plan of many"])
     embedded = json.loads(many.embedded)
     levels = embedded["shortened"]["/forecasts/0/spent"]
-    assert 100 < levels <= 600  # budgets that agree in nine bits are one level
+    assert 100 < levels <= 600  # budgets that agree in nine bits are merged into one level
     assert f"{levels} levels, neighboring ones combined" in many.text
     assert len(embedded["forecasts"][0]["spent"]) == 100
     assert "shortened" not in json.loads(Reader(pages()["plan"]).embedded)

@@ -1,7 +1,7 @@
 """Pages in a real browser, as wide as a phone: no failures, and no network requests.
 
-Chromium runs as a program. Its messages and its network log show what a page does; another page
-measures the layout of each page in a frame.
+Chromium runs as a separate process. Its messages and its network log show what a page does. The
+layout of each page is measured in a frame of another page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.report.page_samples import LONG, PAGES, pages
 
 WIDE = 380
 OPENED = ["mean", "nasty", "private mean", "several", "plan"]
-"""Opened one by one; all pages are measured."""
+"""The pages that are opened one by one; the layout of all pages is measured."""
 
 MEASURE = """
 window.addEventListener("load", () => {
@@ -65,7 +65,7 @@ window.addEventListener("load", () => {
 
 @dataclass(frozen=True)
 class Seen:
-    """What Chromium did with a page."""
+    """The messages and requests that Chromium recorded for a page."""
 
     dom: str
     console: list[str]
@@ -101,7 +101,7 @@ class Browser:
         )
         console = [line for line in ran.stderr.splitlines() if ":CONSOLE" in line]
         events = json.loads(log.read_text(encoding="utf-8"))["events"]
-        # Chromium also makes requests of its own; those have no initiator.
+        # Chromium also makes requests that no page caused; these have no initiator.
         asked = [
             each["params"]["url"]
             for each in events
@@ -117,7 +117,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
 
 @pytest.fixture(scope="module")
 def measured(browser: Browser) -> dict[str, Any]:
-    """All pages, each in a frame as wide as a phone, measured in one run."""
+    """The layout of all pages, each in a frame as wide as a phone, measured in one run."""
     shown = dict(pages()) | {
         "too wide": f"<main><p style='white-space:nowrap'>{LONG * 3}</p></main>",
         "too small": "<main><p style='font-size:6px'>small</p><svg viewBox='0 0 1000 100' "
@@ -161,7 +161,7 @@ def test_messages_and_requests_would_be_seen(browser: Browser) -> None:
 
 
 def test_a_page_forbids_what_it_does_not_hold(browser: Browser) -> None:
-    """If something slipped onto a page, the browser would neither load nor run it."""
+    """If external content were on a page, the browser would neither load nor run it."""
     bad = '<img src="http://example.invalid/x.png"><script>document.title = "ran"</script></body>'
     seen = browser.open("forbidden", pages()["mean"].replace("</body>", bad))
     assert seen.asked == []
@@ -189,7 +189,7 @@ def test_plots_are_drawn_and_their_text_can_be_read(measured: dict[str, Any], na
         assert each["marks"] >= 1
         assert each["texts"] >= 3
         assert each["least"] >= 9.0
-        # Fonts differ between machines, so a letter may cross the edge a little.
+        # Fonts differ between machines, so a letter can extend slightly over the edge.
         assert each["outside"] <= 6.0
 
 

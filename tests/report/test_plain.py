@@ -1,4 +1,4 @@
-"""JSON that every parser accepts: infinity is a string, and NaN is refused."""
+"""JSON is valid for every parser: infinity is a string, and NaN is rejected."""
 
 from __future__ import annotations
 

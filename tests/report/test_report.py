@@ -1,4 +1,4 @@
-"""What releases and plans show, in every form: nothing misleading."""
+"""Releases and plans show nothing misleading in any format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_errors_of_shares_are_percentage_points_everywhere() -> None:
                 assert error is not None
                 assert f"{100 * error:.3g} percentage points" in shown_[name], name
     assert not re.search(r"up to [\d.]+ %", shown_["notebook"])
-    # Shares themselves are percentages.
+    # The shares themselves are in percent.
     assert re.search(r"a [\d.]+ % [\d.]+ % [\d.]+ %", shown_["notebook"])
 
 
@@ -117,7 +117,7 @@ def loaded(text: str) -> Any:
 def test_what_is_loaded_from_json_is_the_same_data(name: str) -> None:
     each = shown()[name]
     data, again = each.to_dict(), loaded(each.to_json())
-    for stored in ("format", "release"):  # needed to read a release back; a plan has neither
+    for stored in ("format", "release"):  # only for reading a release; plans do not have them
         again.pop(stored, None)
     assert again == data
     if "plan" not in name:
@@ -137,7 +137,7 @@ def test_every_kind_is_shown() -> None:
 
 
 def test_what_is_printed_needs_nothing_that_draws() -> None:
-    """The first print is quick: Altair is loaded only when something is drawn."""
+    """The first print is fast: Altair is loaded only when a chart is drawn."""
     code = (
         "import sys, epsilons as ep\n"
         "release = ep.mean([0.0, 1.0], epsilon=1.0, bounds=(0, 1))\n"

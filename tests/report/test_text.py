@@ -1,4 +1,4 @@
-"""A sheet on the screen: blocks, labels, and tables that fit."""
+"""A sheet as text on the screen: blocks, labels, and tables that fit the width."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from epsilons.results.report.text import printed, table
 from tests.report.page_samples import NAMES, shown
 
 FITS = [name for name in NAMES if not name.endswith(("groups", "shares", "frequencies", "several"))]
-"""Results without names as long as a line."""
+"""Results with names shorter than a line."""
 
 
 def test_tables_are_aligned() -> None:

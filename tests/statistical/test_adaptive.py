@@ -1,11 +1,12 @@
-"""Intervals of a mean in two stages cover as stated, although the first chose the second.
+"""Intervals of a two-stage mean cover as stated, although the first stage chooses the second.
 
-Three laws, few people and many, four assumptions. All noise is drawn by the mechanisms of a
-release, and the intervals are those of its margin. Intervals grow with the drawn variance, so only
-some are computed: every run uses the interval of a variance that is not larger.
+There are three distributions, few people and many, and four assumptions. The mechanisms of a
+release draw all noise, and its margin computes the intervals. Intervals grow with the drawn
+variance, so only some are computed. Every run uses the interval for a variance that is not larger
+than its own.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ pytestmark = pytest.mark.statistical
 
 
 def law(name: str) -> Floats:
-    """A population of equally likely values in the unit range."""
+    """Return a population of equally likely values in the unit range."""
     rank = (np.arange(20_000) + 0.5) / 20_000
     if name == "halves":
         return (rank < 0.5).astype(np.float64)
-    if name == "rare":  # the spread that is found depends on who is sampled
+    if name == "rare":  # the estimated spread depends strongly on the sample
         return (rank < 0.01).astype(np.float64)
     return np.clip(np.random.default_rng(1).normal(0.4, 0.05, rank.size), 0.0, 1.0)
 
@@ -70,7 +71,7 @@ def stages(n: int, assumption: Assumption) -> Stages:
 
 
 class Run(NamedTuple):
-    """One run: the chosen mean, the drawn numbers, and the truth."""
+    """One run: the chosen mean, the drawn moments, and the true mean and deviation."""
 
     at: int
     offset: float
@@ -80,7 +81,7 @@ class Run(NamedTuple):
 
 
 def moments(mechanism: SumAndSquares, values: Floats, noise: Floats) -> Floats:
-    """Noisy moments of people ordered by level, on the unit range."""
+    """Return noisy moments of people ordered by level, on the unit range."""
     weights = np.repeat(mechanism.weights, mechanism.counts) / float(mechanism.all_weights)
     grid = np.floor(values * GRID + 0.5).astype(np.int64)
     exact = np.stack([(grid / GRID - 0.5) @ weights, (squares(grid) / GRID) @ weights], 1)
@@ -88,12 +89,12 @@ def moments(mechanism: SumAndSquares, values: Floats, noise: Floats) -> Floats:
 
 
 def values_of(cell: Cell) -> tuple[Floats, Floats]:
-    """Values of people by run, and the true values."""
+    """Draw the values of people in each run, and return them with the true values."""
     rng, source = np.random.default_rng(cell.seed), law(cell.law)
     if cell.assumption.sampled:
         values = rng.choice(source, (RUNS, cell.n))
         if cell.assumption.related is not False:
-            values = np.sort(values, axis=1)  # strict people have the lowest values
+            values = np.sort(values, axis=1)  # people with small budgets have the lowest values
         return values, source
     fixed = np.sort(rng.choice(source, cell.n))
     values = np.tile(fixed, (RUNS, 1))
@@ -129,7 +130,7 @@ def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedAdapt
 
 @cache
 def reach(cell: Cell, at: int, step: int | None) -> float:
-    """The half-width if the variance is `STEP`**`step`, or not positive if `step` is None."""
+    """Return the half-width for variance `STEP`**`step`; None means a variance of at most 0."""
     second = stages(cell.n, cell.assumption).seconds[at]
     allowed = second.slack - second.weighing.scale * math.log(2.0 * Parts.of(BETA).noise)
     square = -1.0 if step is None else STEP**step - allowed
@@ -137,7 +138,7 @@ def reach(cell: Cell, at: int, step: int | None) -> float:
 
 
 def half(cell: Cell, run: Run) -> float:
-    """The half-width of a run, rounded down."""
+    """Return the half-width of a run, rounded down."""
     second = stages(cell.n, cell.assumption).seconds[run.at]
     parts = Parts.of(BETA)
     seen = Seen(run.offset, run.square, second.slack)
@@ -177,7 +178,7 @@ def test_the_interval_of_the_deviation_holds_as_often_as_stated(cell: Cell) -> N
 
 
 def test_which_mean_was_chosen_goes_with_the_data() -> None:
-    """Otherwise these tests would not notice that a choice was made."""
+    """The choice of the second stage depends on the data, so these tests can detect its effect."""
     chosen = Counter(run.at for run in runs_of(Cell("rare", 2000, UNRELATED)))
     assert len(chosen) > 2
     assert stages(2000, UNRELATED).among > 4

@@ -1,7 +1,8 @@
-"""Errors under add/remove: allowed by theory, forecast, and measured.
+"""Errors under add/remove agree with theory and with forecasts.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-the code is right is below 10⁻⁶: some 150 comparisons with at least six standard errors of room.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: about 150 comparisons with a tolerance of at least six
+standard errors.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ def released(epsilon: float, method: str) -> Any:
 
 @cache
 def noises(epsilon: float, method: str, runs: int = RUNS) -> np.ndarray:
-    """Draws of the mechanism's noise alone."""
+    """Draw only the noise of the mechanism."""
     seed = sum(map(ord, method)) + round(1000 * epsilon)
     return np.asarray(released(epsilon, method).mechanism.draw(ep.Seeded(seed), runs))
 
 
 def squares(epsilon: float, method: str, mean: float, runs: int = RUNS) -> np.ndarray:
-    """n² times the squared errors, for people with exactly this mean."""
+    """Return n² times the squared errors, for people with exactly this mean."""
     mechanism = released(epsilon, method).mechanism
     unit = mechanism.steps * int(mechanism.weights[0])
     t, total = round(mean * PEOPLE) * unit, PEOPLE * unit
@@ -138,7 +139,7 @@ def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None
     seen, room = errors.mean(), SIGMAS * errors.std() / math.sqrt(runs)
     assert seen <= forecast**2 * 1.01 + room
     if assumption == SAMPLE or method == "transformed":
-        # At the worst mean, or if the sampling error dominates the noise.
+        # The forecast is tight at the worst mean, or if the sampling error dominates the noise.
         assert forecast**2 <= seen * 1.01 + room
 
 
@@ -165,7 +166,7 @@ def test_plans_for_add_remove() -> None:
     )
     assert [f.method for f in cells.forecasts] == ["transformed", "total"]
     replace = ep.plan({0.5: 300, 1.0: 300}, statistic="frequencies", categories=5)
-    assert cells.forecasts[0].rmse < replace.forecasts[0].rmse  # one person moves one cell
+    assert cells.forecasts[0].rmse < replace.forecasts[0].rmse  # one person changes one cell
     with pytest.raises(ep.errors.ArgumentError, match="cap"):
         ep.plan({1.0: 10}, cap=1.0)
     with pytest.raises(ep.errors.BudgetError, match="cap"):

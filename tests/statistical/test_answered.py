@@ -1,10 +1,11 @@
-"""Intervals of quantiles, variance and covariance of those who answered cover as stated.
+"""Intervals of quantiles, variance and covariance cover as stated if values are missing.
 
-Answers are missing at random, only for the largest values, or only for strict people; budgets are
-in the worst order; samples; both neighbours; people with several rows.
+Values are missing at random, only for the largest values, or only for people with small budgets.
+Cases include budgets in the worst order, samples, both neighbour models, and people with several
+rows.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Case(NamedTuple):
 
 
 class People(NamedTuple):
-    """Two values of each person, whether both are present, and budgets."""
+    """For each person: two values, whether both are present, and the budget."""
 
     x: Floats
     y: Floats
@@ -52,7 +53,7 @@ class People(NamedTuple):
 
 
 def drawn(case: Case, rng: np.random.Generator) -> People:
-    """Draw people; strict ones have low values unless budgets are unrelated."""
+    """Draw people. If budgets are related, people with small budgets have low values."""
     x = rng.beta(2.0, 5.0, case.n)
     y = np.clip(0.7 * x + 0.2 * rng.random(case.n), 0.0, 1.0)
     epsilon = np.where(np.arange(case.n) < case.n // 2, *LEVELS)
@@ -140,7 +141,7 @@ def test_an_interval_holds_as_often_as_stated(case: Case) -> None:
 
 @pytest.mark.parametrize("statistic", ["quantile", "variance"])
 def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: str) -> None:
-    """In a population where people with large values do not answer."""
+    """The interval covers the population's value if people with large values do not answer."""
     case = Case(statistic, "above", "replace", about="population", related=False)
     rng = np.random.default_rng(zlib.crc32(statistic.encode()))
     wanted = truth(case, drawn(case._replace(n=400_000), rng))
@@ -156,7 +157,7 @@ def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: s
 def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
     added: int, q: float
 ) -> None:
-    """Against draws from the law of a closed table of eight cells."""
+    """The tail bound holds for draws of the noise of a closed table with eight cells."""
     cells, rng = 8, np.random.default_rng(added)
     z = _closed_noise(rng, cells, 200_000)
     noise = z[:, :added].sum(axis=1) + q * z[:, -1]
@@ -170,9 +171,10 @@ def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
 
 
 def _closed_noise(rng: np.random.Generator, cells: int, size: int) -> Floats:
-    """Laplace noises conditioned to sum to zero: the last one follows from the others.
+    """Draw Laplace noise conditioned to sum to zero, by rejection.
 
-    Rejection: P ∝ e^{−|z_1| − … − |z_{k−1}| − |Σ z|}, so a coin accepts with the last factor.
+    The last component is minus the sum of the others. The density is proportional to e^{−|z_1| − …
+    − |z_{k−1}| − |Σ z|}, and the last factor is the acceptance probability.
     """
     found: list[Floats] = []
     while sum(len(each) for each in found) < size:

@@ -1,14 +1,15 @@
-"""Intervals cover as often as stated, for every assumption that is true of the data.
+"""Intervals cover as often as stated, for every assumption that is true for the data.
 
-Two questions, six answers: the mean of these people or of the population they are drawn from, and
-budgets that may be related to values in any way, a little (δ), or not at all. The columns are real.
-Budgets are strict for high values, for low values, a little of the former, or at random. Every
-release is made by the call that users make. For `about="people"` only the noise is random, and, if
-budgets are unrelated, who has which budget. For `about="population"`, people are drawn from the
-column with their budgets, with replacement. δ is exactly the actual difference.
+Two choices give six assumptions. The mean is about these people, or about the population from which
+they are drawn. Budgets are related to values in any way, by at most δ, or not at all. The columns
+are real data. Small budgets belong to high values, to low values, slightly more often to high
+values, or to random people. Every release is made by the public function. For `about="people"` only
+the noise is random and, if budgets are unrelated, the assignment of budgets. For
+`about="population"`, people are drawn from the column with their budgets, with replacement. δ is
+exactly the actual difference.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ COLUMNS: Final = {
 FEW: Final = {"mean": ("wages", "affairs", "votes"), "frequencies": ("votes",)}
 
 TRUE_OF: Final = {"any": WAYS, "own": WAYS[:3], "none": WAYS[3:]}
-"""The ways that satisfy each assumption: any relation, the actual difference, and none."""
+"""The relations between budgets and values that satisfy each assumption."""
 FEW_WAYS: Final = {"any": (WAYS[0], WAYS[3]), "own": (WAYS[0], WAYS[2]), "none": WAYS[3:]}
 
 pytestmark = pytest.mark.statistical
@@ -75,8 +76,10 @@ def table(
 
 
 def ask(cell: Cell, values: Floats, epsilon: Floats, related: Any, source: ep.Seeded) -> ep.Release:
-    """Publish as users do. Rules are named, because trying all of them takes ten times as long:
-    these are the ones that are chosen here."""
+    """Publish with the public function, as users do.
+
+    Tests name the rules that would be chosen here, because trying all takes ten times as long.
+    """
     found = column(cell.name)
     said: dict[str, Any] = {"about": cell.about, "related": related, "source": source}
     if cell.neighbours == "add-remove":
@@ -97,7 +100,7 @@ def truth_of(cell: Cell, found: Column) -> Floats:
 
 
 def missed(release: ep.Release, truth: Floats, confidence: float) -> list[bool]:
-    """Whether each interval misses, and whether any in the simultaneous band does."""
+    """Return whether each interval misses, and whether the simultaneous band misses anywhere."""
     room = 1e-12 * float(np.abs(truth).max())
     low, high = (np.atleast_1d(end) for end in release.interval(confidence))
     found = ((truth < low - room) | (truth > high + room)).tolist()
@@ -109,7 +112,7 @@ def missed(release: ep.Release, truth: Floats, confidence: float) -> list[bool]:
 
 @cache
 def misses(cell: Cell, runs: int) -> np.ndarray:
-    """How many runs missed, by confidence and by interval."""
+    """Count the runs that missed, by confidence and by interval."""
     found = column(cell.name)
     seed = zlib.crc32(str(cell).encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -117,7 +120,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
     difference = apart(found.unit, epsilon)
     if cell.statistic == "frequencies":
         difference = shares_apart(found, epsilon)
-    # The largest possible distance is the same as any relation.
+    # The largest possible difference allows any relation.
     own_answer = difference if difference < 1.0 else True
     related: bool | float = {"any": True, "own": own_answer, "none": False}[cell.related]
     truth = truth_of(cell, found)
@@ -127,7 +130,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
         if cell.about == "population":
             drawn = rng.integers(0, len(values), len(values))
             values, own = values[drawn], own[drawn]
-            if cell.related == "none":  # budgets independent of the people drawn
+            if cell.related == "none":  # budgets are independent of the drawn people
                 own = rng.permutation(epsilon)
         elif cell.related == "none":
             own = rng.permutation(epsilon)
@@ -137,7 +140,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
 
 
 def allowed(runs: int) -> Floats:
-    """The number of misses, by confidence, that is exceeded with probability at most `TAIL`."""
+    """Return the quantile of the number of misses at 1 − `TAIL`, by confidence."""
     return np.array([float(binom.isf(TAIL, runs, 1.0 - confidence)) for confidence in CONFIDENCES])
 
 
@@ -146,14 +149,14 @@ QUICK: Final = tuple(table(FEW, FEW_WAYS))
 
 
 def hold_together(cells: tuple[Cell, ...], runs: Callable[[Cell], int]) -> None:
-    """Test all misses of one assumption together against a binomial law: a sharper test."""
+    """Test all misses under one assumption together, which is a sharper binomial test."""
     answers: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
         key = (cell.statistic, cell.neighbours, cell.about, cell.related)
         answers.setdefault(key, []).append(cell)
     for answer, same in answers.items():
         number = sum(map(runs, same))
-        # The intervals of the first category, and the band, which is last.
+        # Test the intervals of the first category, and the band, which is last.
         for place in (0, -1):
             total = np.sum([misses(cell, runs(cell))[:, place] for cell in same], axis=0)
             print(*answer, "held", np.round(1.0 - total / number, 3))

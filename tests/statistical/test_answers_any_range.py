@@ -1,11 +1,12 @@
-"""Unknown ranges: intervals cover the mean of the values clipped to the range that was found.
+"""Intervals with an unknown range cover the mean of the values clipped to the estimated range.
 
-Real columns, zero-heavy (affairs, visits), skewed (wages) and nearly Gaussian (IQ), and a simulated
-one without a mean (Cauchy). If budgets are a little related, δ is the largest distance between the
-distribution functions of two levels: on no range are the means of clipped values farther apart.
+The real columns are mostly zero (affairs, visits), skewed (wages) or nearly Gaussian (IQ). A
+simulated column has no mean (Cauchy). If budgets are slightly related to values, δ is the largest
+distance between the distribution functions of two levels. It bounds the distance between the means
+of clipped values on any range.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ RUNS: Final = 60
 MANY: Final = 1_000
 
 TIMES: Final = 4.0
-"""A factor on budgets: with so few people, finding the range needs larger ones."""
+"""A factor on budgets. With few people, estimating the range requires larger budgets."""
 
 NAMES: Final = ("affairs", "visits", "wages", "scores", "heavy tails")
 ASKED: Final = (
@@ -57,7 +58,7 @@ def apart_on_any_range(values: Floats, epsilon: Floats) -> float:
 
 @cache
 def misses(name: str, asked: tuple[str, str, Any, str], runs: int) -> np.ndarray:
-    """How many runs missed, by confidence."""
+    """Count the runs that missed, by confidence."""
     neighbours, about, related, way = asked
     seed = zlib.crc32(f"{name} {asked}".encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -116,10 +117,13 @@ def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
-    """The range may be as wide as all floats, with a square that overflows. Under add/remove there
-    must still be a release, because a refusal would leak."""
+    """Three people get a release, however wide the estimated range is.
+
+    The range can include nearly all floats, so its square overflows. Under add/remove there must
+    still be a release, because an error would leak information.
+    """
     widest = 0.0
-    for seed in range(130, 170):  # some of these find such a range
+    for seed in range(130, 170):  # some of these seeds find such a range
         release = ep.mean(
             [1.0, 2.0, 3.0],
             epsilon=[1.0, 1.0, 1.0],

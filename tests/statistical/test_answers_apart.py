@@ -1,11 +1,12 @@
-"""Assumptions have to be true: the actual δ is covered, and a smaller δ is not.
+"""Intervals cover if δ is the actual difference, and miss if δ is smaller.
 
-The data are the worst that an assumption allows. So these tests show that tests of coverage can
-fail, that a bias as large as the bound does occur, and what δ gains on the data of the demo.
+The data are the worst case under each assumption. So these tests show that coverage tests can fail,
+and that the bias can be as large as its bound. They also show how much a small δ reduces the error
+on the demo data.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-the code is right is below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, exact binomial tails or
-six standard errors.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, by exact
+binomial tails or six standard errors.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.statistical
 
 
 def misses(values: Any, epsilon: Floats, truth: Any, seed: int, **said: Any) -> int:
-    """How often the interval, or any interval of a band, missed in 400 releases of these people."""
+    """Count the releases, out of 400, in which the interval or the band missed."""
     source, found = ep.Seeded(seed), 0
     for _ in range(RUNS):
         if "categories" in said:
@@ -47,16 +48,16 @@ def misses(values: Any, epsilon: Floats, truth: Any, seed: int, **said: Any) -> 
 
 
 def hold(found: int) -> bool:
-    """Whether the number of misses is consistent with 95 % coverage."""
+    """Return whether the number of misses is consistent with 95 % coverage."""
     return found <= binom.isf(TAIL, RUNS, 0.05)
 
 
 def fail(found: int) -> bool:
-    """Whether the number of misses shows a coverage below one half."""
+    """Return whether the number of misses shows a coverage below one half."""
     return found > binom.isf(TAIL, RUNS, 0.5)
 
 
-# The former default, on people with related budgets.
+# The former default assumption, with budgets that are related to values.
 
 
 @pytest.mark.parametrize("way", ["strict if high", "strict if low"])
@@ -85,24 +86,24 @@ def test_the_former_default_fails_where_budgets_tell_and_the_new_one_holds(
     print(name, way, {said: 1.0 - count / RUNS for said, count in missed.items()})
     assert hold(missed["population"])
     assert hold(default)
-    if way == "strict if high":  # those with the least weight have the largest values
+    if way == "strict if high":  # people with the smallest weights have the largest values
         assert fail(missed["former"])
 
 
-# An actual difference, on the worst data that have it.
+# An actual difference δ, on the worst-case data.
 
 WIDE: Final = np.repeat([0.05, 1.0], 2_000)
 DELTAS: Final = (0.04, 0.1, 0.2)
 
 
 def heavy(release: ep.Release) -> np.ndarray:
-    """For each level, whether its people weigh more than 1/n."""
+    """Return, for each level, whether the weight of its people is above 1/n."""
     weighing = release.mechanism.weighing
     return np.asarray(weighing.weights > 1.0 / weighing.n)
 
 
 def worst(delta: float) -> np.ndarray:
-    """Zeros and ones: among overweighted people, the share of ones is larger by δ."""
+    """Return zeros and ones, where the share of ones is larger by δ among overweighted people."""
     ones = round(2_000 * (0.5 + delta / 2.0))
     values = np.concatenate([np.arange(2_000) >= ones, np.arange(2_000) < ones]).astype(np.int64)
     assert values[2_000:].mean() - values[:2_000].mean() == pytest.approx(delta, rel=1e-12)
@@ -111,7 +112,7 @@ def worst(delta: float) -> np.ndarray:
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: float) -> None:
-    """With proportional weights for every δ, so bias is most of the error."""
+    """Intervals cover with the actual δ and miss with δ/2, if bias is most of the error."""
     values = worst(delta).astype(np.float64)
     said: dict[str, Any] = {"bounds": (0, 1), "method": "proportional"}
     release = ep.mean(values, epsilon=WIDE, related=delta, source=ep.Seeded(0), **said)
@@ -121,7 +122,7 @@ def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: fl
     print(delta, "held", 1.0 - covered / RUNS, "half of it", 1.0 - too_little / RUNS)
     assert hold(covered)
     assert fail(too_little)
-    # These are the worst data: shorter intervals would miss too often.
+    # These data are the worst case, so narrower intervals would miss too often.
     assert covered >= binom.ppf(TAIL, RUNS, 0.05)
 
 
@@ -145,7 +146,7 @@ def test_and_for_the_rule_that_is_chosen(delta: float) -> None:
     assert hold(found)
 
 
-# What δ = 5 % gains on the data of the demo.
+# The error on the demo data with δ = 5 %.
 
 
 @cache
@@ -155,13 +156,13 @@ def commute() -> tuple[Floats, Floats]:
 
 
 def apart_by(delta: float, release: ep.Release) -> Floats:
-    """Minutes, changed so overweighted people are on average δ above the others."""
+    """Return minutes, changed so the mean of overweighted people is larger by δ."""
     minutes, epsilon = commute()
     values, middle = minutes.copy(), float(minutes.mean())
     reach = delta * (MINUTES[1] - MINUTES[0]) / 2.0
     for level, above in zip(release.mechanism.levels, heavy(release), strict=True):
         own = minutes[epsilon == level]
-        # Shrunk a little towards the mean, so nobody leaves the range.
+        # Values are shrunk slightly towards the mean, so all of them stay in the range.
         values[epsilon == level] = 0.8 * (own - own.mean()) + middle + (reach if above else -reach)
     assert MINUTES[0] <= values.min()
     assert values.max() <= MINUTES[1]
@@ -169,7 +170,7 @@ def apart_by(delta: float, release: ep.Release) -> Floats:
 
 
 def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
-    """Errors of many draws from the mechanism of one call, and the release of that call."""
+    """Return the errors of many draws from the mechanism of one release, and the release."""
     epsilon = commute()[1]
     release = ep.mean(values, epsilon=epsilon, bounds=MINUTES, source=ep.Seeded(seed), **said)
     mechanism = release.mechanism
@@ -178,7 +179,7 @@ def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
     noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), DRAWS)) - nothing
     weights = np.repeat(mechanism.weighing.weights, mechanism.counts)
     exact = float(weights @ values[np.argsort(epsilon, kind="stable")])
-    # The release itself: the same weighted mean, and the noise of its seed.
+    # The release has the same weighted mean, and the noise of its seed.
     drawn = mechanism.estimate(mechanism.draw(ep.Seeded(seed))) - nothing
     assert release.raw == pytest.approx(exact + drawn, abs=1e-6)
     return exact + noise - float(values.mean()), release

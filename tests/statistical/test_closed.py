@@ -1,8 +1,8 @@
-"""The noise of a closed table, compared with that of a mean and with independent noise.
+"""The noise of a closed table, compared with the noise of a mean and with independent noise.
 
-Each comparison is between variances of at least 3·10⁵ draws by the mechanism of a release. The
-standard error of the ratio is below 0.35 %, so 2 % is more than five and a half standard errors: a
-correct sampler fails with probability below 10⁻⁷ each.
+Each test compares variances of at least 3·10⁵ draws by the mechanism of a release. The standard
+error of the ratio is below 0.35 %, so 2 % is more than 5.5 standard errors. A correct sampler fails
+each comparison with probability below 10⁻⁷.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WITHIN = 0.02
 
 
 def table(cells: int) -> ClosedHistogram:
-    """The mechanism of a release with this many categories."""
+    """Return the mechanism of a release with this many categories."""
     release = ep.frequencies(
         np.arange(N) % cells, categories=range(cells), source=ep.Seeded(1), **WORDS
     )
@@ -43,9 +43,10 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     of_mean = shares(mean, 10**6, 2).var()
     of_share = shares(table(2), 10**6, 3)[:, 0].var()
     assert abs(of_share / of_mean - 1.0) < WITHIN
-    # Both are 2/(nε)², the least that Laplace noise allows.
+    # Both are 2/(nε)², the minimum for Laplace noise.
     assert abs(of_share * (N * EPSILON) ** 2 / 2.0 - 1.0) < WITHIN
-    # Power: independent noise in both cells has twice the variance, even after projection.
+    # This test has power: independent noise in both cells has twice the variance, even after
+    # projection.
     loose = independent(table(2), 10**6, 4)[:, 0].var()
     assert abs(loose / of_mean - 2.0) < 2.0 * WITHIN
 
@@ -53,19 +54,19 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "ratio"), [(3, 0.625), (5, 0.75), (10, 19 / 22)])
 def test_closed_noise_beside_independent_noise_that_is_projected(cells: int, ratio: float) -> None:
-    """(2k − 1)/(2k + 2) of the sum of squares: 5/8, 3/4 and 0.86 for 3, 5 and 10 categories."""
+    """Closed noise has (2k − 1)/(2k + 2) of the squared error of projected independent noise."""
     mechanism = table(cells)
     ours = (shares(mechanism, 3 * 10**5, 5) ** 2).sum(axis=1).mean()
     theirs = (independent(mechanism, 3 * 10**5, 6) ** 2).sum(axis=1).mean()
     assert abs(ours / theirs / ratio - 1.0) < WITHIN
-    # And each cell has the variance that the law states.
+    # Each cell has the stated variance.
     exact = mechanism.law.variance / float(mechanism.divisor) ** 2
     for cell in (0, cells - 1):
         assert abs(shares(mechanism, 3 * 10**5, 7)[:, cell].var() / exact - 1.0) < WITHIN
 
 
 def independent(mechanism: ClosedHistogram, size: int, seed: int) -> np.ndarray[Any, Any]:
-    """Independent noise of scale 2/Σe in each cell, projected to sum zero."""
+    """Draw independent noise of scale 2/Σe in each cell, projected to sum zero."""
     scale = 2 * mechanism.divisor / Fraction(N * EPSILON)
     noise = DiscreteLaplace(Fraction(round(scale))).draw(ep.Seeded(seed), size * mechanism.cells)
     rows = noise.reshape(size, mechanism.cells) / float(mechanism.divisor)

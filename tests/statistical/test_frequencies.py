@@ -1,8 +1,8 @@
-"""Frequencies: bias, coverage for one and for all categories, measured errors of all rules.
+"""Frequencies: bias, coverage of intervals and bands, and measured errors of all rules.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-the code is right is below 10⁻⁶: about 60 comparisons at 10⁻⁹ each (six standard errors, or the
-exact binomial tail); the ratios of measured errors have more room than that.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: about 60 comparisons at 10⁻⁹ each (six standard errors,
+or the exact binomial tail). Ratios of measured errors have a larger tolerance.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def released(profile: str, assumption: Assumption) -> Release:
 def errors_of(
     release: Release, assumption: Assumption, shares: tuple[float, ...], seed: int
 ) -> np.ndarray:
-    """Errors by run and category, with noise drawn by the mechanism."""
+    """Return the errors by run and category, with noise drawn by the mechanism."""
     mechanism = release.mechanism
     noise = mechanism.draw(ep.Seeded(seed), RUNS).astype(np.float64) / float(mechanism.divisor)
     return noise + data_errors(release, assumption, shares, seed)
@@ -58,7 +58,7 @@ def errors_of(
 def data_errors(
     release: Release, assumption: Assumption, shares: tuple[float, ...], seed: int
 ) -> np.ndarray:
-    """Errors without noise; if budgets may be related, for the worst order of people."""
+    """Return the errors without noise. If budgets are related, people are in the worst order."""
     mechanism = release.mechanism
     rng = np.random.default_rng(seed)
     counts = mechanism.counts
@@ -73,7 +73,7 @@ def data_errors(
         cells = np.zeros((RUNS, len(counts), 4), dtype=np.int64)
         left = np.broadcast_to(counts, (RUNS, len(counts))).copy()
         for j, size in enumerate(people.tolist()):
-            # Level by level, for all runs at once: draws without replacement, by marginal laws.
+            # Draw without replacement, level by level, for all runs simultaneously.
             wanted, others = np.full(RUNS, size), left.sum(axis=1)
             for level in range(len(counts)):
                 own = left[:, level]
@@ -83,7 +83,7 @@ def data_errors(
                 wanted = wanted - taken
             assert not wanted.any()
             left -= cells[:, :, j]
-    else:  # the worst order: heavy people in one category, light ones in another
+    else:  # the worst order: people with large weights in one category, the others in another
         heavy = mechanism.weighing.weights > 1.0 / n
         one = np.zeros((len(counts), 4), dtype=np.int64)
         one[:, 0], one[:, 1] = np.where(heavy, counts, 0), np.where(heavy, 0, counts)
@@ -94,9 +94,10 @@ def data_errors(
 
 
 def closed_noise(k: int, seed: int) -> np.ndarray:
-    """Noise that sums to zero, at scale 1, by rejection: k − 1 noises and minus their sum.
+    """Draw noise of scale 1 that sums to zero, by rejection.
 
-    Accepted with probability e^{−|last|}.
+    The last of k components is minus the sum of the others, and is accepted with probability
+    e^{−|last|}.
     """
     rng = np.random.default_rng(seed)
     first = rng.laplace(size=(20 * RUNS, k - 1))
@@ -120,7 +121,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
     squared = np.square(errors).sum(axis=1)
     tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
     assert squared.mean() <= release.risk + tolerance
-    if assumption == RELATED or shares == "even":  # exact: reached by the worst data
+    if assumption == RELATED or shares == "even":  # the risk is exact, and these data attain it
         assert squared.mean() >= release.risk - tolerance
     for confidence in (0.9, 0.99):
         each = margin.error(assumption, confidence)
@@ -136,7 +137,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
     profile: str, assumption: Assumption, shares: str
 ) -> None:
-    """The same margins with closed noise; the draws are by rejection."""
+    """Intervals for noise that sums to zero cover, and the error is at most the risk."""
     release = released(profile, assumption)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = weighing.scale * closed_noise(4, seed=11)
@@ -158,12 +159,12 @@ def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
         assert (each.sum(axis=0) <= allowed).all()
         missed = int((np.abs(errors).max(axis=1) > margin.worst(assumption, confidence)).sum())
         assert missed <= allowed
-        if assumption == RELATED:  # exact: no wider than necessary
+        if assumption == RELATED:  # exact, so not wider than necessary
             assert missed >= binom.ppf(TAIL, RUNS, 1.0 - confidence)
 
 
 def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero() -> None:
-    """The power of the test above: independent noise of the same scale is noticed."""
+    """Independent noise of the same scale is not covered, so the test above has power."""
     release = released("half strict", RELATED)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = np.random.default_rng(5).laplace(0.0, weighing.scale, (RUNS, 4))
@@ -173,7 +174,7 @@ def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero(
 
 
 def test_intervals_of_sampled_people_cover() -> None:
-    """Coins keep half of the people. Budgets determine categories: a coin moves a full weight."""
+    """Intervals cover if sampling keeps half of the people, and budgets determine categories."""
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
     mechanism = coins_at(budgets, CellsGoal(RELATED, "mse", 0.95, 2), 1.7).cells(2)
     assert mechanism.keep is not None
@@ -189,10 +190,10 @@ def test_intervals_of_sampled_people_cover() -> None:
 @pytest.mark.parametrize("loss", ["largest", "pac"])
 @pytest.mark.parametrize("k", [5, 20])
 def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
-    """A tenth of the published table.
+    """The optimal rule is nearly the best on shuffled people, on a tenth of the published table.
 
-    Caps are chosen for the worst shares, a few equal ones. These data have equal shares everywhere,
-    where a bolder rule does better: the ratio has been 0.93 to 1.17.
+    Caps are chosen for the worst case, a few equal shares. In these data all shares are equal, and
+    a less cautious rule has a smaller error. The ratio has been 0.93 to 1.17.
     """
     found = accuracy.cell(UNRELATED, k, loss, trials=60, draws=2)
     assert found.ratio <= 1.2

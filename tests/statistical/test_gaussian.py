@@ -1,7 +1,8 @@
-"""The mean with an unknown range: error compared with an oracle, failures, and coverage.
+"""Means with an unknown range: errors compared with an oracle, failures, and coverage.
 
-Seeded, so a pass stays a pass. Every comparison leaves room for 10⁻⁸: an upper quantile of χ² for
-mean squares, the exact binomial tail for counts. There are fewer than fifty.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
+comparison with probability at most 10⁻⁸: an upper quantile of χ² for mean squares, and the exact
+binomial tail for counts. There are fewer than fifty comparisons.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def budgets(profile: str, n: int, seed: int) -> np.ndarray:
 
 
 def oracle(epsilon: np.ndarray) -> float:
-    """The standard error, in σ, of the capped mean with all of ε if the range is known: μ ± 4σ."""
+    """Return the standard error, in σ, of the capped mean if the range is known to be μ ± 4σ."""
     spent = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
     return math.sqrt(float(spent @ spent) + 2.0 * 8.0**2) / float(spent.sum())
 
@@ -41,7 +42,7 @@ def oracle(epsilon: np.ndarray) -> float:
 def simulate(
     profile: str, n: int, runs: int, neighbours: str = "replace", method: str = "auto"
 ) -> tuple[np.ndarray, int, float]:
-    """Errors in σ, how often the interval covered the mean, and the median half-width."""
+    """Simulate releases: errors in σ, number of covering intervals, and median half-width in σ."""
     errors, held, widths = [], 0, []
     for seed in range(runs):
         mu, sigma = ((1000.0, 2.0), (-3.0, 1.0))[seed % 2]
@@ -65,7 +66,7 @@ def simulate(
 
 
 def within(errors: np.ndarray, limit: float) -> bool:
-    """Whether the mean square is at most that of normal errors of this size."""
+    """Return whether the mean square is plausible for normal errors with this deviation."""
     return float(errors @ errors) <= limit**2 * float(chi2.isf(TAIL, errors.size))
 
 
@@ -75,7 +76,7 @@ def test_close_to_the_oracle_under_replace(profile: str) -> None:
     best = oracle(budgets(profile, 10_000, 0))
     assert within(errors, 1.2 * best)
     assert held >= binom.ppf(TAIL, 60, 0.9)
-    assert width < 4.0 * best  # and the interval is informative
+    assert width < 4.0 * best  # the interval is informative
 
 
 def test_close_to_the_oracle_under_add_remove() -> None:
@@ -131,7 +132,7 @@ def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: 
 
 
 def private(chance: np.random.Generator, seed: int) -> ep.Release:
-    """A release under add/remove, with data 6,600 deviations from 0."""
+    """Release under add/remove, with data 6,600 standard deviations from 0."""
     return ep.mean(
         6600.0 + chance.standard_normal(3000),
         bounds=None,
@@ -144,14 +145,15 @@ def private(chance: np.random.Generator, seed: int) -> ep.Release:
 
 
 def test_noisy_counts_of_nobody_do_not_pay_for_the_range() -> None:
-    # Noise makes some appear at large budgets, where nobody is: relying on them would be fatal.
+    # Noisy counts are positive at some large budgets that nobody has. The range must not depend on
+    # them.
     release = private(np.random.default_rng(1), 1_000_000)
     assert abs(release.value - 6600.0) < 1.0
 
 
 @pytest.mark.slow
 def test_three_of_three_thousand_ranges_are_lost_at_most() -> None:
-    # With counts used as drawn, there were 14.
+    # When counts were used as drawn, 14 ranges were lost.
     gone = unsaid = 0
     for seed in range(3000):
         release = private(np.random.default_rng([31, seed]), seed)

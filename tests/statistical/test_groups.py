@@ -1,11 +1,11 @@
-"""Means by private groups: intervals cover as stated, drawn by the mechanisms of a release.
+"""Means by private groups: intervals cover as stated, with noise drawn by the mechanisms.
 
-Data are two-point, skewed, or mostly zeros; budgets are related to them in the worst way that an
-assumption allows, or not at all; groups hold one half, one person in twenty, and nobody. All runs
-of a case share one margin, which treats each group separately.
+Values are two-point, skewed, or mostly zeros. Budgets are related to them in the worst way that an
+assumption allows, or not at all. One group has half of the people, one has 5 %, and one is empty.
+All runs of a case share one margin, which treats each group separately.
 
-Seeded, so a pass stays a pass. With a new seed, each comparison fails with probability below 10⁻⁹
-although the code is right: exact binomial tails at 90 %.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
+comparison with probability below 10⁻⁹, by exact binomial tails at 90 %.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEVELS: Final = np.array([0.1, 0.5, 1.0])
 APART: Final = 0.05
 GROUPS: Final = 3
 SHARES: Final = np.array([0.5, 0.05, 0.0, 0.45])
-"""The shares of three groups (the last is empty), and of people outside."""
+"""The shares of three groups, the third of which is empty, and of people in no group."""
 
 ANSWERS: Final = (
     RELATED,
@@ -54,7 +54,7 @@ Generator = np.random.Generator
 
 
 def some(kind: str, people: int, rng: Generator) -> Floats:
-    """Values drawn from one population; `AVERAGE` has their means."""
+    """Draw values from one population. `AVERAGE` contains the means of the populations."""
     if kind == "two values":
         return np.asarray(rng.random(people) < 0.3, dtype=np.float64)
     if kind == "skewed":
@@ -67,12 +67,12 @@ AVERAGE: Final = {"two values": 0.3, "skewed": 0.1, "mostly zeros": 0.1}
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """People, and a true assumption about them.
+    """People, and an assumption that is true for them.
 
     Attributes:
-        kind: the law of their values.
+        kind: the distribution of their values.
         n: the number of people.
-        answer: the assumption, which holds.
+        answer: the assumption.
     """
 
     kind: str
@@ -81,11 +81,11 @@ class Case:
 
     @property
     def levels(self) -> Integers:
-        """The level of each person: a third each."""
+        """The level of each person. A third of the people have each level."""
         return np.sort(np.arange(self.n) % len(LEVELS))
 
     def people(self, rng: Generator) -> tuple[Any, Floats, Any, Floats]:
-        """Groups and values of people, ordered by level, and the true means and shares."""
+        """Draw groups and values of people, ordered by level, and the true means and shares."""
         level = self.levels
         groups = np.resize(np.repeat(np.arange(4), (100 * SHARES).astype(int)), self.n)
         groups = rng.permutation(groups)
@@ -112,7 +112,7 @@ class Case:
         return groups, values, truth, shares
 
     def cells(self, level: Any, groups: Any, values: Floats) -> Integers:
-        """The sums of each level in each cell, on the grid."""
+        """Return the sum for each level and cell, on the grid."""
         grid = np.rint(values * GRID).astype(np.int64)
         found = np.zeros((len(LEVELS), 2 * GROUPS + 1), dtype=np.int64)
         inside = groups < GROUPS
@@ -123,20 +123,20 @@ class Case:
 
 
 def closed(case: Case) -> CellTable:
-    """The table of a release in which everyone spends their full budget."""
+    """Return the table of a release in which everyone spends their entire budget."""
     budgets = Budgets(LEVELS[case.levels])
     goal = CellsGoal(case.answer, "mse", CONFIDENCE, 2 * GROUPS + 1)
     return build_histogram(allocate_for(budgets, goal, "proportional"), unit=GRID)
 
 
 def opened() -> CellSums:
-    """The mechanism of a release under add/remove."""
+    """Return the mechanism of a release under add/remove."""
     rungs = tuple(Fraction(level) for level in LEVELS.tolist())
     return build_cell_sums(Ladder.declare(LEVELS), rungs, 1.0, cells=2 * GROUPS + 1, unit=GRID)
 
 
 def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple[Any, ...]:
-    """The draws of many runs, with the true values of each."""
+    """Simulate many runs: the drawn cells, the true means and the true shares."""
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     first = case.people(rng)
     rows, truths, shares = [], [], []
@@ -153,12 +153,12 @@ def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple
 
 
 def side_by_side(rows: Floats) -> Floats:
-    """The group cells of all runs in one row."""
+    """Return the group cells of all runs in one row."""
     return np.ascontiguousarray(rows[:, : 2 * GROUPS]).ravel()
 
 
 def hold(missed: Booleans) -> bool:
-    """Whether the number of misses is consistent with the stated coverage."""
+    """Return whether the number of misses is consistent with the stated coverage."""
     return int(missed.sum()) <= binom.isf(TAIL, len(missed), 1.0 - CONFIDENCE)
 
 
@@ -173,7 +173,7 @@ def check(case: Case, runs: int, seed: int) -> None:
     each = 1.0 - (1.0 - CONFIDENCE) / GROUPS
     least, most = (end.reshape(runs, GROUPS) for end in margin.unit(case.answer, each))
     assert hold(((truth < least) | (truth > most))[:, :2].any(axis=1))
-    # An empty group's interval is almost uninformative: only noise can exclude both ends.
+    # An empty group's interval is almost uninformative. Only noise can exclude both bounds.
     assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
     _, low, high = (end.reshape(runs, GROUPS) for end in margin.shares(case.answer, CONFIDENCE))
     for group in range(GROUPS):
@@ -195,7 +195,7 @@ def test_intervals_of_groups_hold_in_a_thousand_runs(kind: str, n: int, answer: 
 
 
 def test_less_than_is_true_is_noticed() -> None:
-    """Power: if δ is stated although budgets determine values, intervals nearly always miss."""
+    """If δ is stated although budgets determine values, too many intervals miss."""
     case = Case("two values", 3000, RELATED)
     table = closed(case)
     rows, truth, _ = simulated(case, 150, 3, table, table.total)
@@ -209,7 +209,7 @@ def test_less_than_is_true_is_noticed() -> None:
 
 
 def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> OpenGroupedMeans:
-    """The margin of many runs at once, with or without counts of people."""
+    """Return one margin for many runs, with or without counts of people."""
     drawn = side_by_side(sums.counts(rows))
     counts = tuple(np.bincount(case.levels).tolist())
     heads = LevelCount(counts, (0.2,) * len(LEVELS), sums.weights) if counted else None
@@ -264,7 +264,7 @@ def test_intervals_of_an_unknown_number_hold_in_a_thousand_runs(
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda a: f"{a.about}-{a.related}")
 @pytest.mark.parametrize("n", [300, 6000])
 def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
-    """A hundred differences, and twenty ratios, which take longer."""
+    """Intervals cover 100 differences, and 20 ratios, which take longer to compute."""
     case = Case("two values", n, answer)
     table = closed(case)
     rows, truth, _ = simulated(case, 100, 6, table, table.total)
@@ -281,7 +281,7 @@ def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
 
 
 def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
-    """Only noise, two halves, equal weights: at most the stated misses, and at least half."""
+    """If only noise is random, between 5 % and 10 % of the intervals miss."""
     goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
     table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
     total = table.total(tallied(cells=np.array([[600, 1400, 1000, 1000]]) * GRID))

@@ -1,4 +1,4 @@
-"""Joint ranges of several releases cover all numbers at once, as often as stated.
+"""Joint ranges of several releases cover all values simultaneously, as often as stated.
 
 Each test fails with probability below 10⁻⁹ if the ranges cover as stated.
 """
@@ -32,9 +32,10 @@ def _missed(ranges: Any, truth: list[Any]) -> bool:
 
 
 def test_all_ranges_hold_at_once() -> None:
-    """The same test notices ranges that are not joint.
+    """Joint ranges cover all values simultaneously, and separate ranges do not.
 
-    Everyone has the same budget, so only noise is random, and half of the ranges may miss.
+    Everyone has the same budget, so only the noise is random. At 50 % confidence, half of the joint
+    ranges can miss.
     """
     truth = [float(VALUES.mean()), np.full(4, 0.25)]
     joint = apart = 0

@@ -1,8 +1,8 @@
-"""The local model: bias, forecast error, coverage, and the experiment of paper *local*.
+"""The local model: bias, forecast error, coverage, and the experiment of the paper *local*.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-the code is right is below 10⁻⁶: about 400 comparisons at six standard errors (10⁻⁹ each) or at the
-exact binomial tail of 10⁻⁹; ratios of measured errors have more room than that.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: about 400 comparisons at 10⁻⁹ each (six standard errors,
+or the exact binomial tail). Ratios of measured errors have a larger tolerance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIX = 6.0
 
 
 def off(estimate: Any, truth: Any, risk: float, cells: int = 1) -> float:
-    """The largest error in standard errors of one coordinate, from the worst-case variance."""
+    """Return the largest error over coordinates, in worst-case standard errors."""
     return float(np.max(np.abs(np.asarray(estimate) - truth)) / math.sqrt(risk / cells))
 
 
@@ -59,7 +59,7 @@ def sums_of(release: ep.Release) -> Sums:
 @pytest.mark.parametrize("dimension", [1, 2, 10, 100])
 @pytest.mark.parametrize("method", ["auto", "duchi"])
 def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> None:
-    """Along the vector, where a wrong radius shows, and in every coordinate."""
+    """Vectors are unbiased in every coordinate, and along the vector, which tests the radius."""
     many = 40_000 if dimension < 100 else 4_000
     x = np.zeros(dimension)
     x[0], x[-1] = 0.3, 0.4 if dimension > 1 else 0.3
@@ -67,7 +67,7 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
     release = vector.estimate(
         vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(dimension))
     )
-    # A coordinate has at most κ/d of the variance, and the component along x at most r²/ρ².
+    # Each coordinate has at most κ/d of the variance. The component along x has at most r²/ρ².
     sums = sums_of(release)
     proxy = 0.81 * (sums.proxy + sums.bounded) / sums.weight**2
     assert np.max(np.abs(release.raw - x)) < SIX * math.sqrt(proxy)
@@ -77,7 +77,7 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
 
 @pytest.mark.parametrize("dimension", [1, 10, 100])
 def test_the_printed_radius_fails_the_test_of_bias(dimension: int) -> None:
-    """Algorithm 4 as printed has twice the radius: it estimates 2X, and the test above notices."""
+    """The radius of Algorithm 4 as printed is twice the correct one, and fails the test above."""
     d = dimension
     log = math.lgamma((d - 1) / 2 + 1) - math.lgamma(d / 2 + 1)
     printed = d * math.sqrt(math.pi) * math.exp(log)
@@ -109,7 +109,7 @@ MIXED = np.concatenate([np.full(150, 0.1), np.full(120, 1.0), np.full(30, 4.0), 
 
 
 def errors(name: str, weights: str, runs: int, seed: int) -> tuple[np.ndarray, Any]:
-    """Errors of many estimates from samples of one population, and the last release."""
+    """Return the errors of many estimates from samples of one population, and the last release."""
     rng = np.random.default_rng(seed)
     n = len(MIXED)
     found = []
@@ -179,14 +179,14 @@ def reach(release: Any, confidence: float) -> float:
 
 
 def test_a_radius_without_its_constant_would_be_noticed() -> None:
-    """Power: an interval of half the width misses too often."""
+    """An interval of half the width misses too often, so the test above has power."""
     found, release = errors("bit", "variance", 400, seed=3)
     missed = np.abs(found) > 0.5 * release.estimate.margin.reach(release.bounds, 0.9)
     assert missed.sum() > float(binom.ppf(1.0 - TAIL, 400, 0.1))
 
 
 def figure_one(alpha: float, trials: int, seed: int) -> dict[str, float]:
-    """Figure 1 of paper *local* in ten dimensions: mean squared errors of coordinates."""
+    """Compute Figure 1 of the paper *local*, d = 10: mean squared errors per coordinate."""
     n, d = 1000, 10
     budgets = np.where(np.arange(n) < alpha * n, 0.1, 1.0)
     psi = math.sqrt(min(d * d / (16.0 * float(budgets @ budgets)), 1.0))
@@ -208,7 +208,10 @@ def figure_one(alpha: float, trials: int, seed: int) -> dict[str, float]:
 
 
 def test_the_experiment_of_figure_one() -> None:
-    """At α = ½ the published code has about 0.054; the corrected mechanism is below 0.0145."""
+    """The errors of Figure 1 are reproduced at α = ½.
+
+    The published code has an error of about 0.054, the corrected mechanism below 0.0145.
+    """
     found = figure_one(0.5, 300, seed=1)
     assert 0.050 < found["printed"] < 0.060
     assert found["paper"] < 0.0155  # 300 trials: a standard error of 0.0004
@@ -218,7 +221,7 @@ def test_the_experiment_of_figure_one() -> None:
 
 
 def test_more_signs_are_better_for_large_budgets() -> None:
-    """Measured, not forecast: ε = 6, d = 20."""
+    """The measured error with several signs is smaller than with one sign, at ε = 6 and d = 20."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=(4000, 20))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -237,7 +240,7 @@ def test_more_signs_are_better_for_large_budgets() -> None:
 
 
 def test_the_server_and_the_person_see_the_same_directions() -> None:
-    """A report is decoded from its seed alone."""
+    """A report is decoded from its seed only."""
     vector = local.Vector(6, method="duchi")
     report = vector.randomize([0.5] * 4 + [0.0] * 2, 2.0, ep.Seeded(2))
     assert isinstance(report, Reports)
@@ -249,7 +252,7 @@ def test_the_server_and_the_person_see_the_same_directions() -> None:
 
 
 def law_of(channel: Any) -> dict[Any, np.ndarray]:
-    """The law of the answer to each input of a channel."""
+    """Return the distribution of the answer for each input of a channel."""
     return {
         value: np.array([chance / channel.total for chance in row])
         for value, row in zip(channel.inputs, channel.chances, strict=True)
@@ -257,7 +260,7 @@ def law_of(channel: Any) -> dict[Any, np.ndarray]:
 
 
 def near(counts: np.ndarray, law: np.ndarray) -> bool:
-    """Whether shares are within six standard errors of a law, cell by cell."""
+    """Return whether shares are within six standard errors of a distribution, in every cell."""
     many = counts.sum()
     return bool(
         np.all(np.abs(counts / many - law) < SIX * np.sqrt(law * (1.0 - law) / many) + 1e-12)
@@ -266,7 +269,7 @@ def near(counts: np.ndarray, law: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_what_is_drawn_is_what_the_checker_reads(epsilon: float) -> None:
-    """End to end: counts of whole reports against the tables that are verified."""
+    """The distribution of complete reports agrees with the verified tables."""
     many = 60_000
     law = law_of(local.Bit().channel(epsilon))
     for value in (0, 1):
@@ -302,7 +305,7 @@ def test_what_is_drawn_is_what_the_checker_reads(epsilon: float) -> None:
 
 
 def largest_error(cells: int, people: int, seed: int) -> tuple[float, float]:
-    """The ℓ∞ error of shares, and its ratio to √(ln(d/β)/Σε²) at β = 0.1."""
+    """Return the ℓ∞ error of shares, and its ratio to √(ln(d/β)/Σε²) at β = 0.1."""
     rng = np.random.default_rng(seed)
     budgets = rng.uniform(0.1, 1.0, people)
     values = rng.integers(0, max(cells // 2, 1), people)
@@ -315,7 +318,7 @@ def largest_error(cells: int, people: int, seed: int) -> tuple[float, float]:
 
 
 def test_the_largest_error_of_shares_has_the_rate_of_the_theorem() -> None:
-    """Theorem 4.1 has no constant; the proven band has 2√2·1.0x, and measured errors are below."""
+    """Measured errors have the rate of Theorem 4.1, and are below the proven constant 2√2·1.05."""
     constants = [
         largest_error(cells, people, 10 * cells + people)[1]
         for cells in (16, 256, 4096, 65_536)

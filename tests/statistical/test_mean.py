@@ -1,8 +1,8 @@
 """Bias, forecast error and interval coverage of the mean, on worst-case data.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-the code is right is below 10⁻⁶: 200 comparisons at 10⁻⁹ each (six standard errors, or the exact
-binomial tail), and the ratios of widths have more room than that.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: 200 comparisons at 10⁻⁹ each (six standard errors, or the
+exact binomial tail). Ratios of widths have a larger tolerance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.profiles import ORDINARY
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 RUNS = 20_000
 PROFILES = {**ORDINARY, "generous": ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})}
-"""For the last one a staircase is chosen under every assumption."""
+"""Budget profiles. For the last one, a staircase is chosen under every assumption."""
 
 TAIL = 1e-9
 
@@ -55,7 +55,7 @@ def released(profile: str, assumption: Assumption, method: str = "auto") -> ep.R
 def errors_of(
     release: ep.Release, assumption: Assumption, seed: int, share: float = 0.5
 ) -> np.ndarray:
-    """Errors over many runs on two-point data, the worst case. Tests with one seed share them."""
+    """Simulate errors on two-point data, the worst case. Calls with the same seed are cached."""
     mechanism = release.mechanism
     if isinstance(mechanism, SumAndSquares):
         mechanism = mechanism.alone
@@ -84,7 +84,7 @@ def test_a_staircase_is_among_what_is_tested_here(assumption: Assumption) -> Non
 
 
 def half_width(release: ep.Release, confidence: float) -> float:
-    """The half-width of the interval; infinite if it is clipped, because it then holds every mean.
+    """Return the half-width of the interval, or ∞ if it is clipped, so it covers every mean.
 
     `test_moment.py` tests intervals that use the spread of the data.
     """
@@ -104,7 +104,7 @@ def test_the_error_is_as_forecast(profile: str, assumption: Assumption) -> None:
     squared = errors_of(release, assumption, 14, 0.5) ** 2
     forecast = ep.allocate(PROFILES[profile], **asdict(assumption)).risk
     tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
-    # The tally may merge neighbouring budgets, which costs at most half a percent.
+    # The tally can merge neighbouring budgets, which increases the error by at most 0.5 %.
     assert forecast - tolerance <= squared.mean() <= 1.005 * forecast + tolerance
 
 
@@ -117,7 +117,7 @@ def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: A
 
 
 def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
-    """Through the public API, coin by coin, so with fewer runs."""
+    """Sampling through the public API is unbiased, and its error is as forecast."""
     epsilon = people_of(ep.Budgets({0.5: 20, 1.5: 30, 3.0: 50}))
     values = (np.arange(100) % 2).astype(float)
     rng, source, errors = np.random.default_rng(3), ep.Seeded(3), []
@@ -170,7 +170,7 @@ def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assu
 
 
 def test_intervals_of_whole_releases_cover() -> None:
-    """Through the public API: new people each time, and the interval that the user gets."""
+    """Intervals from the public API cover, with new people in each run."""
     epsilon = people_of(ep.Budgets({0.1: 60, 1.0: 60}))
     rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 400
     for _ in range(runs):

@@ -1,12 +1,12 @@
-"""Intervals that use the spread of the data cover as stated, and so do those of the spread.
+"""Intervals that use the spread of the data cover as stated, and so do intervals of the spread.
 
-Six laws and two real columns, from ten people to ten thousand, two profiles of budgets, three
-assumptions. The noise is drawn by the mechanism of a release, and the intervals are those of its
-margin. Intervals grow with the drawn variance, so only some are computed: every run uses the
+There are six distributions and two real columns, from ten people to ten thousand, two profiles of
+budgets, and three assumptions. The mechanism of a release draws the noise, and its margin computes
+the intervals. Intervals grow with the drawn variance, so only some are computed. Every run uses the
 interval of a run with a variance that is not larger.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.statistical
 
 
 def law(name: str) -> Floats:
-    """A population of equally likely values in the unit range."""
+    """Return a population of equally likely values in the unit range."""
     rank = (np.arange(POINTS) + 0.5) / POINTS
     if name in ("wages", "affairs"):
         return column(name).unit
@@ -64,7 +64,7 @@ LAWS: Final = ("halves", "rare", "skewed", "zeros", "uniform", "gaussian", "wage
 
 
 def epsilons(profile: str, n: int) -> Floats:
-    """The budgets of n people, ascending."""
+    """Return the budgets of n people, ascending."""
     if profile == "halves":
         return np.repeat([0.1, 1.0], [n // 2, n - n // 2])
     return np.exp(np.floor(np.linspace(-3.0, 1.0, n) * 8.0) / 8.0)  # at most 33 levels
@@ -94,7 +94,7 @@ class Cell(NamedTuple):
 
 
 def values_of(cell: Cell, runs: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
-    """Batches of runs: values of people ordered by level, and the true mean and spread."""
+    """Yield batches of runs: values of people ordered by level, and the true mean and spread."""
     source = law(cell.law)
     fixed = np.sort(rng.choice(source, cell.n))
     for start in range(0, runs, BATCH):
@@ -103,7 +103,7 @@ def values_of(cell: Cell, runs: int, rng: np.random.Generator) -> Iterator[tuple
             values = rng.choice(source, (size, cell.n))
             truth = source
         else:
-            values = np.tile(fixed, (size, 1))  # strict people have the lowest values
+            values = np.tile(fixed, (size, 1))  # people with small budgets have the lowest values
             if cell.assumption == UNRELATED:
                 values = rng.permuted(values, axis=1)
             truth = fixed
@@ -141,18 +141,19 @@ def margin_of(cell: Cell, offset: float, square: float) -> WeighedSpread:
 
 
 def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
-    """The half-width of each run, rounded down.
+    """Return the half-width of each run, rounded down.
 
     Args:
         cell: the parameters.
         drawn: its runs.
-        factor: shrinks the drawn standard deviation, to test that this is noticed.
+        factor: a factor on the drawn standard deviation; with a small factor, intervals must miss.
     """
     found = Drawn(drawn.offsets * factor, drawn.squares * factor * factor, drawn.truth)
     if not margin_of(cell, 0.0, 0.0).uses_spread(cell.assumption):
         wide = margin_of(cell, 0.0, 0.0).error(cell.assumption, CONFIDENCE)
         return np.full(len(found.offsets), wide)
-    # The largest offset gives the smallest variance; then only the square orders the runs.
+    # With the largest offset the variance is smallest. Then the half-width depends only on the
+    # square.
     order = np.argsort(found.squares)
     nodes = order[np.linspace(0, len(order) - 1, SHOWN).astype(int)]
     widths = np.array(
@@ -168,7 +169,7 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
 
 
 def misses(cell: Cell, drawn: Drawn, factor: float = 1.0) -> int:
-    """How many intervals miss the mean; an interval of the whole range never does."""
+    """Count the intervals that miss the mean. An interval of the entire range never misses."""
     far = np.abs(drawn.offsets + 0.5 - drawn.truth[0])
     return int((far > halves(cell, drawn, factor)).sum())
 
@@ -205,14 +206,14 @@ def test_intervals_of_many_people_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_who_guessed_the_spread_hold(name: str) -> None:
-    """A larger cap also has a larger bias, which is bounded by the drawn spread."""
+    """Intervals cover with a guess of the spread: a larger cap has more bias, which is bounded."""
     cell = Cell(name, "halves", 1000, RELATED, 0.05)
     assert margin_of(cell, 0.0, 0.0).uses_spread(RELATED)
     table(cell, 400)
 
 
 def test_a_spread_that_is_taken_too_small_is_noticed() -> None:
-    """A tenth of the standard deviation makes more intervals miss than the same test allows."""
+    """With a tenth of the standard deviation, more intervals miss than the test allows."""
     cell = Cell("uniform", "halves", 10_000, SAMPLE)
     drawn = drawn_of(cell, 1000)
     assert misses(cell, drawn) <= binom.isf(TAIL, 1000, 0.05)
@@ -220,7 +221,7 @@ def test_a_spread_that_is_taken_too_small_is_noticed() -> None:
 
 
 def test_noise_that_is_taken_a_tenth_too_small_is_noticed() -> None:
-    """If only the noise is random, the interval has no slack."""
+    """With 90 % of the noise scale, too many intervals miss if only the noise is random."""
     cell = Cell("uniform", "halves", 100, RELATED)
     drawn = drawn_of(cell, 20_000)
     limit = binom.isf(TAIL, 20_000, 0.05)

@@ -1,11 +1,11 @@
 """Intervals of covariance, slope, correlation and variance cover as often as stated.
 
-The cases: independent, equal, two-point, skewed and constant columns; 20 to 10,000 people; unequal
-weights, with low values for strict people; shuffled budgets; samples of a population; both
-definitions of neighbours.
+The cases include independent, equal, two-point, skewed and constant columns, and 20 to 10,000
+people. Weights are unequal, with low values for people with small budgets, or budgets are shuffled.
+There are samples of a population, and both definitions of neighbours.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
 
 
 POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "still": 0.0}
-"""The covariance of each law that has a simple formula."""
+"""The covariance of each distribution for which there is a simple formula."""
 
 
 def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) -> SoftMoments:
-    """The margin of a release with unequal weights."""
+    """Draw a release with unequal weights, and return its margin."""
     g, h = (np.floor(each * GRID + 0.5).astype(np.int64) for each in (x, y))
     place = np.searchsorted(LEVELS, level)
     people = np.bincount(place, minlength=2).astype(np.int64)
@@ -108,11 +108,11 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
 
 
 def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
-    """How often each interval covers; `smaller` understates the noise, to test power."""
+    """Count the covering intervals; `smaller` understates the noise, to test power."""
     rng = np.random.default_rng(case.seed)
     x, y = columns(case.law, case.n, rng)
     order = np.argsort(x + y)
-    x, y = x[order], y[order]  # strict people have the lowest values
+    x, y = x[order], y[order]  # people with small budgets have the lowest values
     level = np.sort(np.tile(LEVELS, case.n)[: case.n])
     found = dict.fromkeys(names, 0)
     for run in range(runs):
@@ -135,7 +135,7 @@ def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[
 def asked(
     name: str, case: Case, margin: SoftMoments, x: Floats, y: Floats
 ) -> tuple[Estimated, float]:
-    """An estimate with its interval, and the true value."""
+    """Return an estimate with its interval, and the true value."""
     both = float(np.mean(x * y) - x.mean() * y.mean())
     if case.about == "population":
         both = POPULATION[case.law]
@@ -184,7 +184,7 @@ def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
 
 
 def test_noise_that_is_larger_than_it_is_said_to_be_is_noticed() -> None:
-    """The power of these tests: if the stated noise is a fifth of the true one, they fail."""
+    """If the stated noise scale is a fifth of the true one, too many intervals miss."""
     case = Case("apart", 3000, "people", True, rule="uniform")
     found = hits(case, 80, ["covariance"], smaller=0.2)
     assert binom.cdf(found["covariance"], 80, CONFIDENCE) < TAIL

@@ -1,7 +1,7 @@
-"""Intervals of quantiles cover the truth as often as stated, on data made to break them.
+"""Intervals of quantiles cover the true value as often as stated, on difficult data.
 
-Each case is a binomial test of the misses with false alarms of 10⁻⁹. A margin that forgets the
-bias, or the noise of all bins but one, must be noticed.
+Each case is a binomial test of the misses, with a false-alarm probability of 10⁻⁹. Tests must fail
+for a margin that omits the bias, or the noise of all bins except one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHAPES = {each.__name__: each for each in (two_points, mostly_zero, skewed, even
 
 
 def smallest_with(values: np.ndarray, q: float) -> float:
-    """The smallest value with at least a share q at or below it, by counting."""
+    """Return the smallest value with at least a share q of values at or below it."""
     return next(v for v in np.unique(values) if (values <= v).mean() >= q - 1e-12)
 
 
@@ -57,7 +57,7 @@ def misses(
     truth: float | None = None,
     **asked: Any,
 ) -> int:
-    """How often the interval misses, with budgets in the worst order if related."""
+    """Count the intervals that miss, with budgets in the worst order if they are related."""
     chance = np.random.default_rng(17)
     missed = 0
     for run in range(runs):
@@ -76,7 +76,7 @@ def misses(
 
 
 def too_many(runs: int, beta: float) -> int:
-    """The number of misses that a correct interval reaches with probability at most 10⁻⁹."""
+    """Return the number of misses that correct intervals reach with probability at most 10⁻⁹."""
     logs = [
         math.lgamma(runs + 1) - math.lgamma(k + 1) - math.lgamma(runs - k + 1)
         + k * math.log(beta) + (runs - k) * math.log1p(-beta)
@@ -132,7 +132,7 @@ def test_of_a_population_of_people_who_are_private() -> None:
 
 
 def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: weights are proportional to budgets, and the bias of related budgets is left out."""
+    """Without the bias of related budgets, intervals with proportional weights miss too often."""
     real = quantiles.ways
 
     def forgetful(*args: Any) -> tuple[quantiles.Way, ...]:
@@ -145,11 +145,11 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
 
 
 def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: a sum of many cells is treated as having the noise of one."""
+    """If a sum of many cells is assumed to have the noise of one, intervals miss too often."""
     real = quantiles.closed_tail
     monkeypatch.setattr(quantiles, "closed_tail", lambda cells, _: real(cells, 1))
     monkeypatch.setattr("epsilons.questions.ranked.BINS", (64,))
-    monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # only noise is random
+    monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # only the noise is random
     found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)
     assert found >= too_many(60, 0.01)
 
@@ -162,4 +162,4 @@ def test_a_count_of_people_is_within_its_interval() -> None:
         low, high = release.interval(0.8)
         missed += not low <= 300 <= high
     assert missed < too_many(runs, 0.2)
-    assert missed >= runs - too_many(runs, 0.82)  # nor is it far too wide: the law is exact
+    assert missed >= runs - too_many(runs, 0.82)  # the interval is not too wide

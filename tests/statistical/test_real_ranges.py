@@ -1,9 +1,9 @@
-"""Real columns with an unknown range: it is found, never collapses, and the mean is close.
+"""Real columns with an unknown range: the range is found and does not collapse.
 
-Counts that are mostly zero (affairs, cigarettes, arrests, visits), skewed ones (wages), integers
-(children, scores) and weights. Seeded, so a pass stays a pass. With a new seed, the probability
-that any test fails although everything holds as stated is below 10⁻⁶: fewer than 100 exact binomial
-tests at 10⁻⁹ each.
+The columns are counts that are mostly zero (affairs, cigarettes, arrests, visits), skewed values
+(wages), integers (children, scores) and weights. Seeds are fixed, so results are reproducible. With
+random seeds, correct code would fail at least one test here with probability below 10⁻⁶: fewer than
+100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -38,21 +38,23 @@ COLUMNS: Final[dict[str, Callable[[], Floats]]] = {
 }
 PROFILES: Final[dict[str, tuple[float, ...]]] = {"two": (2.0, 6.0), "four": (0.5, 2.0, 4.0, 8.0)}
 TELLING: Final = ("four",)
-"""People with larger values are stricter: generous people, who find the range, have small ones."""
+"""Profiles in which people with larger values have smaller budgets. People with large budgets,
+who determine the range, have small values."""
 
 MOSTLY_ONE: Final = ("affairs", "cigarettes")
-"""Three quarters of all values are 0, and more among generous people: their outer quantile is 0,
-or any number up to the next value, so the range nearly collapses. The claims still hold."""
+"""Columns in which three quarters of all values are 0, and more among people with large budgets.
+Their outer quantile is 0 or any number up to the next value, so the range nearly collapses.
+Intervals still cover."""
 
 
 class Seen(NamedTuple):
     """Results of some runs.
 
     Attributes:
-        misses: how many intervals missed the mean of the clipped values, by confidence.
-        collapsed: how many ranges were next to nothing.
-        far: how many results were far from the mean of the clipped values.
-        bias: how far clipping moved the mean, in deviations, in the median run.
+        misses: number of intervals that missed the mean of the clipped values, by confidence.
+        collapsed: number of ranges that were nearly empty.
+        far: number of results that were far from the mean of the clipped values.
+        bias: bias from clipping in the median run, in standard deviations.
     """
 
     misses: tuple[int, ...]
@@ -104,7 +106,7 @@ def test_the_range_of_a_real_column_is_found(name: str, profile: str, neighbours
     print(name, profile, neighbours, found)
     for missed, confidence in zip(found.misses, CONFIDENCES, strict=True):
         assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
-    # One range in three thousand is wrong, and one result in a hundred is far off.
+    # At most one range in three thousand is wrong, and one result in a hundred is far off.
     assert found.far <= binom.isf(TAIL, RUNS, 0.01)
     if not (profile in TELLING and name in MOSTLY_ONE):
         assert found.collapsed <= binom.isf(TAIL, RUNS, 1 / 3000)

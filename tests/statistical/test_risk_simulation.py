@@ -1,8 +1,8 @@
-"""The PAC bounds against simulated worst-case two-point data: they hold, and are close.
+"""PAC bounds hold on simulated worst-case two-point data, and are nearly tight.
 
-Each of the 60 checks is a one-sided binomial test at 10⁻⁸: if every bound holds, and every bound
-divided by 1.45 is exceeded with probability at least 5 %, then anything here fails with probability
-below 10⁻⁶ (over random seeds; the seeds are fixed).
+Each of the 60 checks is a one-sided binomial test at 10⁻⁸. They test that every bound holds, and
+that errors exceed every bound divided by 1.45 with probability at least 5 %. Seeds are fixed. With
+random seeds, correct code would fail at least one check with probability below 10⁻⁶.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PROFILES: dict[str, Callable[[int, Generator], Floats]] = {
 def simulated(
     assumption: Assumption, share: float, weights: Floats, scale: float, rng: Generator
 ) -> Floats:
-    """Absolute errors of the release on data of zeros and ones."""
+    """Simulate absolute errors of the release on data of zeros and ones."""
     n = len(weights)
     ones = round(share * n)
     sums = []

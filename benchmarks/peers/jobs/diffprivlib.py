@@ -1,4 +1,4 @@
-"""diffprivlib: its mean and its histogram of NumPy arrays, read by PyArrow.
+"""diffprivlib: its mean and its histogram, on NumPy arrays read by PyArrow.
 
 Words are read as codes of the Parquet dictionary, because the histogram needs numbers.
 """

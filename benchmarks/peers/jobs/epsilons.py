@@ -1,4 +1,4 @@
-"""Ours: from the path, on Polars, with a single ε for everyone or a column of budgets."""
+"""This package: from the path, on Polars, with a single ε for everyone or a column of budgets."""
 
 import polars  # noqa: F401  the engine: otherwise the first release would import it
 

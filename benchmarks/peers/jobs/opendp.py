@@ -1,8 +1,8 @@
 """OpenDP: its Polars plugin, on a lazy scan of the file.
 
-`Context.query().release()` finds the noise scale by a search of about a thousand steps (one to four
-seconds, whatever the data). Here the measurement is built directly, with the scale from its privacy
-map: the same noise, without the search.
+`Context.query().release()` finds the noise scale by a search of about a thousand steps, which takes
+one to four seconds for any data. This job builds the measurement directly, with the scale from its
+privacy map. The noise is the same, without the search.
 """
 
 import opendp.prelude as dp
@@ -13,7 +13,7 @@ dp.enable_features("contrib")
 
 
 def release(question, column, kind, plan):
-    """Release a plan over one column, at the scale for which its privacy map gives ε."""
+    """Release a plan over one column, at the scale for which the privacy map gives ε."""
     atom = dp.atom_domain(T=kind, nan=True) if kind is float else dp.atom_domain(T=kind)
     domain = dp.lazyframe_domain([dp.series_domain(column, dp.option_domain(atom))])
     domain = dp.with_margin(domain, dp.polars.Margin(by=[], max_length=question.rows))

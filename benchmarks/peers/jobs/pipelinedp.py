@@ -1,6 +1,6 @@
-"""PipelineDP: its engine on the local backend, over lists.
+"""PipelineDP: its engine on the local backend, with lists as input.
 
-Every row is a person, so contributions need not be bounded first, and the call declares that.
+Every row is one person, and the call declares that, so contributions are not bounded first.
 """
 
 import pipeline_dp

@@ -1,4 +1,4 @@
-"""The bare engine: the query that yields the same integers, without noise."""
+"""Polars without privacy: the query that yields the same integers, without noise."""
 
 import polars as pl
 

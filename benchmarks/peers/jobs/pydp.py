@@ -1,6 +1,6 @@
-"""PyDP: Google's library; its algorithms take lists of numbers.
+"""PyDP, which wraps Google's library; its algorithms take lists of numbers.
 
-`BoundedMean` and one `Count` for each category. A list converts faster than an array.
+The job uses `BoundedMean`, and one `Count` for each category. A list converts faster than an array.
 """
 
 import itertools

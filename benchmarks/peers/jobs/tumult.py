@@ -1,4 +1,4 @@
-"""Tumult Analytics: a session on Spark, over a scan of the file."""
+"""Tumult Analytics: a session on Spark that scans the file."""
 
 import os
 import sys

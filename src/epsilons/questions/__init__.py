@@ -1,4 +1,4 @@
-"""Questions: frozen objects, each with the generator that answers it."""
+"""Questions: frozen objects that describe a statistic, each with a generator that computes it."""
 
 from __future__ import annotations
 

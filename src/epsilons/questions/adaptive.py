@@ -1,4 +1,4 @@
-"""The mean in two stages: a tenth of every budget finds the spread, the rest draws the mean."""
+"""The mean in two stages: 10 % of every budget estimates the spread, the rest the mean."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ __all__ = ["SPREADS", "Stages", "two_stages"]
 
 
 SPREADS: Final = tuple(0.5 * 2.0 ** (-step / 2) for step in range(12))
-"""Candidates for the spread, as parts of the range: from one half, the largest possible, down to
-about a hundredth. They are few, so an interval can hold for all of them."""
+"""Candidates for the spread, as fractions of the range: from one half, the largest possible, to
+about a hundredth. They are few, so an interval can be valid for all of them."""
 
 _PARTS: Final = 10
-"""The first stage takes one part in this many."""
+"""The first stage uses a fraction of 1/10 of every budget."""
 
 _UNLUCKY: Final = 0.1
-"""The probability that the noise of the squares, and that of the mean, makes the spread look
-smaller than it is."""
+"""The probability that noise in the squares causes the spread to be underestimated. Noise in the
+mean has the same probability."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """The first stage, and every second stage that may follow it; both depend on budgets alone.
+    """The first stage, and all possible second stages; both depend on budgets alone.
 
     Attributes:
-        first: the mechanism that finds the spread.
-        seconds: the mechanism that draws the mean, for each of `SPREADS`.
+        first: the mechanism that estimates the spread.
+        seconds: the mechanisms that estimate the mean, one for each of `SPREADS`.
     """
 
     first: SumAndSquares
@@ -60,8 +60,8 @@ class Stages:
         Args:
             levels: budget levels ε, ascending.
             counts: the number of people at each level.
-            goal: what is assumed about the data. Caps minimize the mean squared error for every
-                loss: there are many caps to find, and these are fast.
+            goal: the assumption about the data. Caps minimize the mean squared error for every
+                loss, because many caps must be computed and these are fast.
             bounds: the range of the mean.
 
         Raises:
@@ -70,7 +70,7 @@ class Stages:
         squared = goal.squared
         tenths = np.array([_tenth(level) for level in levels.tolist()])
         first = _built(levels, counts, tenths, squared.worst, bounds)
-        # Only people with an infinite budget have an infinite loss; what is left stays infinite.
+        # Only people with an infinite budget have an infinite loss; their remainder is infinite.
         left = remaining(levels, cast(tuple[Fraction, ...], first.losses))
         seconds = (
             _built(levels, counts, left, replace(squared, spread=s), bounds) for s in SPREADS
@@ -78,10 +78,10 @@ class Stages:
         return cls(first, tuple(seconds))
 
     def found(self, pair: tuple[int, int]) -> int:
-        """Return the index of the smallest spread that is not below what the first stage found.
+        """Return the index of the smallest candidate that is at least the estimated spread.
 
         Args:
-            pair: what the first stage drew.
+            pair: the output of the first stage.
         """
         seen = Seen(*self.first.moments(pair), self.first.slack)
         variance = Spreading(self.first.weighing, RELATED).most(seen, _UNLUCKY, _UNLUCKY)
@@ -94,11 +94,11 @@ class Stages:
 
 
 def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> Steps:
-    """Draw the mean and the squares once, then the mean with the cap that suits their spread.
+    """Draw the mean and the squares once, then the mean with the best cap for their spread.
 
     Args:
         counted: sums and squares by the budgets that people offer.
-        goal: what is assumed about the data, and which error is minimized.
+        goal: the assumption about the data, and the error to minimize.
         bounds: the range of the mean.
 
     Guarantee:
@@ -144,13 +144,13 @@ def _tenth(level: float) -> float:
 def _built(
     levels: Floats, counts: Integers, offered: Floats, goal: MeanGoal, bounds: tuple[float, float]
 ) -> SumAndSquares:
-    """Build the mechanism of a stage, with the whole budgets as its levels.
+    """Build the mechanism of a stage, whose levels are the full budgets.
 
     Args:
-        levels: the whole budgets.
+        levels: the full budgets.
         counts: the number of people at each.
-        offered: the part of each budget that this stage may use.
-        goal: which error its cap minimizes.
+        offered: the part of each budget that this stage can use.
+        goal: the error that the cap minimizes.
         bounds: the range of the mean.
     """
     budgets = budgets_of(offered, counts)

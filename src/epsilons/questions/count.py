@@ -1,4 +1,4 @@
-"""The number of people, when their presence is private."""
+"""The number of people, if participation is private."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Count(Question):
     """The number of people under add/remove: see `epsilons.count`.
 
     Attributes:
-        values: any column of numbers. Its rows are counted, or with missing="exclude" only people
-            with a value in it. None for the column of budgets.
+        values: any column of numbers. All rows are counted, or with missing="exclude" only people
+            with a value in this column. None for the column of budgets.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -67,11 +67,11 @@ class Count(Question):
             )
 
     def methods(self, neighbours: str) -> Collection[str]:  # noqa: ARG002
-        """The names that `method` may have besides "auto"."""
+        """The names that `method` can have besides "auto"."""
         return (_METHOD,)
 
     def check(self, neighbours: str) -> None:
-        """Refuse a count of people whose presence is public."""
+        """Reject a count under replace, where participation is public."""
         super().check(neighbours)
         if neighbours == "replace":
             raise ArgumentError(
@@ -80,15 +80,15 @@ class Count(Question):
             )
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """Return how missing values are treated: counted like any other, unless excluded."""
+        """Return how missing values are treated: counted like any other value, unless excluded."""
         return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as numbers."""
+        """Inspect the rows as numbers."""
         return door.look(self._column(call), **call.given, bounds=None, lowest=call.lowest)
 
     def _column(self, call: Call) -> Any:
-        """Return a column with an entry for each row; any column will do."""
+        """Return any column that has an entry for each row."""
         if self.values is not None:
             return self.values
         if isinstance(call.epsilon, (int, float)):
@@ -99,10 +99,10 @@ class Count(Question):
         return call.epsilon
 
     def check_terms(self, call: Call) -> None:
-        """Refuse a count without levels.
+        """Reject a count without declared levels.
 
         Raises:
-            ArgumentError: no levels are declared, so it is unknown how much noise hides everyone.
+            ArgumentError: no levels are declared, so the required amount of noise is unknown.
         """
         if call.terms.ladder.fine:
             raise ArgumentError(
@@ -111,16 +111,16 @@ class Count(Question):
             )
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows; only the people they belong to matter."""
+        """Open the rows; only the number of people matters, not their values."""
         given = {**call.given, "missing": self.policy(call.neighbours), "ladder": call.ladder}
         return door.open(self._column(call), **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Count the people on rungs: everybody, or in three cells only those with a value."""
+        """Count the people at each level: everyone, or in three cells only people with a value."""
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one count of everyone, with noise that hides a person on the lowest rung."""
+        """Yield one count of everyone, with enough noise for a person at the lowest level."""
         mechanism = _counts(call.terms.ladder, call.terms.cap)
         counted = call.part(rows.count(self.asks(call)))
         (drawn,) = yield Draw(mechanism, mechanism.total(counted))
@@ -139,7 +139,7 @@ class Count(Question):
         )
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return what the release says in words."""
+        """Return the sentences of the release."""
         if not self.excludes:
             return Sentences(words.protected(neighbours), words.COUNTED, "")
         return Sentences(
@@ -151,7 +151,7 @@ class Count(Question):
 
 
 def _counts(ladder: Ladder, cap: float | None) -> LevelCounts:
-    """Put all rungs in one cell with noise for the lowest: no other count has less noise."""
+    """Count all levels in one cell, with the noise of the lowest level: no count has less noise."""
     lowest = Fraction(float(ladder.levels[0]))
     rate = rounded_down(lowest if cap is None else min(lowest, Fraction(cap)))
     return LevelCounts(ladder.levels, np.zeros(len(ladder.levels), dtype=np.int64), (rate,))

@@ -1,4 +1,4 @@
-"""How two columns are related: covariance, slope and correlation, from nine cells of one unit."""
+"""Covariance, slope and correlation of two columns, from nine weighted counts."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ CELLS: Final = 9
 
 @dataclass(frozen=True, eq=False)
 class Covariance(soft_cells.SoftQuestion):
-    """The covariance of two columns: see `epsilons.covariance` for what each argument means.
+    """The covariance of two columns: see `epsilons.covariance` for the arguments.
 
     Attributes:
         x: the first column: an array, or the name of a column of the data.
-        y: the second column: likewise.
+        y: the second column: an array, or the name of a column of the data.
         x_bounds: the range (lo, hi) of the first column.
         y_bounds: the range (lo, hi) of the second column.
 
     Raises:
-        ArgumentError: an argument is invalid (BoundsError: bounds are).
+        ArgumentError: an argument is invalid (BoundsError for bounds).
     """
 
     statistic: ClassVar[str] = "covariance"
@@ -48,7 +48,7 @@ class Covariance(soft_cells.SoftQuestion):
         **soft_cells.not_taken(statistic, "the product of both units"),
     }
 
-    x: Column = field(repr=False)  # it may be an array of people's values
+    x: Column = field(repr=False)  # it can be an array of people's values
     y: Column = field(repr=False)
     _: KW_ONLY
     x_bounds: tuple[float, float]
@@ -70,15 +70,15 @@ class Covariance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """The goal: small errors of all nine cells together."""
+        """The goal: minimize the errors of all nine cells together."""
         return CellsGoal(self.assumption, self.loss, self.confidence, CELLS)
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows of the first column."""
+        """Inspect the first column."""
         return door.look(self.x, **call.given, bounds=self.x_bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Look at the second column."""
+        """Inspect the second column."""
         found = door.look(self.y, **call.given, bounds=self.y_bounds, lowest=call.lowest)
         return {"y": found}
 
@@ -88,12 +88,12 @@ class Covariance(soft_cells.SoftQuestion):
         return {"x": self.x, "y": self.y}
 
     def open(self, call: Call) -> door.Rows:
-        """Open the rows as two columns of numbers."""
+        """Open both columns as numbers."""
         policy = self.policy(call.neighbours)
         return door.open(self.x, **call.given, missing=policy, ladder=call.ladder, y=self.y)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return what to count: the nine cells of both columns."""
+        """Return the quantities to count: the nine cells of both columns."""
         return door.Ask("pairs", self.x_bounds, beside=self.y_bounds)
 
     def answered(self, margin: SoftMoments) -> tuple[Pair, float]:
@@ -110,7 +110,7 @@ class Covariance(soft_cells.SoftQuestion):
         return pair, margin.risk(0, 1, self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return what the release says in words."""
+        """Return the sentences of the release."""
         midpoint = self.policy(neighbours) == "midpoint"
         first = words.clipped(self.x_bounds, midpoint=midpoint)
         second = words.clipped(self.y_bounds, midpoint=midpoint)

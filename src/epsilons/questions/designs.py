@@ -55,33 +55,33 @@ _STAIRS: Final[Mapping[str, Callable[[Fraction, int], PairLaw]]] = MappingProxyT
 )
 
 _MARGIN: Final = 0.99
-"""`auto` considers stairs only if they have at least 1 % less variance than Laplace noise."""
+"""`auto` considers staircase noise only if its variance is at least 1 % below Laplace noise."""
 
 _STEPS: Final = 2**40
 _PARTS: Final = 32
-"""A unit of weight may be a rung divided by an integer up to this."""
+"""A unit of weight can be a rung (a public budget level) divided by an integer up to this."""
 
 _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
 """Candidates for the largest weight, in addition to the weights of the rungs."""
 
 _HEAVIEST: Final = 2.0**45
-"""The upper limit of all weights: as many bits as weights have under Laplace noise."""
+"""The upper limit of all weights: the same number of bits as under Laplace noise."""
 
 _MOST_CAPS: Final = 12
 _NOBODY_KNOWS: Final = 1000
-"""How many people are assumed on each rung if nothing is known. This only decides which rungs share
-a unit of weight."""
+"""The number of people assumed on each rung if nothing is known. This only affects which rungs
+share a unit of weight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Everything that the choice of a design may depend on.
+    """The public information that the choice of a design can depend on.
 
     Attributes:
         ladder: the public ladder.
-        left: what a person on each rung has left to spend.
+        left: the remaining budget of a person on each rung.
         cap: the most that anyone spends here; None if it must be chosen.
-        guess: how many people are expected on each rung.
+        guess: the expected number of people on each rung.
     """
 
     ladder: Ladder
@@ -93,7 +93,7 @@ class Known:
         """Return distinct remaining budgets, ascending, and the number of people expected at each.
 
         Args:
-            most: the most that anyone may spend; larger budgets are clipped to it.
+            most: the most that anyone can spend; larger budgets are clipped to it.
         """
         totals: dict[float, int] = {}
         for rung in np.flatnonzero(self.guess > 0).tolist():
@@ -105,13 +105,13 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Design(Generic[Sums]):
-    """A mechanism, its name and its forecast.
+    """A mechanism with its name and its predicted error.
 
     Attributes:
         method: the name of the method.
         mechanism: the frozen mechanism.
         weighing: the leading term of its error, for the expected people.
-        risk: the forecast risk on a unit range, for the goal.
+        risk: the predicted risk on a unit range, for the goal.
     """
 
     method: str
@@ -121,7 +121,7 @@ class Design(Generic[Sums]):
 
     @property
     def equal(self) -> bool:
-        """Whether all rungs, and so all people who are counted, have the same positive weight."""
+        """Whether all rungs, and therefore all counted people, have the same positive weight."""
         weights = self.mechanism.weights
         return bool(weights.max() > 0) and bool((weights == weights.max()).all())
 
@@ -172,11 +172,11 @@ def ratio_of(
     """Return the margin of the ratio of two drawn sums.
 
     Args:
-        mechanism: the mechanism that was drawn from.
-        pair: what was drawn.
-        kind: the class of the margin: for a given range, or for one that was found.
+        mechanism: the mechanism that produced the sums.
+        pair: the two drawn sums.
+        kind: the class of the margin: for a given range, or for an estimated range.
         equal: whether everyone is certain to have the same weight.
-        counted: the noisy count of people on each rung, if that was released.
+        counted: the noisy count of people on each rung, if it was released.
     """
     t, total = (float(each) for each in mechanism.sums(pair))
     return kind(
@@ -193,12 +193,12 @@ def ratio_of(
 def cells_of(
     chosen: Design[CellSums], drawn: npt.NDArray[Any], counted: LevelCount | None
 ) -> dict[str, Any]:
-    """Return what every margin of drawn cells needs: see `risk.margins.RatioCells`.
+    """Return the arguments that all margins of noisy cells need: see `risk.margins.RatioCells`.
 
     Args:
-        chosen: the design that was drawn from.
-        drawn: the lattice points.
-        counted: the noisy count of people on each rung, if that was released.
+        chosen: the design that produced the cells.
+        drawn: the drawn lattice points.
+        counted: the noisy count of people on each rung, if it was released.
     """
     mechanism = chosen.mechanism
     return {
@@ -211,7 +211,7 @@ def cells_of(
 
 
 def as_drawn(margin: Ratio, bounds: tuple[float, float]) -> float:
-    """Return the drawn ratio in data units; the middle if the drawn total is not positive."""
+    """Return the drawn ratio in data units; the midpoint if the drawn total is not positive."""
     lo, hi = bounds
     t, total = margin.drawn
     return lo + (hi - lo) * (t / total if total > 0.0 else 0.5)
@@ -223,10 +223,10 @@ def cell_design(
     """Return the best design for frequencies.
 
     Args:
-        known: what the choice may depend on.
+        known: the public information that the choice can depend on.
         goal: the goal, with the number of cells.
         method: "total" if everyone is also counted in a separate cell.
-        unit: what a person of weight 1 adds in total, including that separate cell.
+        unit: the total contribution of a person of weight 1, including that separate cell.
     """
     cap = _cap(known, goal) if known.cap is None else known.cap
     apart = method == "total"
@@ -234,7 +234,7 @@ def cell_design(
     mechanism = build_cell_sums(known.ladder, known.left, cap, cells=cells, unit=unit)
     weighing = mechanism.weighing(known.guess)
     if apart:
-        # The forecast assumes equal shares: then the noise of the total adds almost nothing.
+        # The forecast assumes equal shares. The noise of the total then adds almost nothing.
         own, shared = parts_of(goal.numbers)
         scale = math.hypot(1.0 / own, 1.0 / (shared * goal.numbers)) * (own + shared)
         total = float(mechanism.weights.astype(np.float64) @ known.guess)
@@ -244,10 +244,10 @@ def cell_design(
 
 
 def parts_of(cells: int) -> tuple[int, int]:
-    """Return the parts of a person's unit for their own cell and for the separate count of all.
+    """Return the parts of a person's unit for their own cell and for the separate total count.
 
-    For parts that sum to one, the sum of squared errors of shares p is k/own² + Σp²/shared². These
-    parts minimize it if one share is nearly 1.
+    For parts with sum 1 and k cells, the sum of squared errors of shares p is
+    k/own² + Σp²/shared². These parts minimize it if one share is nearly 1.
 
     Args:
         cells: the number of categories.
@@ -259,7 +259,7 @@ def parts_of(cells: int) -> tuple[int, int]:
 
 
 def require_levels(ladder: Ladder, method: str) -> None:
-    """Refuse stairs on a ladder that was not declared.
+    """Reject staircase noise without declared levels.
 
     Raises:
         ArgumentError: a staircase or an hourglass is requested without declared levels.
@@ -273,35 +273,35 @@ def require_levels(ladder: Ladder, method: str) -> None:
 
 
 def _pays(rate: float) -> bool:
-    """Whether stairs of this rate have clearly less variance than Laplace noise."""
+    """Whether staircase noise of this rate has clearly less variance than Laplace noise."""
     return least_variance(rate) < _MARGIN * 2.0 / rate**2
 
 
 def tells(counts: Integers) -> bool:
-    """Whether a guess has any content: at least two people in total."""
+    """Whether a guess is informative: at least two people in total."""
     return int(counts.sum()) >= 2
 
 
 def expected(counts: Integers) -> Integers:
-    """Return a guess to plan with: the given one, or equal numbers if it has no content."""
+    """Return numbers of people to plan with: the guess, or equal numbers if it is uninformative."""
     if tells(counts):
         return counts
     return np.full(len(counts), _NOBODY_KNOWS, dtype=np.int64)
 
 
 def _cap(known: Known, goal: Goal) -> float:
-    """Return the cap of least forecast risk for Laplace noise, for the expected people.
+    """Return the cap with the least predicted risk under Laplace noise, for the expected people.
 
-    Adding or removing a person moves only one sum, for frequencies as well.
+    Adding or removing a person changes only one sum, also for frequencies.
     """
     left, guess = known.people()
     return min(best_cap(Budgets.of_levels(left, guess), goal, OPEN), float(left[-1]))
 
 
 def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
-    """Return the unit of weight and the largest weight of least forecast risk, for stairs.
+    """Return the best unit of weight and the best largest weight for staircase noise.
 
-    A unit is a rung divided by an integer. Forecasts compare mean squared errors.
+    A unit is a rung divided by an integer. The predicted mean squared error decides.
     """
     left, guess = known.people()
     highest = math.inf if known.cap is None else known.cap
@@ -309,7 +309,7 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
     squares = replace(goal, loss="mse")
     best = (math.inf, float(spends[-1]), 1)
     for unit in sorted({rung / part for rung in _few(spends) for part in range(1, _PARTS + 1)}):
-        # Slightly more than 1, so rungs that are multiples of the unit are multiples in floats.
+        # Slightly more than 1: rungs that are multiples of the unit remain multiples in floats.
         whole = np.minimum(np.floor(spends / unit * (1.0 + 1e-12)), _HEAVIEST)
         variance = least_variance(unit)
         for most in sorted({*_few(whole[whole > 0.0]), *_WEIGHTS[whole[-1] >= _WEIGHTS].tolist()}):
@@ -323,7 +323,7 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
 
 
 def _few(levels: Floats) -> list[float]:
-    """Return the distinct levels, or `_MOST_CAPS` of them, evenly spaced by rank."""
+    """Return the distinct levels, or `_MOST_CAPS` of these, evenly spaced by rank."""
     distinct = np.unique(levels)
     if len(distinct) <= _MOST_CAPS:
         return [float(level) for level in distinct]

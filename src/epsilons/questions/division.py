@@ -1,7 +1,7 @@
-"""How everyone's budget is divided among questions: by given shares, or to meet target errors.
+"""Divide everyone's budget among questions: by given shares, or to meet target errors.
 
 Shares are exact fractions with sum at most 1. They depend on arguments, and for target errors on
-budgets that are public or declared; they never depend on values.
+budgets that are public or declared. They never depend on values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Error: TypeAlias = Callable[[Fraction], float]
 
 
 class Division(ABC):
-    """How everyone's budget is divided among questions."""
+    """A rule that divides everyone's budget among questions."""
 
     @abstractmethod
     def among(
@@ -46,15 +46,15 @@ class Division(ABC):
         """Return the share of each question: fractions above 0 with sum at most 1.
 
         Args:
-            questions: in order.
+            questions: the questions, in order.
             call: the people and the terms of the call.
-            count: function that counts people by budget; for public budgets only.
+            count: a function that counts people by budget; for public budgets only.
         """
 
     @property
     @abstractmethod
     def told(self) -> Any:
-        """The requested division as plain data; None if it is even."""
+        """The requested division as plain data; None for equal shares."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class ByShares(Division):
 
 
 def evenly(questions: int) -> ByShares:
-    """Return the even division among this many questions."""
+    """Return the division into equal shares among this many questions."""
     return ByShares((Fraction(1, questions),) * questions)
 
 
 @dataclass(frozen=True)
 class ByTargets(Division):
-    """The smallest shares forecast to meet target errors; questions without a target get the rest.
+    """The smallest shares predicted to meet target errors; other questions get the rest.
 
     Attributes:
         targets: for each question the largest allowed half-width of its interval, in data units;
@@ -106,11 +106,11 @@ class ByTargets(Division):
     def among(
         self, questions: Sequence[Question], call: Call, count: Callable[[], Budgets]
     ) -> Shares:
-        """Return the shares that meet the targets for these people, or for the expected ones.
+        """Return the shares that meet the targets for the actual or the expected people.
 
         Raises:
-            ArgumentError: it is private who takes part, and no expected numbers are declared; or
-                an error cannot be forecast; or not all targets can be met.
+            ArgumentError: participation is private and no expected numbers are declared; or an
+                error cannot be predicted; or not all targets can be met.
         """
         if call.declared is not None and call.declared.guess is None:
             raise ArgumentError(
@@ -135,10 +135,10 @@ class ByTargets(Division):
         The rest goes to the questions without a target, or to all if all have one.
 
         Args:
-            errors: the error of each question, falling as its share grows.
+            errors: the error of each question as a decreasing function of its share.
 
         Raises:
-            ArgumentError: not all targets can be met; the message suggests targets that can.
+            ArgumentError: not all targets can be met; the message suggests larger targets.
         """
         wanted = {k: each for k, each in enumerate(self.targets) if each is not None}
         least = {k: _least(errors[k], target) for k, target in wanted.items()}
@@ -177,7 +177,7 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
     """Return the division for a user's arguments: see `epsilons.publish`.
 
     Args:
-        questions: how many there are.
+        questions: the number of questions.
         shares: None, or a list with a positive number for each question.
         targets: None, or a list with a positive number or None for each question.
 
@@ -205,7 +205,7 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
 
 
 def _listed(name: str, given: Any, questions: int, how: str) -> list[Any]:
-    """Return what the user gave for each question: a fraction above 0, or None.
+    """Return the user's entry for each question: a fraction above 0, or None.
 
     Raises:
         ArgumentError: `given` is anything else.
@@ -243,10 +243,10 @@ def _error(question: Question, call: Call, people: Absent) -> Error:
 
 
 def _least(error: Error, target: float) -> Fraction:
-    """Return the smallest share that meets a target; above 1 if none does.
+    """Return the smallest share that meets a target; a share above 1 if the target is impossible.
 
     Noise is inversely proportional to the share. The search starts from the share that this
-    suggests, and doubles its steps.
+    suggests, and doubles its step size.
     """
     whole = error(Fraction(1))
     if whole > target:

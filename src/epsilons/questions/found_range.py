@@ -1,8 +1,8 @@
-"""The mean on a range that was found: of any data, and of a Gaussian population.
+"""The mean on an estimated range, for any data and for a Gaussian population.
 
-Stages find the range (`outer.py` for any data, `locate.py` for Gaussian data). The mean of the
-values clipped to that range gets what they leave. People are public, or private; private people may
-be counted before anything else.
+Early stages estimate the range (`outer.py` for any data, `locate.py` for Gaussian data). The
+remaining budget is spent on the mean of the values clipped to that range. Under add/remove, people
+can be counted before anything else.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
     Args:
         rows: the rows of the people.
         call: the people and the terms of the call.
-        goal: what is assumed about values clipped to the range; None for a Gaussian population.
+        goal: the assumption about values clipped to the range; None for a Gaussian population.
     """
     if call.neighbours == "add-remove":
         return _gaussian_people(rows, call) if goal is None else _any_people(rows, call, goal)
@@ -78,25 +78,25 @@ def steps(rows: door.Rows, call: Call, goal: MeanGoal | None) -> Steps:
 
 
 def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Draw two quantiles (or more, where data lie close together), then the mean.
+    """Draw a low and a high quantile, more than once if values are close together; then the mean.
 
     Args:
         rows: the rows of the people.
         call: the people and the terms of the call.
-        goal: what is assumed about the values clipped to the range.
+        goal: the assumption about the values clipped to the range.
 
     Guarantee:
         Pure, for every input, replace-one: person i loses at most the sum of their losses in the
         stages, a rational number of at most ε_i. Proof: docs/proofs/gaussian.md.
 
     Raises:
-        BudgetError: the budgets are too small for so few people. Nothing was drawn.
+        BudgetError: the budgets are too small for this many people. Nothing was drawn.
     """
     lines = rows.lines()
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the levels of the mean are finer: they must be divisible as well
+        if call.divided:  # the mean uses finer levels, which must be divisible as well
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -126,20 +126,20 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
-    """Do the same where people's presence and budgets are private.
+    """Draw quantiles, then the mean, under add/remove.
 
-    People are counted wherever weights differ: otherwise no interval could be given.
+    People are counted if weights differ: otherwise no interval could be computed.
 
     Args:
         rows: the rows of the people.
-        call: the people, and what is declared about them.
-        goal: what is assumed about the values clipped to the range.
+        call: the people, and the declarations about them.
+        goal: the assumption about the values clipped to the range.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
         results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
         Whether there is a release does not depend on the data. Weights, windows and ranges depend
-        on arguments and on earlier draws: docs/proofs/gaussian.md.
+        only on arguments and on earlier draws: docs/proofs/gaussian.md.
     """
     people = yield from _crowd(rows, call, counted=not call.terms.equal)
     found = yield from outer(
@@ -166,7 +166,7 @@ def _any_people(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
 
 def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
-    """Make two selections (or more, where data lie close together), then draw the mean.
+    """Select the centre and the deviation, more than once if values are close; draw the mean.
 
     Guarantee:
         Pure, for every input, replace-one: person i loses at most the sum of their losses in the
@@ -177,13 +177,13 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
         constant 2·(width/σ)² in the cap of the mean.
 
     Raises:
-        BudgetError: the budgets are too small for so few people. Nothing was drawn.
+        BudgetError: the budgets are too small for this many people. Nothing was drawn.
     """
     lines = rows.lines()
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the levels of the mean are finer: they must be divisible as well
+        if call.divided:  # the mean uses finer levels, which must be divisible as well
             call.offered(lines.levels())
 
     found = yield from locate(
@@ -206,17 +206,17 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
 
 def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
-    """Count people privately, unless a guess was declared; make selections; then draw two sums.
+    """Count people unless a guess was declared; select the range; then draw two sums.
 
     Guarantee:
         Add/remove, pure, for every input: with person i and without them the probabilities of
         results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is `release.spent` at ε_i.
         Whether there is a release does not depend on the data. Weights, windows and ranges depend
-        on arguments and on earlier draws: docs/proofs/gaussian.md.
+        only on arguments and on earlier draws: docs/proofs/gaussian.md.
 
     Reference:
-        It replaces paper *gaussian*, Algorithm 8: k is a public function of a person's own ε, so
-        nobody is sampled, coarsened away or padded.
+        It replaces paper *gaussian*, Algorithm 8. The weight k is a public function of a person's
+        own ε, so no sampling, coarsening or padding is needed.
     """
     people = yield from _crowd(rows, call, counted=False)
     found = yield from locate(
@@ -254,11 +254,11 @@ def _gaussian_people(rows: door.Rows, call: Call) -> Steps:
 
 
 def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
-    """Read the mean of a Gaussian population on a range that was found.
+    """Compute the mean of a Gaussian population on an estimated range from a draw.
 
     Args:
         mechanism: the mechanism of the mean.
-        drawn: its lattice point.
+        drawn: the drawn lattice point.
         margin: the margin of error.
     """
     lo, hi = mechanism.bounds
@@ -272,7 +272,7 @@ def read_mean(mechanism: Additive, drawn: int, margin: Located) -> Read:
 def _last_pass(
     rows: door.Rows, call: Call, found: Found | Ends, ask: door.Ask
 ) -> tuple[door.Tally, tuple[Fraction, ...]]:
-    """Count on the range that was found; return the tally, and what people spent to find it."""
+    """Count people on the estimated range; return the tally, and the spending so far."""
     counted = rows.count(ask)
     levels = call.offered(counted.levels)
     place = _place_of(found, counted.levels, levels)
@@ -281,15 +281,15 @@ def _last_pass(
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Private people, as far as choices may depend on them.
+    """Public information about the people under add/remove, before the range is estimated.
 
     Attributes:
         stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        count: counts them by level and bucket, on public levels and with expected numbers.
-        payers: the people whom selections charge.
-        told: whether anything is known about how many there are.
-        doubts: how few there may be, if they were counted.
+        count: a function that counts by level and bucket, with public levels and expected numbers.
+        payers: the people who are charged for selections.
+        told: whether anything is known about the number of people.
+        doubts: lower limits on the number of people, if they were counted.
     """
 
     stage: LevelCounts | None
@@ -306,19 +306,19 @@ class _Crowd:
 
     @property
     def losses(self) -> tuple[Fraction, ...] | None:
-        """What the count cost, if they were counted."""
+        """The loss from the count, if they were counted."""
         return None if self.stage is None else self.stage.losses
 
 
 @dataclass(frozen=True, eq=False)
 class _Located:
-    """Private people, once their range was found.
+    """Public information about the people under add/remove, after the range is estimated.
 
     Attributes:
-        crowd: what was known about them earlier.
-        found: the range, and the cost of finding it.
-        known: everything that the choice of the last draw may depend on.
-        told: whether the release says how many people are expected at which budgets.
+        crowd: the information before the range was estimated.
+        found: the range, and the cost of estimating it.
+        known: the information that the design of the last draw can depend on.
+        told: whether the release states the expected number of people at each budget.
     """
 
     crowd: _Crowd
@@ -327,7 +327,7 @@ class _Located:
     told: bool
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if each rung has its own."""
+        """Return the noisy counts, if every rung was counted separately."""
         stage, drawn = self.crowd.stage, self.crowd.drawn
         if stage is None or len(drawn) != len(weights):
             return None
@@ -338,7 +338,7 @@ class _Located:
         return self.crowd.n
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return what everyone spends in total; `last` are the losses in the last stage."""
+        """Return everyone's total spending; `last` are the losses in the last stage."""
         payers = self.crowd.payers
         spends = [
             float_up(self.found.losses[at] + spent)
@@ -347,12 +347,12 @@ class _Located:
         return ByLevel(payers.levels, np.array(spends), None)
 
     def expected(self, n: int | None) -> Expected | None:  # noqa: ARG002
-        """Return how many people are expected to have how much left; None if unknown."""
+        """Return the expected number of people at each remaining budget; None if unknown."""
         return Expected(*self.known.people()) if self.told else None
 
 
 def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any, _Crowd]:
-    """Count people privately, if nothing is known about them, or if they must be `counted`."""
+    """Count people privately, if nothing is known about them or if `counted` requires it."""
     terms = call.terms
     if call.declared is None:
         raise ValueError("people are private where something is declared of them")
@@ -385,18 +385,18 @@ def _crowd(rows: door.Rows, call: Call, *, counted: bool) -> Generator[Draw, Any
 
 
 def _as_expected(counted: line.Lined, levels: Floats, guess: Integers) -> line.Lined:
-    """Replace what is private by what is public: the rungs, and the expected numbers of people.
+    """Replace private numbers by public ones: the rungs, and the expected numbers of people.
 
-    The privacy of all choices rests on this step. Shares, weights, windows and further rounds
-    follow from the levels and counts of a line. Under add/remove these must be the declared rungs
-    and the guess, or the private count, and never depend on who is there. The people of each bucket
-    remain, but only the total of a draw uses them.
+    The privacy of all choices depends on this step. Shares, weights, windows and further rounds
+    are computed from the levels and counts of a `Lined`. Under add/remove these must be the
+    declared rungs and either the guess or the private count. They must never depend on who takes
+    part. The people in each bucket remain, but only the total of a draw uses them.
     """
     return replace(counted, levels=levels, counts=guess)
 
 
 def _known_of(call: Call, found: Found | Ends, place: Integers) -> Known:
-    """Return what the choice of the two sums may depend on: what is left, and the same guess."""
+    """Return the public input to the design of the two sums: remaining budgets, and the guess."""
     terms = call.terms
     rungs = terms.ladder.levels
     usable = rungs if terms.cap is None else np.minimum(rungs, terms.cap)
@@ -413,12 +413,12 @@ def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers
     """Return the index of each level among the coarse levels of the stages.
 
     Args:
-        found: what the stages found.
+        found: the result of the stages.
         budgets: the levels of the last pass.
-        offered: what people at these levels offer here.
+        offered: the budgets that people at these levels offer to this question.
 
     Raises:
-        DataError: there are levels that no stage has seen.
+        DataError: the last pass has levels that the stages did not have.
     """
     keys = line.coarse(budgets)
     place = np.minimum(np.searchsorted(found.keys, keys), len(found.keys) - 1)
@@ -428,13 +428,13 @@ def _place_of(found: Found | Ends, budgets: Floats, offered: Floats) -> Integers
 
 
 def _range_of(found: Found) -> tuple[float, float]:
-    """Return the range of the mean: the centre, and as many σ to either side as pay off."""
+    """Return the range of the mean: the centre ± the best number of standard deviations."""
     half = best_half(_budgets_left(found))
     return around(found.centre, half * SIGMA * found.deviation + found.width / 2.0)
 
 
 def _budgets_left(found: Found) -> Budgets:
-    """Return what people at the coarse levels have left for the mean."""
+    """Return the remaining budgets of the coarse levels, for the mean."""
     return budgets_of(remaining(found.levels, found.losses), found.counts)
 
 
@@ -446,15 +446,15 @@ def capped_mean(
     bounds: tuple[float, float],
     aim: MeanGoal | float,
 ) -> Additive:
-    """Build the mechanism that spends on the mean what earlier stages left.
+    """Build the mechanism of the mean, which spends the budgets left by earlier stages.
 
     Args:
         levels: budget levels ε, ascending.
         counts: the number of people at each level.
-        spent: what earlier stages took from a person at each level.
+        spent: the amount that earlier stages took from a person at each level.
         bounds: the range of the mean.
-        aim: what the cap minimizes: the worst-case error of a goal; or, for a Gaussian population
-            of about this standard deviation, its mean squared error.
+        aim: the quantity that the cap minimizes: the worst-case error of a goal; or the mean
+            squared error for a Gaussian population with approximately this standard deviation.
     """
     left = remaining(levels, spent)
     cap = _best_cap(budgets_of(left, counts), bounds, aim)
@@ -487,14 +487,14 @@ def _best_cap(budgets: Budgets, bounds: tuple[float, float], aim: MeanGoal | flo
 
 
 def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma: float) -> float:
-    """Return the cap of least mean squared error for a Gaussian population of about this σ."""
-    # Both sums have noise, and near the middle of the range half of either counts.
+    """Return the cap with the least mean squared error for a Gaussian population with this σ."""
+    # Both sums are noisy. Near the middle of the range, each contributes with weight one half.
     most = square_cap(_budgets_left(found), min((bounds[1] - bounds[0]) / sigma, 1e9) ** 2)
     return min(most, float(max(known.left)))
 
 
 def _picture_of(found: Found) -> Picture:
-    """Return the picture of the data that the last two selections give."""
+    """Return the information about the data that the last two selections give."""
     pairs = [
         ranges.selected(stage.weights, found.counts, stage.scale) for stage in found.stages[-2:]
     ]
@@ -510,10 +510,10 @@ def _picture_of(found: Found) -> Picture:
 
 
 def _enough_for_any(counted: line.Lined, share: Share, goal: MeanGoal) -> None:
-    """Refuse, before anything is drawn, if the range would be a guess.
+    """Reject, before anything is drawn, budgets too small to estimate the range of any data.
 
     Raises:
-        BudgetError: it would be; the message says how many people would be enough.
+        BudgetError: the budgets are too small; the message says how many people would be enough.
     """
     if share.quantile <= FARTHEST:
         return
@@ -529,11 +529,11 @@ def _enough_for_any(counted: line.Lined, share: Share, goal: MeanGoal) -> None:
 def people_for_any(
     levels: Floats, counts: Integers, goal: MeanGoal, *, neighbours: str = "replace"
 ) -> int:
-    """Return about how many people with budgets like these find a range that is not a guess.
+    """Return roughly how many people with such budgets suffice to estimate a range reliably.
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the number of people at each, present or expected: too few.
+        counts: the number of people at each level, present or expected; currently too few.
         goal: the goal of the mean.
         neighbours: "replace" or "add-remove".
     """
@@ -546,10 +546,10 @@ def people_for_any(
 
 
 def _enough_for_gaussian(counted: line.Lined, split: Split) -> None:
-    """Refuse, before anything is drawn, if the range would be a guess.
+    """Reject, before anything is drawn, budgets too small to estimate a Gaussian's range.
 
     Raises:
-        BudgetError: it would be; the message says how many people would be enough.
+        BudgetError: the budgets are too small; the message says how many people would be enough.
     """
     if split.failure <= TOO_OFTEN:
         return
@@ -568,11 +568,11 @@ def _enough_for_gaussian(counted: line.Lined, split: Split) -> None:
 
 
 def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "replace") -> int:
-    """Return about how many people with budgets like these find a range that is rarely wrong.
+    """Return roughly how many people with such budgets suffice to estimate a Gaussian's range.
 
     Args:
         levels: the budgets of coarse levels.
-        counts: the number of people at each, present or expected: too few.
+        counts: the number of people at each level, present or expected; currently too few.
         neighbours: "replace" or "add-remove".
     """
     times = _enough_people(levels, counts.astype(np.float64), neighbours)
@@ -580,12 +580,12 @@ def people_for_gaussian(levels: Floats, counts: Integers, *, neighbours: str = "
 
 
 def _enough_people(levels: Floats, counts: Floats, neighbours: str) -> float:
-    """Return about how many times as many people would find the range."""
+    """Return the approximate factor by which the number of people must grow."""
     return _enough_times(lambda factor: _failure(levels, factor * counts, neighbours))
 
 
 def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) -> float:
-    """Return about the smallest factor at which the range would be found."""
+    """Return the approximate smallest factor at which the failure probability is acceptable."""
     low, high = 1.0, 2.0
     while failure(high) > most and high < 2.0**40:
         low, high = high, 2.0 * high
@@ -596,12 +596,12 @@ def _enough_times(failure: Callable[[float], float], most: float = TOO_OFTEN) ->
 
 
 def _two_digits(people: float) -> int:
-    """Return a number of people, rounded up to two digits, which is precise enough."""
+    """Return a number of people, rounded up to two digits."""
     wanted = math.ceil(people)
     digit = int(10 ** max(len(str(wanted)) - 2, 0))
     return -(-wanted // digit) * digit
 
 
 def _failure(levels: Floats, people: Floats, neighbours: str) -> float:
-    """Return the forecast probability of a wrong range."""
+    """Return the predicted probability of a wrong range."""
     return best_split(levels, np.ceil(people).astype(np.int64), neighbours=neighbours).failure

@@ -1,4 +1,4 @@
-"""The share of people in each category, when everyone has their own budget."""
+"""The share of people in each category, if everyone has their own budget."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ __all__ = ["Frequencies"]
 
 @dataclass(frozen=True, eq=False)
 class Frequencies(Question):
-    """The share of people in each category: see `epsilons.frequencies` for each argument.
+    """The share of people in each category: see `epsilons.frequencies` for the arguments.
 
     Attributes:
         categories: the labels, declared without looking at the data; None if `edges` are given.
         edges: the edges of bins of numbers; None if `categories` are given.
         other: the category for every value that is missing or not declared.
         project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
-        declared: the checked cells, made from these.
+        declared: the checked cells, computed from these arguments.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -57,7 +57,7 @@ class Frequencies(Question):
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
-    values: Column = field(repr=False)  # it may be an array of people's values
+    values: Column = field(repr=False)  # it can be an array of people's values
     _: KW_ONLY
     categories: Labels | None = None
     edges: Edges | None = None
@@ -92,26 +92,26 @@ class Frequencies(Question):
 
     @property
     def goal(self) -> CellsGoal:
-        """What is assumed, and which error is minimized."""
+        """The assumption, and the error to minimize."""
         return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` may have besides "auto"."""
+        """Return the names that `method` can have besides "auto"."""
         return FREQUENCY_RULES if neighbours == "replace" else CELL_METHODS
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """Return how missing values are treated if no cell catches them; cells have no middle."""
+        """Return how missing values are treated without `other`; categories have no midpoint."""
         return self.missing or "error"
 
     @property
     def refuses(self) -> str:
-        """The values that are refused under replace, in words; "" if there is `other`."""
+        """The values that are rejected under replace, in words; "" if there is `other`."""
         if self.other is not None:
             return ""
         return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as values of the type of the categories."""
+        """Inspect the rows as values of the type of the categories."""
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
@@ -124,11 +124,11 @@ class Frequencies(Question):
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return what to count: the declared cells."""
+        """Return the quantities to count: the declared cells."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one weighted count of each cell, for public or for private people."""
+        """Yield one weighted count of each cell, under replace or add/remove."""
         counted, goal = self.counted(rows, call), self.goal
         categories = counted.categories
 
@@ -163,7 +163,7 @@ class Frequencies(Question):
         return Cells(value=value, raw=raw, categories=categories, margin=margin, other=self.other)
 
     def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
-        """Return the margin of noisy counts; for "total", the last of them counts everyone."""
+        """Return the margin of noisy counts; for "total", the last cell counts everyone."""
         known = cells_of(chosen, drawn, counts)
         if chosen.method != "total":
             return RatioCells(**known)
@@ -179,11 +179,11 @@ class Frequencies(Question):
         )
 
     def shown(self, raw: Floats) -> Floats:
-        """Return the published shares, projected or clipped from the drawn ones."""
+        """Return the published shares: the drawn shares, projected or clipped."""
         return projected(raw) if self.project else np.clip(raw, 0.0, 1.0)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return what the release says in words."""
+        """Return the sentences of the release."""
         return Sentences(
             words.protected(neighbours),
             words.assumed("frequencies", neighbours, self.assumption),

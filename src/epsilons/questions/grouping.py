@@ -1,4 +1,4 @@
-"""Groups and subsets in a question: their arguments, their checks, and the parts of a release."""
+"""Groups and subsets in a question: arguments, checks, and the matching parts of a release."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
     """Return the groups for a user's arguments; None if there are none.
 
     Args:
-        by: a column, as an array or a name; or two of them.
-        groups: the labels; for two columns, a list of labels for each.
+        by: one column or two columns, each as an array or a name.
+        groups: the labels; for two columns, two lists of labels.
 
     Raises:
-        ArgumentError: one is given without the other, or they do not fit together. The message
-            shows no label.
+        ArgumentError: only one of the two is given, or they do not match. The message shows no
+            label.
     """
     if by is None and groups is None:
         return None
@@ -67,7 +67,7 @@ def declared_groups(by: Any, groups: Any) -> door.Grouping | None:
 
 
 def _is_two(groups: Any) -> bool:
-    """Whether labels are declared for two columns; labels themselves are never lists."""
+    """Whether labels are declared for two columns; a single label is never a list."""
     if isinstance(groups, (str, bytes)) or not isinstance(groups, Sequence) or len(groups) != 2:
         return False
     return not any(
@@ -91,7 +91,7 @@ def columns_of(grouping: door.Grouping | None, where: Any) -> dict[str, Any]:
 
 
 def as_given(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return such columns as the arguments `by` and `where` of a question."""
+    """Convert the columns of `columns_of` to the arguments `by` and `where` of a question."""
     by = [columns[name] for name in ("by", "by_2") if name in columns]
     one = {} if not by else {"by": by[0] if len(by) == 1 else by}
     return one if "where" not in columns else {**one, "where": columns["where"]}
@@ -100,7 +100,7 @@ def as_given(columns: dict[str, Any]) -> dict[str, Any]:
 def looks(
     columns: dict[str, Any], grouping: door.Grouping | None, call: Call
 ) -> dict[str, door.Look]:
-    """Look at the columns other than the values, for the curator only.
+    """Inspect the columns other than the values, for the curator only.
 
     Args:
         columns: the columns of a question.
@@ -118,13 +118,13 @@ def looks(
 
 
 def refuse(question: Any) -> None:
-    """Refuse arguments that do not fit groups, or questions that only some people are asked.
+    """Reject arguments that are invalid for means by group, or for means of a subset.
 
     Args:
         question: an `epsilons.Mean`.
 
     Raises:
-        ArgumentError: an argument does not fit.
+        ArgumentError: an argument is invalid.
     """
     parameters.choice("groups_are", question.groups_are)
     public = question.groups_are == "public"
@@ -149,7 +149,7 @@ def refuse(question: Any) -> None:
 
 
 def _refuse_of_a_table(question: Any, name: str) -> None:
-    """Refuse arguments that apply to a single number, but not to a table of groups."""
+    """Reject arguments that apply to a single number, but not to a table of groups."""
     if question.spread is not None:
         raise ArgumentError(
             f"spread is a guess for one mean of everyone, or for public groups: with {name} the "
@@ -164,18 +164,18 @@ def _refuse_of_a_table(question: Any, name: str) -> None:
 
 
 def _reason(question: Any) -> str:
-    """Return the argument that makes a question one of groups or of some people, as typed."""
+    """Return the argument, as typed, that restricts a question to groups or to a subset."""
     if question.by is not None:
         return "by"
     return "where" if question.where is not None else 'missing="exclude"'
 
 
 def table_goal(question: Any, *, private: bool) -> CellsGoal:
-    """Return the goal: the smallest sum of squared errors of all cells.
+    """Return the goal: minimize the sum of squared errors of all cells.
 
     Args:
-        question: a question about groups, or about some people.
-        private: whether people are private; then somebody may be in no declared group.
+        question: a question about groups or a subset of people.
+        private: whether participation is private; if so, people can be in no declared group.
     """
     labels = 1 if question.grouping is None else len(question.grouping.labels)
     some = question.where is not None or question.excludes
@@ -184,7 +184,7 @@ def table_goal(question: Any, *, private: bool) -> CellsGoal:
 
 
 def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> Groups | Scalar:
-    """Return a mean for each group; a single number if the question only selects some people."""
+    """Return a mean for each group; a single number if the question only selects a subset."""
     means = margin.within(question.bounds, question.assumption, question.confidence)
     if question.grouping is None:
         one = OneGroup(margin)
@@ -203,7 +203,7 @@ def estimate_of(counted: door.Tally, call: Call, question: Any, margin: Any) -> 
 
 
 def sentences(question: Any, neighbours: str) -> Sentences:
-    """Return what the release says in words."""
+    """Return the sentences of the release."""
     grouped = question.grouping is not None
     which = ["each group"] if grouped else []
     which += ["a private subset"] if question.where is not None and not grouped else []

@@ -1,8 +1,9 @@
-"""Means by group, of those who answered, and of a private subset: shares of public cells.
+"""Means by group, of people who answered, and of a private subset, from shares of cells.
 
-Everyone divides one unit among two cells for each group, x of it in the first and 1 − x in the
-second, and one more cell for people who are in no group. A mean is a quotient of cells. If the
-members of each group are public, nobody moves between groups, and each has a mean of its own.
+Each group has two cells. A person with value x in [0, 1] adds x to the first cell of their group
+and 1 − x to the second; people who are in no group are in one more cell. A mean is a ratio of
+cells. If group membership is public, nobody moves between groups, and each mean is drawn
+separately.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ __all__ = ["closed", "opened"]
 
 
 def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Answer where people and budgets are public: one weighted table, or a sum per public group."""
+    """Answer under replace: draw one weighted table, or a sum for each public group."""
     cells = counted.cells.shape[1]
-    # With a single group of everybody, nobody moves between groups.
+    # If everyone is in the same group, nobody moves between groups.
     if question.groups_are == "public" or cells == 2:
         return _apart(counted, call, question)
 
@@ -54,7 +55,7 @@ def closed(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Answer where people are private: count people if needed, then draw a weighted table."""
+    """Answer under add/remove: count people if needed, then draw a weighted table."""
     goal = table_goal(question, private=True)
 
     def choose(known: Known) -> Design[CellSums]:
@@ -76,28 +77,28 @@ def opened(counted: door.Tally, call: Call, question: Any) -> Steps:
 
 
 def _read(margin: Any, counted: door.Tally, call: Call, question: Any, total: float = 0.0) -> Read:
-    """Return the means, and the leading term of the sum of their squared errors, in data units."""
+    """Return the means, and the leading term of their total squared error, in data units."""
     unit = float(margin.leading(question.assumption).sum())
     risk = float(question.goal.in_units(unit, question.bounds))
     return Read(estimate_of(counted, call, question, margin), risk, total=total)
 
 
 def _rounding(counted: door.Tally, call: Call) -> float:
-    """Return the largest rounding error of a share: one point for each group of a person."""
+    """Return the largest rounding error of a share: one grid point for each group of a person."""
     return (1 if call.person is None else len(counted.categories)) / counted.unit
 
 
 def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
-    """Answer where nobody moves between groups: each group has its own mechanism of a mean.
+    """Answer if nobody moves between groups: each group has its own mechanism for its mean.
 
     Args:
-        counted: the cells of all groups, and how many people are in each; with one group, the cells
-            of everybody.
+        counted: the cells and the number of people of each group; with one group, the cells of
+            everyone.
         call: the people and the terms of the call.
         question: an `epsilons.Mean`.
 
     Raises:
-        DataError: no group can be estimated; who is in which group is public.
+        DataError: no group can be estimated. This reveals nothing: group membership is public.
     """
     people = counted.counts[:, None] if counted.people is None else counted.people
     allocations = [_of_group(counted.levels, own, question) for own in people.T]
@@ -111,7 +112,7 @@ def _apart(counted: door.Tally, call: Call, question: Any) -> Steps:
         )
     goal = question.goal
     squares = goal.loss == "mse"
-    nothing = 0.25 if squares else 0.5  # the risk of the middle of a unit range
+    nothing = 0.25 if squares else 0.5  # the risk of guessing the middle of a unit range
 
     def read(mechanism: Parallel, drawn: Any) -> Read:
         margin = PublicGroups(

@@ -1,8 +1,8 @@
-"""Find the centre and the spread of data: a weighted median, and that of the distances to it.
+"""Estimate the centre and the spread of data: a weighted median, and the median distance to it.
 
-Each round looks at a finer picture of the line. The first sees all of float64 at 11 significant
-bits. If the deviation it finds is as small as its buckets, the next round zooms in on the few
-buckets around the centre, and so on. This depends only on numbers that were released earlier.
+Each round uses a finer grid of buckets. The first round covers all of float64 with 11 significant
+bits. If the deviation is as small as its buckets, the next round zooms in on the few buckets around
+the centre, and so on. This depends only on numbers that were released earlier.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ __all__ = [
 ]
 
 ROUNDS: Final = 3
-"""The most passes over the rows that finding the range may take."""
+"""The maximum number of passes over the rows to estimate the range."""
 
 ZOOM: Final = (0, 2**14, 2**22)
-"""The cells of the window in each round after the first: few while data may fill them all."""
+"""The number of cells of the window in each round after the first. The second round has fewer,
+because data may fill all cells."""
 
 _FINE = 2.5
 """A deviation of this many buckets is precise enough."""
@@ -64,19 +65,19 @@ DEVIATION = "the weighted median of the distances to the centre"
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A centre and a deviation, and the selections that they were drawn from.
+    """A centre and a deviation, and the selections that produced them.
 
     Attributes:
         centre: an approximate median.
         deviation: an approximate median of the distances to it.
         width: the width of a bucket at the centre.
         stages: the frozen mechanisms, in the order in which they were drawn.
-        near: in the last round, the prior share of one bucket at the centre.
-        odds: in the last round, the prior share of the deviation.
+        near: in the last round, the prior probability of one bucket at the centre.
+        odds: in the last round, the prior probability of the deviation.
         keys: the rounded budgets of each coarse level.
         levels: the smallest budget of each coarse level; these are the levels of the stages.
         counts: the number of people at each coarse level.
-        losses: what a person at each coarse level has spent, exactly.
+        losses: the exact amount that a person at each coarse level has spent.
     """
 
     centre: float
@@ -93,11 +94,11 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Payers:
-    """The people who are charged, if the selections use coarser or capped levels.
+    """The people who are charged, if they have other levels than the selections.
 
     Attributes:
         levels: the budgets of the people who are charged.
-        place: the index of each among the levels of the selections.
+        place: for each budget, its index among the levels of the selections.
     """
 
     levels: Floats
@@ -113,20 +114,19 @@ def locate(
     people: Payers | None = None,
     doubts: Doubts = (),
 ) -> Generator[Draw, Any, Found]:
-    """Find a centre and a deviation.
+    """Estimate a centre and a deviation.
 
     Args:
-        count: counts people by level, and adds up weights by bucket: one pass over the values.
+        count: a function that counts people by level and sums weights by bucket, in one pass.
         neighbours: "replace" or "add-remove".
-        agree: receives the levels and the first split before anything is drawn, and may refuse.
-        before: what a person at each level has spent already.
-        people: the people whom selections charge, if their levels differ from those counted.
-        doubts: how few people there may be, if they were counted with noise.
+        agree: called with the levels and the first split before anything is drawn; it can raise.
+        before: the amount that a person at each level has spent already.
+        people: the people who are charged, if their levels differ from the counted levels.
+        doubts: lower limits on the number of people, if they were counted with noise.
 
     Guarantee:
-        A person at a level spends the sum of the stages' declared losses, and no stage uses the
-        data except through the integers that it draws around. Zooming depends on drawn numbers
-        only.
+        A person at a level spends the sum of the stages' declared losses. A stage uses the data
+        only through the integers that it adds noise to. Zooming depends on drawn numbers only.
     """
     levels, place = (None, None) if people is None else (people.levels, people.place)
     stages: list[Selection] = []
@@ -140,7 +140,7 @@ def locate(
     for step in range(ROUNDS):
         space: Candidates = TheLine() if window is None else CellsOf(window.cells)
         first = selection(counted, split.centre, neighbours, space, CENTRE)
-        # Both totals come from one pass. Only its own draw uses the second.
+        # Both totals come from one pass. The second total is used only by the second draw.
         places, masses, others = counted.masses(first.weights, weights_of(split.deviation)[0])
         index = yield Draw(first, (places, masses), True, levels, place)
         middle, width = window_at(window, index)
@@ -161,7 +161,7 @@ def locate(
             doubts=doubts,
         )
         if split.failure > TOO_OFTEN:
-            break  # the rest would find nothing finer, so it goes to the mean
+            break  # further rounds would find nothing finer: the rest is spent on the mean
         window = line.Window.around(middle, 4.0 * deviation, cells)
         counted = count(window)
     return Found(
@@ -181,7 +181,7 @@ def locate(
 def spent_on(
     before: tuple[Fraction, ...] | None, stages: Sequence[Selection], levels: int
 ) -> tuple[Fraction, ...]:
-    """Return what a person at each level has spent so far, exactly."""
+    """Return the exact amount that a person at each level has spent so far."""
     parts = [before or (Fraction(0),) * levels, *(stage.losses for stage in stages)]
     return added_up(parts)
 
@@ -189,12 +189,12 @@ def spent_on(
 def left_of(
     counted: line.Lined, before: tuple[Fraction, ...] | None, stages: Sequence[Selection]
 ) -> Floats:
-    """Return what a person at each level has left after `before` and these stages."""
+    """Return the budget that a person at each level has left after `before` and these stages."""
     return remaining(counted.levels, spent_on(before, stages, len(counted.levels)))
 
 
 def remaining(levels: Floats, spent: Sequence[Fraction]) -> Floats:
-    """Return what is left of budgets, rounded down."""
+    """Return the remaining budgets, rounded down."""
     left = []
     for level, gone in zip(levels.tolist(), spent, strict=True):
         if math.isinf(level):
@@ -213,15 +213,15 @@ def selection(
     odds: tuple[int, int] = (1, 1),
     bits: int = _WEIGHT_BITS,
 ) -> Selection:
-    """Build the selection that takes these shares: weights are share·2^s, rounded down.
+    """Build the selection that spends these shares: weights are share·2^s, rounded down.
 
     Args:
         counted: the people, with their levels.
-        shares: what it takes from a person at each level.
+        shares: the amount that a person at each level spends.
         neighbours: "replace" or "add-remove".
         candidates: the candidates to choose from.
-        seeks: what is sought, in words.
-        odds: the odds of the quantile; those of the median by default.
+        seeks: a description of the quantity to select.
+        odds: the odds of the quantile; by default, of the median.
         bits: the bits of the largest weight. The sum over all people, times the odds, must fit an
             int64.
     """
@@ -234,7 +234,7 @@ def weights_of(shares: Floats, bits: int = _WEIGHT_BITS) -> tuple[Integers, int]
     """Return the weights share·2^s of a selection, rounded down, and s.
 
     Args:
-        shares: what it takes from a person at each level.
+        shares: the amount that a person at each level spends.
         bits: the bits of the largest weight.
     """
     largest = float(shares.max())
@@ -263,7 +263,7 @@ def _values(window: line.Window | None, places: Integers) -> Floats:
 def _rings(
     values: Floats, masses: Integers, centre: float, sizes: Floats
 ) -> tuple[Integers, Integers]:
-    """Add up weights by the first radius that reaches them; one more index for those beyond."""
+    """Sum weights by the smallest radius that covers them; the last index is for those beyond."""
     with np.errstate(over="ignore"):
         ring = np.searchsorted(sizes, np.abs(values - centre), side="left")
     found, place = np.unique(ring, return_inverse=True)
@@ -273,15 +273,15 @@ def _rings(
 
 
 def _share(candidates: Candidates, index: int) -> float:
-    """Return the share of the prior that one candidate has."""
+    """Return the prior probability of one candidate."""
     ends = candidates.before(np.array([index, index + 1, candidates.first, candidates.last + 1]))
     return float(ends[1] - ends[0]) / float(ends[3] - ends[2])
 
 
 def around(centre: float, reach: float) -> tuple[float, float]:
-    """Return the ends of a range: wide enough for floats to distinguish them, and not too wide.
+    """Return the ends of a range: wide enough to be distinct floats, and not too wide.
 
-    It lies within ±2^1021, so sums and differences of its ends are floats.
+    It lies within ±2^1021, so sums and differences of its ends do not overflow.
     """
     centre = min(max(centre, -line.LIMIT), line.LIMIT)
     reach = min(max(reach, _NARROWEST, 2.0**-44 * abs(centre)), line.LIMIT)

@@ -1,4 +1,4 @@
-"""The mean of a column, when everyone has their own budget."""
+"""The mean of a column, if everyone has their own budget."""
 
 from __future__ import annotations
 
@@ -50,28 +50,28 @@ else:
 __all__ = ["ADAPTIVE", "FOUND", "Mean"]
 
 ADAPTIVE: Final = ("adaptive",)
-"""The method that finds the spread first, then the mean: `adaptive.py`."""
+"""The method that estimates the spread first, then the mean: `adaptive.py`."""
 
 FOUND: Final = ("weighted",)
-"""The method for a range that is found in the data: `found_range.py`."""
+"""The method for a range that is estimated from the data: `found_range.py`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mean(Question):
-    """The mean of a column: see `epsilons.mean` for what each argument means.
+    """The mean of a column: see `epsilons.mean` for the arguments.
 
     Attributes:
         bounds: the range (lo, hi) of the values; None if it is unknown.
-        shape: for an unknown range, what is assumed about the data: "any" (nothing) or "gaussian".
-        spread: a guess of the standard deviation, as a fraction of the range; None for none.
-        by: the column of groups, or two of them; None for one mean of everyone.
-        groups: their labels, declared without looking at the data.
+        shape: for an unknown range, the assumption about the data: "any" (none) or "gaussian".
+        spread: a guess of the standard deviation, as a fraction of the range, or None.
+        by: the column of groups, or two columns; None for one mean of everyone.
+        groups: the labels of the groups, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
-        where: a column of truth values that says which rows count; None for all.
-        grouping: the checked groups, made from `by` and `groups`.
+        where: a Boolean column that selects rows; None for all rows.
+        grouping: the checked groups, computed from `by` and `groups`.
 
     Raises:
-        ArgumentError: an argument is invalid (BoundsError: the bounds are).
+        ArgumentError: an argument is invalid (BoundsError for the bounds).
     """
 
     statistic: ClassVar[str] = "mean"
@@ -81,7 +81,7 @@ class Mean(Question):
     range_may_be_found: ClassVar[bool] = True
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
 
-    values: Column = field(repr=False)  # it may be an array of people's values
+    values: Column = field(repr=False)  # it can be an array of people's values
     _: KW_ONLY
     bounds: tuple[float, float] | None
     shape: Shape = "any"
@@ -123,7 +123,7 @@ class Mean(Question):
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
-        """Refuse arguments that do not fit the neighbouring relation."""
+        """Reject arguments that are invalid under the neighbouring relation."""
         if self.groups_are == "public" and neighbours == "add-remove":
             raise ArgumentError(
                 'groups_are="public" is for neighbours="replace": if it is private who takes '
@@ -137,12 +137,12 @@ class Mean(Question):
         super().check(neighbours)
 
     def check_terms(self, call: Call) -> None:
-        """Refuse terms under which nothing could be claimed; a range to be found is informative."""
+        """Reject terms that allow no informative interval; an unknown range is always allowed."""
         if self.bounds is not None:
             super().check_terms(call)
 
     def _refuse_other_goals(self) -> None:
-        """Refuse arguments for which nothing is proven on a range that is found.
+        """Reject arguments for which nothing is proven on an estimated range.
 
         Raises:
             ArgumentError: there is such an argument.
@@ -174,22 +174,22 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """The function of a value that is averaged, on unit ranges; None for the value itself."""
+        """The transformation that is applied before averaging, on unit ranges; None for none."""
         return None
 
     @property
     def averaged(self) -> tuple[float, float]:
-        """The range of what is averaged: the bounds, unless a rule transforms the values."""
+        """The range of the averaged quantity: the bounds, unless a rule transforms the values."""
         return parameters.bounds(self.bounds)
 
     @property
     def of_some(self) -> bool:
-        """Whether the question is about groups or some people, rather than everybody together."""
+        """Whether the question is about groups or a subset, rather than everyone together."""
         return self.by is not None or self.where is not None or self.excludes
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that are asked about."""
+        """The columns that the question uses."""
         return {"values": self.values, **grouping.columns_of(self.grouping, self.where)}
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
@@ -198,12 +198,12 @@ class Mean(Question):
 
     @property
     def goal(self) -> MeanGoal:
-        """What is assumed, and which error is minimized."""
+        """The assumption, and the error to minimize."""
         guess = parameters.spread(self.spread)
         return MeanGoal(self.assumption, self.loss, self.confidence, guess)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` may have besides "auto"."""
+        """Return the names that `method` can have besides "auto"."""
         if self.of_some:
             return grouping.METHODS if neighbours == "replace" else grouping.OPEN_METHODS
         if self.bounds is None:
@@ -212,7 +212,7 @@ class Mean(Question):
 
     @property
     def varies(self) -> str:
-        """Why its interval cannot be forecast, in words; "" if it can be."""
+        """The reason why its interval cannot be predicted, in words; "" if it can be."""
         if self.of_some:
             return (
                 "the width of a group's interval depends on how many people are in it, "
@@ -229,15 +229,15 @@ class Mean(Question):
 
     @property
     def expected(self) -> float:
-        """The spread at which intervals are forecast."""
+        """The spread that predicted intervals assume."""
         return EXPECTED if self.spread is None else self.goal.spread
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as numbers, on the range if it is known."""
+        """Inspect the rows as numbers, on the range if it is known."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
-        """Look at the columns of `by` and `where`."""
+        """Inspect the columns of `by` and `where`."""
         return grouping.looks(self.columns, self.grouping, call)
 
     def open(self, call: Call) -> door.Rows:
@@ -254,7 +254,7 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return what to count first: squares where they are free; None for an unknown range."""
+        """Return the sums to compute first, with squares if free; None for an unknown range."""
         if self.bounds is None:
             return None
         if self.of_some:
@@ -277,12 +277,12 @@ class Mean(Question):
         return ways.replace(counted, self.goal, self.method, self._built, self._read)
 
     def _built(self, allocation: Allocation) -> SumAndSquares | Additive:
-        """Build the mechanism of one weighted sum, with that of squares where it is free."""
+        """Build the mechanism of one weighted sum, with the sum of squares if it is free."""
         made = build if self.method == "staircase" else build_moments
         return made(allocation, grid=door.GRID, bounds=self.averaged)
 
     def _read(self, mechanism: SumAndSquares | Additive, drawn: Any) -> Read:
-        """Read the mean where people are public."""
+        """Compute the mean from a draw, under replace."""
         weighing, bounds, goal = mechanism.weighing, mechanism.bounds, self.goal
         raw = mechanism.estimate(drawn)
         margin = Weighed(weighing, mechanism.slack)
@@ -295,12 +295,12 @@ class Mean(Question):
         return Read(estimate, risk, exact=True, weighing=weighing)
 
     def _chosen(self, known: Known) -> Design[TwoSums]:
-        """Choose the design of two sums, given what is known about private people."""
+        """Choose the design of the two sums, from public information, under add/remove."""
         bounds = self.averaged
         return two_sums_design(known, self.goal, self.method, bounds=bounds)
 
     def _read_ratio(self, chosen: Design[TwoSums], counts: LevelCount | None, drawn: Any) -> Read:
-        """Read the mean where people are private."""
+        """Compute the mean from a draw, under add/remove."""
         mechanism, bounds, goal = chosen.mechanism, chosen.mechanism.bounds, self.goal
         margin = ratio_of(mechanism, drawn, Ratio, equal=chosen.equal, counted=counts)
         value, raw = mechanism.estimate(drawn), as_drawn(margin, bounds)
@@ -309,7 +309,7 @@ class Mean(Question):
         return Read(estimate, risk, total=margin.drawn[1], weighing=chosen.weighing)
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """Return what the release says in words."""
+        """Return the sentences of the release."""
         if self.of_some:
             return grouping.sentences(self, neighbours)
         known = self.bounds is not None

@@ -1,12 +1,12 @@
-"""Find the range of any data: a low and a high quantile, as far out as budgets allow.
+"""Estimate the range of any data: a low and a high quantile, as extreme as budgets allow.
 
-Nothing is assumed about the shape. Columns that are mostly one value, skewed, or in two clusters
-get a range that holds nearly all of them. How far out the quantile can be follows from public
-facts: the odds of choosing an end of the line far from all data are e^{−q·Σr/2}, for the quantile q
-and what people spend on it, r. So q is the smallest quantile for which that is negligible.
+Nothing is assumed about the shape. Columns that mostly have one value, are skewed, or have two
+clusters get a range that contains nearly all values. Public facts determine how extreme the
+quantile can be. The odds of selecting an end of the line far from all data are e^{−q·Σr/2}, for the
+quantile q if each person spends r on it. So q is the smallest quantile with negligible odds.
 
-People with more budget than the mean can use pay first. Each round looks at a finer picture of the
-line, as in `locate`; it depends only on numbers that were released earlier.
+People with more budget than the mean can use pay first. Each round uses a finer grid of buckets, as
+in `locate`. The grid depends only on numbers that were released earlier.
 """
 
 from __future__ import annotations
@@ -42,43 +42,45 @@ from epsilons.types import Floats, Integers
 __all__ = ["FARTHEST", "Ends", "Share", "best_share", "outer"]
 
 FARTHEST: Final = 0.25
-"""The quantile beyond which a range would be a guess: a quarter of the weight on either side."""
+"""The largest quantile for which a range is reported: a quarter of the weight on either side."""
 
 _NEAREST: Final = 1 / 64
-"""The outermost quantile that is used: farther out, single people decide."""
+"""The most extreme quantile that is used: beyond it, the result would depend on single people."""
 
 _LINE: Final = 14.0
-"""ln of the prior of the whole line over that of one bucket near 10¹² that may hold all data."""
+"""ln of the ratio of two prior weights: the whole line, and one bucket near 10¹² that may contain
+all data."""
 
 _SURE: Final = 8.0
-"""ln of the odds against a wrong end: one in three thousand."""
+"""ln of the odds against a wrong end: 1 in 3000."""
 
 _TIMES: Final = {"replace": 1.0, "add-remove": 1.5}
-"""A factor on the required log-odds: larger where numbers of people are expected, not known."""
+"""A factor on the required log-odds: larger under add/remove, which only has expected numbers."""
 
 _HOPELESS: Final = 0.45
-"""The quantile beyond which a closer look is not worth its budget."""
+"""The quantile above which another round is not worth its budget."""
 
 _INWARDS: Final = 1.5
-"""A closer look uses quantiles farther in by this factor: others may lie outside its window."""
+"""The next round multiplies the quantile by this factor, to keep it inside the window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""Parts of its best cap that the mean may keep, tried in this order."""
+"""The fractions of its best cap that the mean can keep, tried in this order."""
 
 _LEAST: Final = 0.02
-"""The part of everyone's budget that always goes to the range, so strict people count as well."""
+"""The fraction of everyone's budget that is always spent on the range. The range thus also
+represents people with small budgets."""
 
 _TINY: Final = 2.0**-1000
-"""Smaller budgets give nothing: half of one could be rounded up."""
+"""Smaller budgets are not used, because half of such a budget could be rounded up."""
 
 _HALF: Final = 3.5
 """The range is widened to this many σ on either side, as for Gaussian data."""
 
 WEIGHT_BITS: Final = 17
-"""Bits of weights: 64 times the sum of all weights fits an int64."""
+"""The number of bits of weights: 64 times the sum of all weights fits an int64."""
 
 _FINE: Final = 8.0
-"""A range of this many buckets is precise enough."""
+"""A range of at least this many buckets is precise enough."""
 
 _PARTS: Final = 64
 _WIDER: Final = 4.0
@@ -87,11 +89,11 @@ LOW, HIGH = "a low quantile of the values", "a high quantile of the values"
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What one of the two selections takes from a person at each level.
+    """The amount that each of the two selections takes from a person at each level.
 
     Attributes:
         each: the part of the budget at each level.
-        quantile: the outermost quantile that it can find; above one half if it can find none.
+        quantile: the most extreme quantile that it can find; above one half if it can find none.
     """
 
     each: Floats
@@ -100,15 +102,15 @@ class Share:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """A range, and the cost of finding it.
+    """An estimated range, and the cost of estimating it.
 
     Attributes:
-        bounds: its two ends; always finite floats.
-        alike: whether both quantiles are in one bucket of the finest picture that was used.
+        bounds: the two ends; always finite floats.
+        alike: whether both quantiles are in one bucket of the finest grid that was used.
         keys: the rounded budgets of each coarse level.
         levels: the smallest budget of each coarse level.
         counts: the number of people at each coarse level.
-        losses: what a person at each coarse level has spent, exactly.
+        losses: the exact amount that a person at each coarse level has spent.
     """
 
     bounds: tuple[float, float]
@@ -127,14 +129,14 @@ def best_share(
     neighbours: str = "replace",
     odds: float = _LINE,
 ) -> Share:
-    """Return the smallest share that finds a far quantile, taken first from what the mean leaves.
+    """Return the smallest share that finds an extreme quantile, taken first from unused budget.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
         counts: the number of people at each level, present or expected.
         goal: the goal of the mean.
         neighbours: "replace", or "add-remove": then the counts are a guess.
-        odds: ln of the prior weight of all candidates over that of a right one.
+        odds: ln of the prior weight of all candidates over the prior weight of a correct one.
     """
     people = counts.astype(np.float64)
     cap = math.inf
@@ -142,7 +144,7 @@ def best_share(
         cap = best_cap(budgets_of(levels, counts), goal, goal.noise)
     finite = np.where(np.isinf(levels), 64.0, np.where(levels < _TINY, 0.0, levels))
     best = Share(np.zeros(len(levels)), math.inf)
-    # A quarter for each of two selections leaves half for a closer look; half each leaves none.
+    # A quarter for each of two selections leaves half for another round; half each leaves none.
     for parts in (4.0, 2.0):
         for kept in _KEPT.tolist():
             most = np.maximum((finite - kept * min(cap, 1e6)) / parts, _LEAST * finite)
@@ -181,20 +183,19 @@ def outer(
     before: tuple[Fraction, ...] | None = None,
     people: Payers | None = None,
 ) -> Generator[Draw, Any, Ends]:
-    """Find a range that holds nearly all of any data.
+    """Estimate a range that contains nearly all values of any data.
 
     Args:
-        count: counts people by level, and adds up weights by bucket: one pass over the values.
-        goal: the goal of the mean, which gets what is left.
+        count: a function that counts people by level and sums weights by bucket, in one pass.
+        goal: the goal of the mean, which gets the remaining budget.
         neighbours: "replace" or "add-remove".
-        agree: receives the levels and the first share before anything is drawn, and may refuse.
-        before: what a person at each level has spent already.
-        people: the people whom selections charge, if their levels differ from those counted.
+        agree: called with the levels and the first share before anything is drawn; it can raise.
+        before: the amount that a person at each level has spent already.
+        people: the people who are charged, if their levels differ from the counted levels.
 
     Guarantee:
-        A person at a level spends the sum of the stages' declared losses, and no stage uses the
-        data except through the integers that it draws around. Zooming depends on drawn numbers
-        only.
+        A person at a level spends the sum of the stages' declared losses. A stage uses the data
+        only through the integers that it adds noise to. Zooming depends on drawn numbers only.
     """
     levels, place = (None, None) if people is None else (people.levels, people.place)
     stages: list[Selection] = []
@@ -222,7 +223,7 @@ def outer(
         left = left_of(counted, before, stages)
         closer = best_share(left, counted.counts, goal, neighbours=neighbours, odds=math.log(cells))
         if closer.quantile > _HOPELESS or low == high == 0.0:
-            break  # the rest would find nothing finer (at 0 nothing is), so it goes to the mean
+            break  # further rounds would find nothing finer: the rest is spent on the mean
         inner = min(_INWARDS * share.quantile, _HOPELESS)
         share = replace(closer, quantile=max(closer.quantile, inner))
         reach = (high - low) / 2.0 + _WIDER * width
@@ -240,15 +241,15 @@ def outer(
 
 
 def _odds(part: float) -> tuple[int, int]:
-    """Return the odds of a low quantile: integers, never farther in than the median."""
+    """Return the odds of a low quantile as integers; never above the odds of the median."""
     left = max(math.ceil(min(part, 0.5) * _PARTS), 1)
     return left, _PARTS - left
 
 
 def _wider(part: float) -> float:
-    """Return the factor that widens the distance of two Gaussian quantiles to the range.
+    """Return the ratio of the range to the distance between two quantiles, for Gaussian data.
 
     Args:
-        part: the quantile that was used, which is no farther out than the possible one.
+        part: the quantile that was used; never more extreme than budgets allow.
     """
     return max(_HALF / quantile(1.0 - min(part, 0.49)), 1.0)

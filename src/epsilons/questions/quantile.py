@@ -1,4 +1,4 @@
-"""Quantiles of a column, when everyone has their own budget."""
+"""Quantiles of a column, if everyone has their own budget."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ["Quantile"]
 
 @dataclass(frozen=True, eq=False)
 class Quantile(Question):
-    """The smallest value that a share q of people is at or below: see `epsilons.quantile`.
+    """The q-quantile: the smallest value with a share of at least q at or below it.
 
     Attributes:
-        q: one share strictly between 0 and 1, or several.
+        q: one share strictly between 0 and 1, or several. See `epsilons.quantile`.
         bounds: the range of the values.
 
     Raises:
@@ -40,7 +40,7 @@ class Quantile(Question):
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     every_method: ClassVar[tuple[str, ...]] = get_args(QuantileMethod)[1:]
 
-    values: Column = field(repr=False)  # it may be an array of people's values
+    values: Column = field(repr=False)  # it can be an array of people's values
     q: float | Sequence[float]
     _: KW_ONLY
     bounds: tuple[float, float]
@@ -67,22 +67,22 @@ class Quantile(Question):
 
     @property
     def goal(self) -> MeanGoal:
-        """What is assumed, and which error is shown."""
+        """The assumption, and the error to report."""
         return MeanGoal(self.assumption, self.loss, self.confidence)
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` may have besides "auto"; exclusion needs a table."""
+        """Return the names that `method` can have besides "auto"; "exclude" needs a table."""
         return METHODS if neighbours == "replace" and not self.excludes else METHODS[:1]
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as values in bins; infinite values are in the outermost bins."""
+        """Inspect the rows as values in bins; infinite values are in the outermost bins."""
         declared = door.declare(None, self._edges, None)
         return door.look(self.values, **call.given, categories=declared, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
         """Open the rows as values in bins, with one more cell for missing values.
 
-        Under add/remove, missing values that are left out are in no cell.
+        Under add/remove, excluded missing values are in no cell.
         """
         policy = self.policy(call.neighbours)
         apart = policy == "midpoint" or (self.excludes and call.neighbours == "replace")
@@ -90,11 +90,11 @@ class Quantile(Question):
         return door.open(self.values, **call.given, categories=declared, ladder=call.ladder)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return what to count: the bins, and the cell of missing values if there is one."""
+        """Return the quantities to count: the bins, and the cell of missing values if any."""
         return door.Ask("cells")
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a table where people are private; otherwise a table or selections."""
+        """Yield a table under add/remove; under replace, a table or selections."""
         counted, goal = self.counted(rows, call), self.goal
         quantiles = np.array(self.q, ndmin=1)
         if call.neighbours == "add-remove":
@@ -106,7 +106,7 @@ class Quantile(Question):
         return way.steps(counted, self._read)
 
     def _read(self, margin: QuantilesMargin, square: float, half: float | None) -> Read:
-        """Read one number, or an array of them, with the requested error."""
+        """Compute one quantile or an array, with the requested kind of error."""
         values, bounds = margin.values(self.bounds), self.bounds
         estimate: Scalar | Quantiles
         if isinstance(self.q, float):
@@ -121,7 +121,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the bins, by the part of their budgets that people offer."""
+        """Return the bins, by the part of their budget that people offer to this question."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:
@@ -133,7 +133,7 @@ class Quantile(Question):
             ) from None
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return what the release says in words."""
+        """Return the sentences of the release."""
         midpoint, some = self.policy(neighbours) == "midpoint", self.excludes
         protects, which = words.protected(neighbours), words.quantiles(self.q)
         treats = words.clipped(self.bounds, midpoint=midpoint, alone=True)

@@ -1,4 +1,4 @@
-"""The base class of all questions, the call that they are asked in, and the steps of an answer."""
+"""The base class of all questions, the call that asks them, and the steps of an answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-# What belongs to a call rather than a question: the people, their budgets, and what is private.
+# A call: the people, their budgets, and the neighbouring relation. Questions do not contain these.
 
 Counts = TypeVar("Counts", Tally, Lined)
 
@@ -54,9 +54,9 @@ class Call:
         data: a frame or a file; None if the columns are arrays.
         person: the column that identifies people, or None.
         neighbours: "replace" or "add-remove".
-        declared: what is public about people whose budgets are private; None under replace.
-        share: the part of everyone's budget that this question may use. The shares of all questions
-            to the same people sum to at most 1.
+        declared: public declarations about people with private budgets; None under replace.
+        share: the fraction of everyone's budget that this question can use. The shares of all
+            questions to the same people sum to at most 1.
     """
 
     epsilon: Any
@@ -81,7 +81,7 @@ class Call:
         """Return the call for a user's arguments: see `epsilons.publish`.
 
         Raises:
-            ArgumentError: an argument is invalid, or has no meaning where budgets are public.
+            ArgumentError: an argument is invalid, or has no meaning if budgets are public.
         """
         parameters.choice("neighbours", neighbours)
         private = neighbours == "add-remove"
@@ -102,14 +102,14 @@ class Call:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The arguments that rows are opened with, except the values."""
+        """The arguments for opening the rows, except the values."""
         return {"epsilon": self.epsilon, "data": self.data, "person": self.person}
 
     def offered(self, levels: Floats) -> Floats:
-        """Return the part of each budget that this question may use, rounded down.
+        """Return the part of each budget that this question can use, rounded down.
 
         Raises:
-            BudgetError: a budget is too small: its part rounds to 0, or to the part of another.
+            BudgetError: a budget is so small that its part rounds to 0 or to the part of another.
         """
         if not self.divided:
             return levels
@@ -121,13 +121,13 @@ class Call:
         return parts
 
     def part(self, counted: Counts) -> Counts:
-        """Return what was counted, with levels replaced by what people offer to this question."""
+        """Return the counts, with levels replaced by the budgets offered to this question."""
         if not self.divided:
             return counted
         return replace(counted, levels=self.offered(counted.levels))
 
     def budgets(self, offered: Floats) -> Floats:
-        """Return the smallest budgets whose part for this question is at least `offered`."""
+        """Return the smallest budgets that offer at least `offered` to this question."""
         if not self.divided:
             return offered
         return np.array([_whole(part, self.share) for part in offered.tolist()])
@@ -140,24 +140,24 @@ class Call:
 
     @property
     def ladder(self) -> Ladder | None:
-        """The ladder of public rungs; None where budgets are public."""
+        """The ladder (the public budget levels, called rungs); None if budgets are public."""
         return None if self.declared is None else self.declared.ladder
 
     @property
     def unit_of_privacy(self) -> str:
-        """What one person is: "row", or the column of their ids."""
+        """The unit of privacy: "row", or the column of person ids."""
         if self.person is None:
             return "row"
         return self.person if isinstance(self.person, str) else "an array of ids"
 
     @property
     def lowest(self) -> float:
-        """The budget below which nobody is counted where budgets are private; otherwise 0."""
+        """The budget below which nobody is counted if budgets are private; otherwise 0."""
         return 0.0 if self.ladder is None else float(self.ladder.levels[0])
 
     @property
     def terms(self) -> Declared:
-        """What is declared, for this question's part: each rung offers its share.
+        """The declarations, with every level multiplied by this question's share.
 
         Raises:
             ValueError: budgets are public.
@@ -175,16 +175,16 @@ class Call:
 
 
 TERMS: Final = tuple(inspect.signature(Call.of).parameters)
-"""The arguments of users that belong to the call: those of `Call.of`."""
+"""The user's arguments that belong to the call: the parameters of `Call.of`."""
 
 
 def terms_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a user's arguments that belong to the call, by name."""
+    """Return the user's arguments that belong to the call, by name."""
     return {name: given[name] for name in TERMS}
 
 
 def _refuse_public_facts(levels: object, cap: object) -> None:
-    """Refuse arguments that have no meaning where budgets are public."""
+    """Reject arguments that have no meaning if budgets are public."""
     for name, given in (("levels", levels), ("cap", cap)):
         if given is not None:
             raise ArgumentError(
@@ -198,26 +198,26 @@ def _part(level: float, share: Fraction) -> float:
 
 
 def _whole(part: float, share: Fraction) -> float:
-    """Return the smallest float whose part is at least `part`."""
+    """Return the smallest float that, times the share, is at least `part`."""
     return part if math.isinf(part) else -float_down(-Fraction(part) / share)
 
 
-# What a statistic yields, and what it returns.
+# The values that a statistic yields and returns.
 #
-# A statistic is a generator. It yields a mechanism with the total of the data, receives what was
-# drawn, may yield again, and returns an answer. It never draws. So its driver sees every mechanism,
-# and with it everyone's loss, before anything is drawn from it.
+# A statistic is a generator. It yields a mechanism with the total of the data, receives the drawn
+# value, can yield again, and returns an answer. It never draws. Its driver therefore knows every
+# mechanism, and everyone's privacy loss, before anything is drawn from it.
 
 Losses: TypeAlias = tuple[Fraction | float, ...]
 """The largest loss of a person at each level: exact fractions, ∞ for people without protection."""
 
 
 class Mechanism(Protocol):
-    """The interface of every mechanism, as far as the corridor needs it."""
+    """The interface of mechanisms that `draws.corridor` needs."""
 
     @property
     def kind(self) -> str:
-        """The kind of mechanism; from it a checker knows what one person can move."""
+        """The kind of mechanism, which defines how much one person can change its input."""
 
     @property
     def levels(self) -> Floats:
@@ -228,7 +228,7 @@ class Mechanism(Protocol):
         """The largest loss of a person at each level."""
 
     def draw(self, source: Source, *, total: Any) -> Any:
-        """Draw noise around the total of the data."""
+        """Draw noise and add it to the total of the data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,12 +236,12 @@ class Draw:
     """One draw: a mechanism and the total to draw around. Its result is published and charged.
 
     Attributes:
-        mechanism: frozen, without data.
+        mechanism: the frozen mechanism, without data.
         total: the total of the data.
         more: whether another draw follows.
-        levels: the budgets of the people who are charged; None for those of the mechanism.
-        place: for each of these levels, its index among those of the mechanism; −1 for people whom
-            the draw does not involve.
+        levels: the budgets of the people who are charged; None for the levels of the mechanism.
+        place: for each of these levels, its index among the levels of the mechanism; −1 for people
+            who are not part of the draw.
     """
 
     mechanism: Mechanism
@@ -277,22 +277,22 @@ class Draw:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:
-    """What a statistic returns once everything is drawn.
+    """The answer that a statistic returns after its last draw.
 
     Attributes:
         estimate: the result, with its margin.
         method: the name of the rule that was used.
-        n: the number of people, or None if the release does not give it.
+        n: the number of people; None if the release does not state it.
         n_is_noisy: whether `n` is a noisy count.
         risk: the risk of the estimate, in data units, for the loss of the question.
         exact: whether the risk is an exact worst case.
-        spent: what a person with any budget spends.
+        spent: the amount that a person spends, as a function of their budget.
         weighing: the estimator on a unit range, for the actual or expected people; None if it is
             neither a weighted mean nor weighted shares.
-        expected: how many people are expected at which budgets, where that is private.
-        mechanism: everything that was drawn from; None if it is the one mechanism that was drawn,
-            or the composition of the draws in order.
-        beside: a sentence about other answers that were drawn with this one.
+        expected: the expected number of people at each budget, if these numbers are private.
+        mechanism: the mechanism of all draws; None for the only mechanism, or for the composition
+            of the draws in order.
+        beside: a sentence about other answers that were drawn together with this answer.
     """
 
     estimate: AnyEstimate
@@ -311,20 +311,20 @@ class Answer:
 Steps: TypeAlias = Generator[Draw, Any, Answer]
 
 
-# A question: what is asked, independent of the people and of the form of their data.
+# A question: a statistic with its options, independent of the people and their data.
 
 WORDS: Final = ("about", "related", "loss", "confidence", "method", "missing")
-"""The fields of every question, whether a user can choose them or not; ledgers hash them."""
+"""The fields of every question, including those that users cannot choose; ledgers hash them."""
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """What a release says in words.
+    """The sentences of a release.
 
     Attributes:
-        protects: what is protected.
-        assumes: what is assumed.
-        treats: what happens to values that do not fit.
+        protects: the sentence on what is protected.
+        assumes: the sentence on what is assumed.
+        treats: how missing and out-of-range values are treated.
     """
 
     protects: str
@@ -333,31 +333,32 @@ class Sentences:
 
 
 class Question(ABC):
-    """The base class of all questions. A question is frozen, and checked when it is made.
+    """The base class of all questions. A question is frozen, and checked when it is created.
 
-    Each is a dataclass with the arguments of the function that asks it, in the same order. What it
-    does not take as an argument has the default given here.
+    Each question is a dataclass with the same arguments as the function that asks it, in the same
+    order. Options that are not arguments have the defaults given here.
 
     Attributes:
-        statistic: what is estimated, in a word.
-        describes: what its command publishes about a {file}.
-        every_method: all names that `method` can have besides "auto", whatever the other arguments.
-        range_may_be_found: whether bounds may be None.
-        supposed: the standard deviation of values in rehearsals, as a part of the range; None for
-            the largest possible.
-        KIND: the name of this question in hashes of ledgers; it stays when the class is renamed.
-        RENAMED: fields that ledgers know by a former name, with that name.
-        LATER: fields that former versions did not have.
-        NOT_TAKEN: names that are not arguments of this question, each with a sentence that says
+        statistic: the name of the statistic.
+        describes: the description of its command, with a placeholder {file}.
+        every_method: all names that `method` can have besides "auto", for any other arguments.
+        range_may_be_found: whether bounds can be None.
+        supposed: the standard deviation of values in rehearsals, as a fraction of the range; None
+            for the largest possible.
+        KIND: the name of this question in hashes of ledgers; it does not change if the class is
+            renamed.
+        RENAMED: fields with their former names, which ledgers use.
+        LATER: fields that earlier versions did not have.
+        NOT_TAKEN: names that are not arguments of this question, each with a sentence that explains
             why.
         values: an array, or the name of a column of the data.
-        about: "people" or "population": whom the estimate is about.
-        related: whether budgets may be related to values: True, False, or by how much.
+        about: the target of the estimate: "people" or "population".
+        related: whether budgets may be related to values: True, False, or a bound δ on how much.
         loss: "mse", "pac", or for frequencies "largest".
-        confidence: the confidence of the PAC error, and of the interval that is printed.
+        confidence: the confidence of the PAC error, and of the printed interval.
         method: "auto", or a rule by name.
-        missing: "error", "midpoint", "exclude", or None for the safe choice.
-        title: what was measured, in one line; None if not given.
+        missing: "error", "midpoint", "exclude", or None for the default, which is safe.
+        title: a one-line description of the measurement; None if not given.
         unit: the unit of the data, such as "minutes"; None if not given.
 
     Raises:
@@ -387,8 +388,8 @@ class Question(ABC):
     unit: str | None = None
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
-        """Refuse wrong argument names in plain words, before anything is made."""
-        if args or given:  # copies are made without arguments
+        """Reject wrong argument names with a clear message, before the object is created."""
+        if args or given:  # copying passes no arguments
             parameters.refuse(cls.__init__, args, given, cls.NOT_TAKEN)
         return super().__new__(cls)
 
@@ -403,16 +404,16 @@ class Question(ABC):
 
     @property
     def assumption(self) -> Assumption:
-        """What is assumed about the data."""
+        """The assumption about the data."""
         return Assumption(self.about, self.related)
 
     def _set(self, name: str, value: Any) -> None:
-        """Store an argument in its checked form."""
+        """Replace an argument by its checked form."""
         object.__setattr__(self, name, value)
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that are asked about, by the names of their fields."""
+        """The columns that the question uses, by the names of their fields."""
         return {"values": self.values}
 
     @property
@@ -426,28 +427,28 @@ class Question(ABC):
 
     @abstractmethod
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` may have besides "auto"."""
+        """Return the names that `method` can have besides "auto"."""
 
     def check(self, neighbours: str) -> None:
-        """Refuse arguments that do not fit the neighbouring relation.
+        """Reject arguments that are invalid under the neighbouring relation.
 
         Raises:
-            ArgumentError: `neighbours` is unknown, the method does not support it, or missing
-                values would be refused although that would reveal something.
+            ArgumentError: `neighbours` is unknown, the method does not support it, or rejecting
+                missing values would reveal something.
         """
         parameters.choice("neighbours", neighbours)
         parameters.missing(self.missing, neighbours)
         parameters.method(self.method, ("auto", *self.methods(neighbours)))
 
     def check_terms(self, call: Call) -> None:
-        """Refuse terms under which every interval would be the whole range, whatever is drawn.
+        """Reject terms under which every interval would be the whole range.
 
-        Where budgets are private and no levels are declared, people are not counted by budget. So
-        the distance between the weighted people and all people stays unknown, if budgets may be
-        related to values in any way.
+        If budgets are private and no levels are declared, people are not counted by budget. The
+        weighted mean can then differ from the mean of all people by an unknown amount, if budgets
+        may be related to values in any way.
 
         Raises:
-            ArgumentError: the terms are of this kind.
+            ArgumentError: the call has such terms.
         """
         if call.ladder is not None and call.ladder.fine and self.related is True:
             raise ArgumentError(
@@ -463,33 +464,33 @@ class Question(ABC):
 
     @property
     def excludes(self) -> bool:
-        """Whether people who did not answer are left out."""
+        """Whether people who did not answer are excluded."""
         return self.missing == "exclude"
 
     @property
     def refuses(self) -> str:
-        """The values that are refused under replace, in words; "" if none are."""
+        """The values that are rejected under replace, in words; "" if there are none."""
         if self.missing in ("midpoint", "exclude"):
             return ""
         return 'missing values, which missing="exclude" or "midpoint" would take'
 
     @property
     def varies(self) -> str:
-        """Why its interval cannot be forecast, in words; "" if it can be."""
+        """The reason why its interval cannot be predicted, in words; "" if it can be."""
         return ""
 
     def people(self, call: Call) -> Budgets:
-        """Return the budgets of people, where they are public: one checked pass over the rows."""
+        """Return the budgets of people, if they are public: one checked pass over the rows."""
         ask = self.asks(call) or door.Ask("numbers", (0.0, 1.0))
         counted = self.open(call).count(ask)
         return Budgets.of_levels(counted.levels, counted.counts)
 
     @abstractmethod
     def look(self, call: Call) -> door.Look:
-        """Look at the rows, for the curator only: no data are refused."""
+        """Inspect the rows, for the curator only: no data are rejected."""
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:  # noqa: ARG002
-        """Look at the other columns of `columns`, by name; the first one is that of `look`."""
+        """Inspect all columns of `columns` except the first, by name; `look` is for the first."""
         return {}
 
     def call(
@@ -503,10 +504,10 @@ class Question(ABC):
         levels: Levels | None = None,
         cap: float | None = None,
     ) -> Call:
-        """Return the call of this question alone, for anyone who drives it by hand.
+        """Return the call of this question alone, for running it step by step.
 
         Args:
-            epsilon: as for `epsilons.publish`, like all others.
+            epsilon: as for `epsilons.publish`, like all other arguments.
             data: a frame, the path of a file, or None.
             separator: the character that separates the columns of a CSV file.
             person: the column that identifies people.
@@ -515,7 +516,7 @@ class Question(ABC):
             cap: for add/remove.
 
         Raises:
-            ArgumentError: an argument is invalid, or does not fit the question.
+            ArgumentError: an argument is invalid, or does not match the question.
         """
         terms = terms_of(locals())
         self.check(neighbours)
@@ -525,17 +526,17 @@ class Question(ABC):
 
     @abstractmethod
     def open(self, call: Call) -> door.Rows:
-        """Open the rows that are asked about: all checks that need no pass over them."""
+        """Open the rows of the question, with all checks that need no pass over them."""
 
     def asks(self, call: Call) -> door.Ask | None:  # noqa: ARG002
-        """Return what to count first, before anything is drawn.
+        """Return the quantities to count first, before anything is drawn.
 
-        None if it cannot be counted together with other questions to the same table.
+        None if they cannot be counted together with other questions to the same table.
         """
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return what was counted first, by the part of their budgets that people offer."""
+        """Return the first counts, by the part of their budgets that people offer."""
         ask = self.asks(call)
         if ask is None:
             raise ValueError(f"{self.statistic} asks nothing of the rows first")
@@ -543,8 +544,8 @@ class Question(ABC):
 
     @abstractmethod
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Return the generator: it yields draws, and returns the answer."""
+        """Return the generator that yields draws and returns the answer."""
 
     @abstractmethod
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:
-        """Return what the release says in words."""
+        """Return the sentences of the release."""

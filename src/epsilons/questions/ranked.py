@@ -1,10 +1,10 @@
-"""Methods for quantiles: a table of bins, or exact selection where people are public.
+"""Methods for quantiles: a table of bins, or exact selection under replace.
 
-A table is paid for once and holds every quantile, but its noise adds up over bins, and it is no
-finer than its bins. A selection finds one quantile among many candidates, and two more selections
-give its interval. Public facts decide which is better: how far the ends of the interval would be
-from the truth if values were uniform on the range. Where people are private, the method is always a
-table, with noise in its total as well.
+A table is paid for once and gives every quantile, but its noise adds up over bins, and its
+resolution is limited by its bins. A selection finds one quantile among many candidates, and two
+more selections give its interval. The method with the shorter interval for uniform values is
+chosen; this depends on public facts only. Under add/remove, the method is always a table, with
+noise in its total as well.
 """
 
 from __future__ import annotations
@@ -69,47 +69,47 @@ __all__ = [
 ]
 
 FINE: Final = 1024
-"""The bins in which people are counted: the candidates of a selection, the finest of a table."""
+"""The number of bins that people are counted in: candidates of selections, or the finest table."""
 
 METHODS: Final = ("table", "selection")
 
 BINS: Final = tuple(2**power for power in range(3, 11))
-"""The numbers of bins that a table may have; each bin merges some of the finest."""
+"""The possible numbers of bins of a table; each bin merges some of the finest bins."""
 
 _ENDS: Final = Fraction(2, 5)
-"""The part of the budget for a quantile that finds each end of its interval; the rest finds it."""
+"""The fraction of a quantile's budget for each end of its interval; the quantile gets the rest."""
 
 _PARTS: Final = 256
-"""Odds are integers with this sum."""
+"""The sum of the two odds of a quantile, which are integers."""
 
 _BITS: Final = 61
 _MOST_BITS: Final = 20
 _FEWEST_BITS: Final = 8
-"""The bits of all weights together, and the most and the fewest bits of the largest weight."""
+"""The total bits of all weights, and the most and the fewest bits of the largest weight."""
 
 _LARGEST: Final = 1024.0
-"""The most that a selection takes from anyone."""
+"""The most that a selection takes from anyone's budget."""
 
 _NOBODY_KNOWS: Final = 32
-"""The bins of a table if nothing is known about the number of people."""
+"""The number of bins of a table if nothing is known about the number of people."""
 
 
 Reading: TypeAlias = Callable[[QuantilesMargin, float, float | None], Read]
-"""What a question reads: from a margin with the draws, the mean squared error in ranks for uniform
-values, and the approximate half-width of an interval, as a part of the range; None if that is not
-forecast."""
+"""A function that makes the result of a question from three arguments: a margin with the draws; the
+mean squared error in ranks for uniform values; and the approximate half-width of an interval, as a
+fraction of the range, or None if it is not predicted."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankedTable:
-    """A table of bins, and its forecast error.
+    """A table of bins, and its predicted error.
 
     Attributes:
         quantiles: the quantiles to estimate.
-        goal: what is assumed.
+        goal: the assumption.
         allocation: the allocation of the table.
-        half: the approximate half-width of an interval, as a part of the range.
-        outside: whether there is a last cell for those who did not answer.
+        half: the approximate half-width of an interval, as a fraction of the range.
+        outside: whether there is a last cell for people who did not answer.
     """
 
     quantiles: Floats
@@ -149,16 +149,17 @@ class RankedTable:
 
 @dataclass(frozen=True, eq=False)
 class Selecting:
-    """Three selections for each quantile, and their forecast error.
+    """Three selections for each quantile, and their predicted error.
 
     Attributes:
         quantiles: the quantiles to estimate.
-        goal: what is assumed.
+        goal: the assumption.
         budgets: the budgets of the people.
         weights: the integer weight of a person at each level, in units of 2^−shift of ε.
         shift: the exponent of that unit.
-        aims: for each quantile, the odds of it, of one below and of one above; None for none.
-        half: the approximate half-width of an interval, as a part of the range.
+        aims: for each quantile, its odds, and the odds of one quantile below and one above; None if
+            there is no such quantile.
+        half: the approximate half-width of an interval, as a fraction of the range.
     """
 
     quantiles: Floats
@@ -171,7 +172,7 @@ class Selecting:
     method = "selection"
 
     def steps(self, counted: Tally, reading: Reading) -> Steps:
-        """Draw all selections, one after the other."""
+        """Draw all selections, one after another."""
         masses = self.weights @ merged(counted.cells, FINE)
         there = np.flatnonzero(masses)
         wanted = [(place, odds) for aims in self.aims for place, odds in enumerate(aims)]
@@ -209,7 +210,7 @@ class Selecting:
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """Return a selection that takes its part of what people spend: k·part/2^shift."""
+        """Return a selection that takes its part of everyone's spending: k·part/2^shift."""
         part = _parts(len(self.quantiles))[place]
         scale = spread_of("replace", odds) * unit * 2**self.shift / part
         if scale.denominator != 1:
@@ -226,20 +227,20 @@ class Selecting:
 
 
 SOUGHT: Final = ("a quantile of the values", "a quantile below it", "a quantile above it")
-"""What each of the three selections seeks."""
+"""Descriptions of the quantities that the three selections find."""
 
 
 def best_way(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, method: str, unit: int
 ) -> RankedTable | Selecting:
-    """Return the way with the shorter intervals for uniform values, or the one that is named.
+    """Return the method with the shorter intervals for uniform values, or the named method.
 
     Args:
         budgets: the budgets of the people.
-        goal: what is assumed.
+        goal: the assumption.
         quantiles: the quantiles to estimate.
         method: "auto", "table" or "selection".
-        unit: what one person adds to all bins together.
+        unit: the total contribution of one person to all bins.
     """
     crowded = (budgets.n * unit * _PARTS).bit_length() > _BITS - _FEWEST_BITS
     if method == "table" or (method == "auto" and crowded):
@@ -254,16 +255,16 @@ def best_way(
 def tabled(
     budgets: Budgets, goal: MeanGoal, quantiles: Floats, *, outside: bool = False
 ) -> RankedTable:
-    """Return the table whose number of bins gives the shortest intervals.
+    """Return the table with the number of bins that gives the shortest intervals.
 
-    More bins are narrower, but have more noise. The search stops at the first number of bins that
-    makes intervals longer.
+    With more bins, bins are narrower but have more noise. The search stops at the first number of
+    bins that makes intervals longer.
 
     Args:
         budgets: the budgets of the people.
-        goal: what is assumed.
+        goal: the assumption.
         quantiles: the quantiles to estimate.
-        outside: whether there is one more cell, for those who did not answer.
+        outside: whether there is one more cell, for people who did not answer.
     """
     best = _table_of(budgets, goal, quantiles, BINS[0], outside=outside)
     for bins in BINS[1:]:
@@ -292,10 +293,10 @@ def _table_of(
 
 
 def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) -> Selecting:
-    """Return selections whose ends are as far out as the confidence requires.
+    """Return selections, with interval ends as extreme as the confidence requires.
 
     Raises:
-        ArgumentError: there are more people than integer weights have room for.
+        ArgumentError: there are too many people for integer weights.
     """
     middle, end, _ = _parts(len(quantiles))
     beta, q = 1.0 - goal.confidence, _nearest(quantiles)
@@ -322,7 +323,7 @@ def selecting(budgets: Budgets, goal: MeanGoal, quantiles: Floats, unit: int) ->
 
 
 def _parts(quantiles: int) -> tuple[Fraction, Fraction, Fraction]:
-    """Return the parts of a budget that find one of several quantiles, and its interval's ends."""
+    """Return the parts of a budget for a quantile and for both ends of its interval."""
     return (1 - 2 * _ENDS) / quantiles, _ENDS / quantiles, _ENDS / quantiles
 
 
@@ -333,7 +334,7 @@ def _odds(q: float) -> tuple[int, int]:
 
 
 def _below(q: float) -> tuple[int, int] | None:
-    """Return the odds of a quantile, rounded outwards; None if there is none."""
+    """Return the odds of a quantile, rounded outwards; None if no quantile is that extreme."""
     left = math.floor(q * _PARTS) if q > 0.0 else 0
     return (left, _PARTS - left) if left >= 1 else None
 
@@ -348,18 +349,18 @@ def _share(odds: tuple[int, int]) -> float:
 
 
 def _nearest(quantiles: Floats) -> float:
-    """Return the quantile nearest to the median, which has the most noise."""
+    """Return the quantile nearest to the median; this quantile has the most noise."""
     return float(quantiles[np.abs(quantiles - 0.5).argmin()])
 
 
 def _coins(goal: MeanGoal, q: float) -> MeanGoal:
-    """Return the goal of the share of people below a quantile, whose spread is known."""
+    """Return the goal for the share of people below a quantile, which has a known spread."""
     spread = math.sqrt(q * (1.0 - q)) if goal.assumption.related is False else mean.WIDEST
     return replace(goal, loss="mse", spread=max(spread, 1e-3))
 
 
 def _square(weighing: Weighing, goal: MeanGoal, scale: float) -> float:
-    """Return the mean squared error of a rank, if noise were Laplace noise of this scale."""
+    """Return the mean squared error of a rank under Laplace noise of this scale."""
     plain = replace(weighing, scale=scale, closed=None)
     return min(float(mean.mse(plain, goal.assumption)), 1.0)
 
@@ -370,7 +371,7 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
     Args:
         cells: by level, the finest bins, and possibly one more cell.
         bins: the number of bins to merge into.
-        outside: whether that cell stays separate; otherwise it is added to the middle bin.
+        outside: whether the extra cell stays separate; otherwise it is added to the middle bin.
     """
     levels = len(cells)
     fine = cells[:, :FINE].copy()
@@ -384,17 +385,17 @@ def merged(cells: Integers, bins: int, *, outside: bool = False) -> Integers:
 def open_table(
     counted: Tally, terms: Declared, goal: MeanGoal, quantiles: Floats, reading: Reading
 ) -> Steps:
-    """Answer where people are private: count people if needed, then the bins.
+    """Answer under add/remove: count people if needed, then the bins.
 
     The cap that minimizes the squared errors of all bins is also the best for every quantile, if
     budgets are independent of values: docs/proofs/quantiles.md.
 
     Args:
-        counted: people in the finest bins; only draws may use it.
-        terms: what is declared.
-        goal: what is assumed.
+        counted: people in the finest bins; only draws can use it.
+        terms: the declarations.
+        goal: the assumption.
         quantiles: the quantiles to estimate.
-        reading: makes the result from the margin and the errors.
+        reading: a function that makes the result from the margin and the errors.
     """
     cells = bins_for(terms)
     shares = CellsGoal(goal.assumption, "mse", goal.confidence, cells)
@@ -405,7 +406,7 @@ def open_table(
 
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
         margin = RatioCells(**cells_of(chosen, drawn, counts))
-        # A rank adds up the noises of its bins: at the median, a quarter of the total variance.
+        # The noise of a rank is the sum over its bins: at the median, a quarter of the variance.
         even = np.full(cells, 1.0 / cells)
         square = min(margin.leading(shares, even) / 4.0 + 1.0 / (12.0 * cells**2), 1.0)
         found = reading(OpenQuantiles(quantiles, margin), square, None)

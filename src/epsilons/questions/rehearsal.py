@@ -1,8 +1,8 @@
-"""Rehearsal: running a question to its answer without data, so a plan matches the release.
+"""Rehearsal: running a question without data, to make a plan that matches the release.
 
-The people of a rehearsal have budgets and no values. Where a range would be drawn, the rehearsal
-answers with a plausible one; where sums would be drawn, it answers without noise. Only facts that
-budgets and people decide are read from it: who pays what, weights, noise, and half-widths of
+The people of a rehearsal have budgets but no values. If a release would draw a range, the rehearsal
+uses a plausible range; if it would draw sums, the rehearsal adds no noise. A plan uses only results
+that depend on budgets and numbers of people: spending, weights, noise, and half-widths of
 intervals.
 """
 
@@ -28,22 +28,22 @@ from epsilons.risk import Weighing
 __all__ = ["Rehearsal", "rehearse", "terms_for"]
 
 _ONE: Final = int(line.index_of(line.rounded(np.array([1.0])))[0])
-"""The bucket of 1, which is taken as the middle of the data."""
+"""The bucket of the number 1, which serves as the middle of the data."""
 
 _OCTAVE: Final = line.CELLS
 _RINGS: Final = 24
-"""The radius that is taken as the deviation, counted from the smallest: about 90 buckets at 1, so
-the centre is about 11 deviations from 0."""
+"""The index of the radius that serves as the deviation, counted from the smallest: about 90 buckets
+at 1, so the centre is about 11 deviations from 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """The course of an answer, without data.
+    """The draws and the answer of a question that was run without data.
 
     Attributes:
         question: the question that was run.
-        people: the supposed people.
-        answer: what would be returned; its value is meaningless.
+        people: the hypothetical people.
+        answer: the answer that would be returned; its value is meaningless.
         draws: the draws, in order.
     """
 
@@ -59,7 +59,7 @@ class Rehearsal:
 
     @property
     def looks(self) -> int:
-        """How many passes over the data would find the range."""
+        """The number of passes over the data to estimate the range."""
         return _looks(self.draws)
 
     @property
@@ -75,7 +75,7 @@ class Rehearsal:
 
     @property
     def spending(self) -> ByLevel:
-        """What everyone pays, with the people at each level even where their number is private."""
+        """Everyone's spending, including the number of people at each level even if private."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
             raise TypeError("nobody said what each level spends")
@@ -88,10 +88,10 @@ class Rehearsal:
 
     @property
     def reach(self) -> float:
-        """The half-width of the interval, in data units: the larger of its two sides.
+        """The half-width of the interval, in data units: the longer of its two sides.
 
-        For several numbers it is the largest. If an interval is the whole range, a value may be at
-        one end of it and the truth at the other.
+        For several numbers it is the maximum. If an interval is the whole range, the value can be
+        at one end and the true value at the other.
         """
         question, estimate = self.question, self.estimate
         low, high = estimate.interval(question.assumption, question.confidence)
@@ -105,7 +105,7 @@ def terms_for(budgets: Budgets, neighbours: str, cap: float | None = None) -> Ca
     """Return the call of a rehearsal.
 
     Args:
-        budgets: the people, or for add/remove a guess.
+        budgets: the people, or for add/remove a guess of the people.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends, if the caller gave it.
     """
@@ -114,13 +114,13 @@ def terms_for(budgets: Budgets, neighbours: str, cap: float | None = None) -> Ca
 
 
 def rehearse(question: Question, people: Absent, call: Call, *, close: bool = False) -> Rehearsal:
-    """Run a question to its answer with supposed people.
+    """Run a question to its answer with hypothetical people.
 
     Args:
         question: the question; its columns are not read.
-        people: the supposed people.
+        people: the hypothetical people.
         call: the terms, and the share of everyone's budget; its data are not read.
-        close: whether values lie so close together that one pass does not find their range.
+        close: whether values are so close together that one pass is not enough to find their range.
 
     Raises:
         BudgetError: there are too few people for these budgets, or a budget is so small that its
@@ -138,12 +138,12 @@ def rehearse(question: Question, people: Absent, call: Call, *, close: bool = Fa
         except StopIteration as end:
             return Rehearsal(question, people, end.value, tuple(draws))
         draws.append(step)
-        # The last round has the finest picture, which is fine enough for any data.
+        # The last round has the finest grid, which is fine enough for any data.
         sent = _said(step, close=close and _looks(draws) < ROUNDS)
 
 
 def _said(draw: Draw, *, close: bool) -> Any:
-    """Return what might have been drawn."""
+    """Return a plausible output of a draw."""
     mechanism, total = draw.mechanism, draw.total
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
@@ -162,5 +162,5 @@ def _said(draw: Draw, *, close: bool) -> Any:
 
 
 def _looks(draws: list[Draw] | tuple[Draw, ...]) -> int:
-    """Return how many passes looked for a range: each makes two selections."""
+    """Return the number of passes to estimate the range: each makes two selections."""
     return sum(isinstance(draw.mechanism, Selection) for draw in draws) // 2

@@ -1,7 +1,7 @@
-"""Several means of the same people, drawn at once: one noise for all, in place of a part for each.
+"""Several means of the same people in one draw: one joint noise instead of a budget for each mean.
 
-Which means can be drawn together depends on their questions alone; whether they are depends on
-budgets, which are public. Proof: docs/proofs/cube.md.
+Which means can be drawn together depends only on their questions. Whether they are drawn together
+depends on budgets, which are public. Proof: docs/proofs/cube.md.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from epsilons.risk.margins import SeveralMeans, WeighedTogether
 __all__ = ["Together", "asks", "gathered", "shared", "together"]
 
 _TOGETHER: Final = (
-    *("values", "bounds", "missing", "title", "unit"),  # each its own
-    *("about", "related", "loss", "confidence", "method"),  # all the same
+    *("values", "bounds", "missing", "title", "unit"),  # can differ between the means
+    *("about", "related", "loss", "confidence", "method"),  # must be the same for all means
 )
-"""The arguments of means that may be drawn together; a mean with any other is drawn on its own."""
+"""The arguments of means that can be drawn together; a mean with others is drawn separately."""
 
 
 def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:
-    """Return the places of questions that may be drawn together, groups in order of their first.
+    """Return the indices of questions that can be drawn together, ordered by their first question.
 
-    Means with different shares are kept apart: their user wants some to be more precise than
-    others, but means that are drawn together are all equally precise.
+    Means with different shares are drawn separately. Different shares request different precision,
+    but means that are drawn together are all equally precise.
 
     Args:
-        questions: already checked.
-        calls: the call of each question. Under add/remove none are drawn together, because a mean
-            has two sums, which move together.
+        questions: the questions, already checked.
+        calls: the call of each question. Under add/remove no means are drawn together: each mean
+            has two sums, and one person changes both.
     """
     groups: dict[Any, list[int]] = {}
     for place, (question, call) in enumerate(zip(questions, calls, strict=True)):
@@ -55,12 +55,12 @@ def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple
 
 
 def shared(calls: Sequence[Call]) -> Call:
-    """Return the call of questions that are drawn as one, with the sum of their shares."""
+    """Return the call of questions that share one draw, with the sum of their shares."""
     return replace(calls[0], share=sum((call.share for call in calls), Fraction(0)))
 
 
 def _may_join(question: Mean) -> bool:
-    """Whether the question asks for nothing that one noise for several means cannot give."""
+    """Whether the question has no option that prevents joint noise for several means."""
     others = [each for each in fields(question) if each.init and each.name not in _TOGETHER]
     plain = all(_is(getattr(question, each.name), each.default) for each in others)
     known = question.bounds is not None and question.missing in (None, "error", "midpoint")
@@ -73,12 +73,12 @@ def _is(given: object, default: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """Means that are drawn at once, after counting and allocation.
+    """Means in one draw, after counting and allocation.
 
     Attributes:
         questions: the means, in the order of the sums.
-        counted: the cells x and 1 − x of each mean, by the budgets that people offer to all.
-        allocation: what everyone spends on all of them.
+        counted: the cells x and 1 − x of each mean, by the budgets that people offer to all means.
+        allocation: everyone's spending on all means.
         mechanism: the mechanism to draw from.
     """
 
@@ -111,24 +111,24 @@ class Together:
 
 
 def asks(question: Mean) -> door.Ask:
-    """Return what one of several means counts."""
+    """Return the quantities to count for one of several means."""
     return door.Ask("numbers", question.bounds, question.rule)
 
 
 def together(questions: Sequence[Mean], rows: Sequence[door.Rows], call: Call) -> Together | None:
-    """Prepare means of the same people to be drawn at once, if that is forecast to be better.
+    """Prepare means of the same people for one draw, if the predicted error is smaller.
 
     Args:
-        questions: two or more means that may be drawn together.
-        rows: the opened rows of each.
-        call: the call of all of them: what everyone offers to them together.
+        questions: two or more means that can be drawn together.
+        rows: the opened rows of each question.
+        call: the call of all questions, with the budgets offered to all of them together.
 
     Returns:
-        None if a part of everyone's budget for each mean is at least as good, by the error that the
-        questions ask for; this depends on budgets alone.
+        None if separate draws, each with a part of everyone's budget, have no larger error (as
+        measured by the loss of the questions). This depends on budgets alone.
 
     Raises:
-        PrivacyError: the means are not of the same people.
+        PrivacyError: the questions are about different people.
     """
     first = call.part(rows[0].count(asks(questions[0])))
     bounds = tuple(question.averaged for question in questions)

@@ -24,37 +24,37 @@ from epsilons.types import SoftMethod
 __all__ = ["OPEN", "RULES", "SoftQuestion", "closed", "not_taken", "opened"]
 
 RULES: Final = ("optimal", "threshold", "uniform", "proportional")
-"""The rules for soft cells."""
+"""The allocation rules for soft cells."""
 
 OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
 _SLACK: Final = 16.0 / door.GRID
-"""The largest rounding error of a share: grid, mean of rows, floors of cells, lattice of noise."""
+"""A bound on the rounding error of a share: grid, mean of rows, floors of cells, noise lattice."""
 
 
 class SoftQuestion(Question):
-    """A question that is answered from shares of soft cells."""
+    """The base class of questions that are answered from shares of soft cells."""
 
     every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
     supposed: ClassVar[float | None] = 12.0**-0.5
-    """The standard deviation of uniform values, as a part of the range."""
+    """The standard deviation of uniform values, as a fraction of the range."""
 
     @property
     @abstractmethod
     def goal(self) -> CellsGoal:
-        """The goal: small errors of all cells together."""
+        """The goal: minimize the errors of all cells together."""
 
     def methods(self, neighbours: str) -> Collection[str]:
-        """Return the names that `method` may have besides "auto"."""
+        """Return the names that `method` can have besides "auto"."""
         return RULES if neighbours == "replace" else OPEN
 
     def said(self, neighbours: str, treats: str) -> Sentences:
-        """Return what the release says in words.
+        """Return the sentences of the release.
 
         Args:
             neighbours: the neighbouring relation.
-            treats: what happens to values outside the bounds.
+            treats: how values outside the bounds are treated.
         """
         protects = words.protected(neighbours)
         assumes = words.assumed(self.statistic, neighbours, self.assumption, some=self.excludes)
@@ -64,7 +64,7 @@ class SoftQuestion(Question):
         return Sentences(protects, assumes, treats)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield weighted cells, for public or for private people."""
+        """Yield weighted cells, under replace or add/remove."""
         counted = self.counted(rows, call)
         if call.neighbours == "add-remove":
             return opened(self, counted, call.terms)
@@ -76,11 +76,11 @@ class SoftQuestion(Question):
 
 
 def not_taken(statistic: str, squared: str) -> dict[str, str]:
-    """Return the reasons why these questions take neither a loss nor a unit.
+    """Return the reasons why these questions have no arguments for a loss and a unit.
 
     Args:
         statistic: the name of the statistic.
-        squared: what the unit would be.
+        squared: the name of the unit that the result would have.
     """
     return {
         "loss": f"loss={{}} is not for a {statistic}, which minimizes mean squared errors: leave "
@@ -90,9 +90,9 @@ def not_taken(statistic: str, squared: str) -> dict[str, str]:
 
 
 def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
-    """Answer where people and budgets are public: the noise sums to zero, as units do.
+    """Answer under replace: the noise of all cells sums to zero, because the true shares sum to 1.
 
-    If those who did not answer are left out, they are one more cell.
+    If people who did not answer are excluded, they are in one more cell.
     """
 
     def read(mechanism: CellTable, drawn: Any) -> Read:
@@ -108,7 +108,7 @@ def closed(asked: SoftQuestion, counted: door.Tally) -> Steps:
 
 
 def opened(asked: SoftQuestion, counted: door.Tally, terms: Declared) -> Steps:
-    """Answer where people are private: count people if needed; each cell has independent noise."""
+    """Answer under add/remove: count people if needed; each cell has independent noise."""
 
     def choose(known: Known) -> Design[CellSums]:
         return cell_design(known, asked.goal, unit=counted.unit)

@@ -1,4 +1,4 @@
-"""The table of statistics."""
+"""The table of all statistics."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ __all__ = ["STATISTICS"]
 STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
     {each.statistic: each for each in (Mean, Frequencies, Quantile, Variance, Covariance, Count)}
 )
-"""Every statistic by name; plans and the command line look them up here."""
+"""All questions by the name of their statistic, for plans and the command line."""

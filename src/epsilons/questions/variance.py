@@ -22,13 +22,13 @@ __all__ = ["Variance"]
 
 @dataclass(frozen=True, eq=False)
 class Variance(soft_cells.SoftQuestion):
-    """The variance of a column: see `epsilons.variance` for each argument.
+    """The variance of a column: see `epsilons.variance` for the arguments.
 
     Attributes:
         bounds: the range (lo, hi) of the values.
 
     Raises:
-        ArgumentError: an argument is invalid (BoundsError: the bounds are).
+        ArgumentError: an argument is invalid (BoundsError for the bounds).
     """
 
     statistic: ClassVar[str] = "variance"
@@ -36,7 +36,7 @@ class Variance(soft_cells.SoftQuestion):
     describes: ClassVar[str] = "the variance of a column of {file}"
     NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
 
-    values: Column = field(repr=False)  # it may be an array of people's values
+    values: Column = field(repr=False)  # it can be an array of people's values
     _: KW_ONLY
     bounds: tuple[float, float]
     about: About = "people"
@@ -52,11 +52,11 @@ class Variance(soft_cells.SoftQuestion):
 
     @property
     def goal(self) -> CellsGoal:
-        """The goal where there are cells: small errors of all of them together."""
+        """The goal if cells are used: minimize the errors of all cells together."""
         return CellsGoal(self.assumption, self.loss, self.confidence, 3)
 
     def look(self, call: Call) -> door.Look:
-        """Look at the rows as numbers on a range."""
+        """Inspect the rows as numbers on a range."""
         return door.look(self.values, **call.given, bounds=self.bounds, lowest=call.lowest)
 
     def open(self, call: Call) -> door.Rows:
@@ -66,14 +66,14 @@ class Variance(soft_cells.SoftQuestion):
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return what to count: the three cells of squares."""
+        """Return the quantities to count: three cells that give the mean and the squares."""
         return door.Ask("squares", self.bounds)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a sum with squares if people are public and all answer; otherwise three cells."""
+        """Yield a sum with squares under replace if nobody is excluded; otherwise three cells."""
         if call.neighbours == "add-remove" or self.excludes:
             return super().steps(rows, call)
-        # A rule by name: "auto" might choose staircase noise, which goes without squares.
+        # "auto" could choose staircase noise, which does not support squares.
         rule = "optimal" if self.method == "auto" else self.method
         goal = MeanGoal(self.assumption, self.loss, self.confidence)
         counted = self.counted(rows, call)
@@ -84,7 +84,7 @@ class Variance(soft_cells.SoftQuestion):
         return build_moments(allocation, grid=door.GRID, bounds=(0.0, 1.0))
 
     def _read(self, mechanism: SumAndSquares, pair: tuple[int, int]) -> Read:
-        """Read the variance from the sum and the squares."""
+        """Compute the variance from the drawn sum and squares."""
         margin = Varied(mechanism.weighing, mechanism.slack, *mechanism.moments(pair))
         return Read(*self._estimate(margin))
 
@@ -106,6 +106,6 @@ class Variance(soft_cells.SoftQuestion):
         return estimate, margin.risk(self.assumption) * unit * unit
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
-        """Return what the release says in words."""
+        """Return the sentences of the release."""
         midpoint = self.policy(neighbours) == "midpoint"
         return self.said(neighbours, words.clipped(self.bounds, midpoint=midpoint))

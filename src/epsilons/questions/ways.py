@@ -1,9 +1,11 @@
-"""The two ways to an answer: for public people (replace), and for private people (add/remove).
+"""The steps of an answer under replace and under add/remove.
+
+Under replace, participation and budgets are public. Under add/remove, both are private.
 
 `replace`: allocate, build, draw, read. `add_remove`: count people if nothing is known about them,
-choose a design, draw, read. A question brings what is specific to it: its goal, how to build its
-mechanism, and how to read its estimate from the draw. Questions with earlier stages, such as those
-that find a range, finish with `replace_end` or `add_remove_end`.
+choose a design, draw, read. A question supplies its goal, a function that builds its mechanism, and
+a function that computes its estimate from the draw. Questions with earlier stages, such as those
+that estimate a range, finish with `replace_end` or `add_remove_end`.
 """
 
 from __future__ import annotations
@@ -46,13 +48,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What a question reads from a draw.
+    """The result that a question computes from a draw.
 
     Attributes:
         estimate: the result, with its margin.
         risk: the risk of the estimate, in data units, for the loss of the question.
-        exact: whether the risk is an exact worst case, if that of the allocation is.
-        total: the noisy sum of everyone's weights, if people are private.
+        exact: whether the risk is an exact worst case, if the risk of the allocation is.
+        total: the noisy sum of everyone's weights, under add/remove.
         weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """
 
@@ -70,14 +72,14 @@ def replace(
     build: Callable[[Allocation], Any],
     read: Callable[[Any, Any], Read],
 ) -> Steps:
-    """Answer where people and budgets are public: allocate budgets, then draw once.
+    """Answer under replace: allocate budgets, then draw once.
 
     Args:
         counted: the cells of people, by the budgets that they offer.
-        goal: which error to minimize.
-        method: a rule by name, or "auto".
-        build: makes the mechanism of an allocation.
-        read: makes the result from the mechanism and the draw.
+        goal: the error to minimize.
+        method: the name of a rule, or "auto".
+        build: a function that makes the mechanism of an allocation.
+        read: a function that computes the result from the mechanism and the draw.
     """
     allocation = allocate_for(Budgets.of_levels(counted.levels, counted.counts), goal, method)
     return (
@@ -101,15 +103,15 @@ def replace_end(
     spent: Floats,
     exact: bool = True,
 ) -> Steps:
-    """Make the last draw where people are public, and return the answer.
+    """Make the last draw under replace, and return the answer.
 
     Args:
         counted: the cells of people, by the budgets that they offer.
         mechanism: the mechanism to draw from.
-        read: makes the result from the mechanism and the draw.
+        read: a function that computes the result from the mechanism and the draw.
         method: the name of the rule that was used.
-        spent: what a person at each level spends in all stages.
-        exact: whether the risk may be claimed as exact.
+        spent: the amount that a person at each level spends in all stages.
+        exact: whether the risk can be stated as exact.
     """
     drawn = yield Draw(mechanism, mechanism.total(counted))
     found = read(mechanism, drawn)
@@ -125,7 +127,7 @@ def replace_end(
 
 
 def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
-    """Return what a person at each level spends on the last draw and the stages before it.
+    """Return the total spending of a person at each level: earlier stages plus the last draw.
 
     Args:
         before: the losses in the earlier stages.
@@ -137,19 +139,19 @@ def after(before: tuple[Fraction | float, ...], mechanism: Any) -> Floats:
 
 
 class PrivatePeople(Protocol):
-    """What is known about private people before the last draw: counted, located, or neither."""
+    """Public information about the people under add/remove, before the last draw."""
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if each rung has its own."""
+        """Return the noisy counts, if every rung was counted separately."""
 
     def number(self, chosen: Design[Any], total: float) -> int | None:
-        """Return the noisy number of people; None if there is none."""
+        """Return the noisy number of people; None if people were not counted."""
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return what everyone spends in total; `last` are the losses in the last stage."""
+        """Return everyone's total spending; `last` are the losses in the last stage."""
 
     def expected(self, n: int | None) -> Expected | None:
-        """Return how many people are expected to have how much left; None if unknown."""
+        """Return the expected number of people at each remaining budget; None if unknown."""
 
 
 def add_remove(
@@ -159,14 +161,14 @@ def add_remove(
     choose: Callable[[Known], Design[Any]],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
-    """Answer where people are private: count people first if needed, then draw once.
+    """Answer under add/remove: count people first if needed, then draw once.
 
     Args:
-        counted: the cells of people, by the budgets that they offer; only draws may use it.
-        terms: what is declared.
-        goal: which error to minimize.
-        choose: returns the design to use, given what is known.
-        read: makes the result from the design, the noisy counts and the draw.
+        counted: the cells of people, by the budgets that they offer; only draws can use it.
+        terms: the declarations.
+        goal: the error to minimize.
+        choose: a function that returns the design, given public information.
+        read: a function that computes the result from the design, the noisy counts and the draw.
     """
     people = yield from counted_first(terms, goal, choose, counted)
     return (yield from add_remove_end(counted, people, choose(people.known), read))
@@ -178,13 +180,13 @@ def add_remove_end(
     chosen: Design[Any],
     read: Callable[[Design[Any], LevelCount | None, Any], Read],
 ) -> Steps:
-    """Make the last draw where people are private, and return the answer.
+    """Make the last draw under add/remove, and return the answer.
 
     Args:
-        counted: the cells of people, by the budgets that they offer; only the draw may use it.
-        people: what is known about them.
+        counted: the cells of people, by the budgets that they offer; only the draw can use it.
+        people: the public information about the people.
         chosen: the design to use.
-        read: makes the result from the design, the noisy counts and the draw.
+        read: a function that computes the result from the design, the noisy counts and the draw.
     """
     mechanism = chosen.mechanism
     drawn = yield Draw(mechanism, mechanism.total(counted))
@@ -205,13 +207,13 @@ def add_remove_end(
 
 @dataclass(frozen=True, eq=False)
 class CountedPeople:
-    """What is known once people were counted, or need not be.
+    """Public information about the people under add/remove, with noisy counts if there are any.
 
     Attributes:
-        known: everything that the choice of a design may depend on.
+        known: the information that the choice of a design can depend on.
         stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        told: whether anything is known about how many people have which budget.
+        told: whether anything is known about the number of people at each budget.
     """
 
     known: Known
@@ -227,16 +229,16 @@ class CountedPeople:
         return max(sum(self.drawn), 0)
 
     def number(self, chosen: Design[Any], total: float) -> int | None:
-        """Return the noisy number of people; with equal weights it follows from the total."""
+        """Return the noisy number of people; with equal weights it is computed from the total."""
         if not chosen.equal:
             return self.people
         return max(round(total / int(chosen.mechanism.weights.max())), 0)
 
     def expected(self, n: int | None) -> Expected | None:
-        """Return how many people are expected to have how much left; None if unknown.
+        """Return the expected number of people at each remaining budget; None if unknown.
 
-        Where no levels are declared, counts of octaves choose a cap, but do not count budgets.
-        Errors computed from such counts would contradict the error of the release.
+        If no levels are declared, people are counted by octaves of ε, only to choose a cap. Errors
+        computed from such coarse counts would contradict the error of the release.
 
         Args:
             n: the noisy number of people, if there is one.
@@ -250,13 +252,13 @@ class CountedPeople:
         return Expected(levels, people) if self.told else None
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if each rung has its own."""
+        """Return the noisy counts, if every rung was counted separately."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return LevelCount(self.drawn, tuple(map(float, self.stage.rates)), weights)
 
     def spending(self, last: tuple[Fraction, ...]) -> ByLevel:
-        """Return what everyone spends in total; `last` are the losses in the last stage."""
+        """Return everyone's total spending; `last` are the losses in the last stage."""
         lost = last if self.stage is None else added_up((self.stage.losses, last))
         totals = np.array([float_up(each) for each in lost])
         return ByLevel(self.known.ladder.levels, totals, None)
@@ -265,13 +267,13 @@ class CountedPeople:
 def counted_first(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]], counted: Tally
 ) -> Generator[Draw, Any, CountedPeople]:
-    """Count people privately, if that is worthwhile or needed (see `_way`).
+    """Count people privately, if a count is useful or necessary (see `_way`).
 
     Args:
-        terms: what is declared.
-        goal: which error to minimize.
-        choose: returns the design that would be used, given what is known.
-        counted: how many people are on which rung: private, and used only by the count.
+        terms: the declarations.
+        goal: the error to minimize.
+        choose: a function that returns the design, given public information.
+        counted: the number of people on each rung: private, and used only by the count.
     """
     known, stage = _way(terms, goal, choose)
     if stage is None:
@@ -284,7 +286,7 @@ def counted_first(
 
 @lru_cache(maxsize=4)
 def _exactly(levels: bytes) -> tuple[Fraction, ...]:
-    """Return rungs as fractions, cached: a fine ladder has thousands, always the same."""
+    """Return rungs as fractions. The result is cached, because a fine ladder has thousands."""
     return tuple(Fraction(level) for level in np.frombuffer(levels, dtype=np.float64).tolist())
 
 
@@ -298,12 +300,12 @@ def _known(terms: Declared) -> Known:
 def _way(
     terms: Declared, goal: Goal, choose: Callable[[Known], Design[Any]]
 ) -> tuple[Known, LevelCounts | None]:
-    """Return what the choice may depend on, and the mechanism that counts people first, if any.
+    """Return the input to the choice of a design, and the mechanism that counts people, if any.
 
-    People are counted if nothing is known about how many have which budget. If budgets may be
-    related to values, different weights are useless without a count: no interval could be given. So
-    people are counted in that case as well, or everyone gets the weight of the lowest rung, which
-    needs no count: whichever has the smaller forecast error for the expected people.
+    People are counted if nothing is known about the number of people at each budget. If budgets may
+    be related to values, different weights require a count, because no interval could be computed
+    without it. Then there are two options: count people as well, or give everyone the weight of the
+    lowest rung, which requires no count. The option with the smaller predicted error is used.
     """
     known = _known(terms)
     lowest = min(terms.ladder.levels[0], math.inf if terms.cap is None else terms.cap)

@@ -49,8 +49,8 @@ __all__ = [
 # Post-processing of single releases: totals, numbers of people, quantiles.
 
 _GRID_SHARE: Final = 0.01
-"""The share of the error probability for the bound on the number of people, which bounds the
-rounding error of values on a grid."""
+"""The fraction of the error probability that is reserved for the upper bound on the number of
+people. This bound limits the rounding error of values on a grid."""
 
 
 class Amount(Estimated):
@@ -64,10 +64,10 @@ class Counts(NamedTuple):
 
     Attributes:
         value: the estimates, which need not be integers.
-        low: the lower ends of the intervals, each for its category alone.
-        high: their upper ends.
-        band_low: the lower ends of ranges that hold for all categories at once.
-        band_high: their upper ends.
+        low: the lower ends of separate intervals for each category.
+        high: the upper ends of the separate intervals.
+        band_low: the lower ends of simultaneous intervals for all categories.
+        band_high: the upper ends of the simultaneous intervals.
     """
 
     value: Floats
@@ -81,11 +81,11 @@ class Derived:
     """Post-processing methods of releases."""
 
     def total(self, confidence: float = 0.95) -> Amount:
-        """The sum of the values of all people, computed from the mean: nothing more is spent.
+        """Return the sum of everyone's values, computed from the mean at no extra privacy cost.
 
-        With `person` it is the sum of everyone's own mean. Under replace it is n times the mean.
-        Under add/remove it comes from the two noisy sums themselves, if everyone who counts has the
-        same weight; people below the lowest level are in no sum.
+        With `person` it is the sum of each person's own mean. Under replace it is n times the mean.
+        Under add/remove it is computed from the two noisy sums, if everyone who is counted has the
+        same weight; people below the lowest level are in neither sum.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -118,16 +118,16 @@ class Derived:
         return Amount(n * scalar.value, n * low, n * high)
 
     def counts(self, confidence: float = 0.95) -> Counts:
-        """The number of people in each category, from the shares: nothing more is spent.
+        """Return the number of people in each category, computed at no extra privacy cost.
 
-        Under replace it is n times the shares. Under add/remove it is the noisy counts themselves,
-        if everyone who counts has the same weight; people below the lowest level are not counted.
+        Under replace it is n times the shares. Under add/remove it is the noisy counts, if everyone
+        who is counted has the same weight; people below the lowest level are not counted.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            Numbers of people, with intervals and with a band.
+            Numbers of people, with intervals and with simultaneous intervals.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
@@ -151,16 +151,16 @@ class Derived:
         return Counts(n * cells.value, *(n * end for end in ends))
 
     def quantile(self, q: float, confidence: float = 0.95) -> Amount:
-        """The value that a share q of people is at or below, from frequencies of bins.
+        """Return the q-quantile of the values, computed from frequencies of bins.
 
-        The value is interpolated within its bin. The ends of the interval are edges of bins.
+        The value is interpolated within its bin. The ends of the interval are bin edges.
 
         Args:
             q: strictly between 0 and 1.
             confidence: strictly between 0 and 1.
 
         Returns:
-            The quantile, with an interval, in data units. The outer edges of open bins are
+            The quantile, with an interval, in data units. The outer edges of unbounded bins are
             infinite.
 
         Raises:
@@ -187,7 +187,7 @@ class Derived:
 
 
 def _edges(categories: tuple[object, ...]) -> Floats:
-    """The edges of bins without gaps, from the lowest to the highest.
+    """The edges of adjacent bins, ascending.
 
     Raises:
         KindError: the categories are not bins, have gaps, or include `other`.
@@ -228,7 +228,7 @@ def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
     scale = margin.scale / margin.largest
     point = 1.0 / margin.largest
     ends = []
-    for part in (beta, beta / len(drawn)):  # for each alone; for all, by the union bound
+    for part in (beta, beta / len(drawn)):  # separate; simultaneous, by the union bound
         reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
         ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
     return Counts(np.maximum(drawn, 0.0), *ends)
@@ -250,18 +250,18 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
 
 # Sides: the same release if budgets are related to values in any way, a little, or not at all.
 #
-# The interval is computed from what was drawn. The cap, and the typical error with it, are those
-# that the same people would have had if that had been assumed from the start.
+# The interval is computed from the drawn values. The cap and its typical error are hypothetical:
+# the same people would have had them if this assumption had been made from the start.
 
 SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
-"""The values of `related` that are shown side by side."""
+"""The values of `related` for which results are shown side by side."""
 
 
 class Stakes(NamedTuple):
-    """The best cap under an assumption, and its error.
+    """The best cap under an assumption, and the typical error with this cap.
 
     Attributes:
-        cap: the most that anyone would spend.
+        cap: the largest amount that anyone would spend.
         typical: the typical error with this cap, on a unit range.
     """
 
@@ -270,16 +270,16 @@ class Stakes(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A release under one assumption on how budgets are related to values.
+    """The results of a release under one assumption on how budgets are related to values.
 
     Attributes:
         related: the assumption: True, False, or a number δ.
         low: the lower end of the interval of this release; None if there are several numbers.
         high: its upper end.
-        error: the error of this release that is not exceeded with its confidence: of the worst
-            category, or in ℓ2; for groups, the median half-width of their intervals.
+        error: a bound on the error of this release at its confidence: for the worst category, or in
+            ℓ2; for groups, the median half-width of their intervals.
         cap: the most that anyone would have spent under this assumption; None if unknown.
-        typical: the typical error with that cap; None if unknown.
+        typical: the typical error with this cap; None if unknown.
     """
 
     related: bool | float
@@ -293,14 +293,14 @@ class Side(NamedTuple):
 def side_by_side(
     estimate: kinds.AnyEstimate, words: Words, budgets: Budgets | None, neighbours: str
 ) -> tuple[Side, ...]:
-    """A release under each assumption on how budgets are related to values.
+    """Return the results of a release under each assumption on how budgets are related to values.
 
     Args:
         estimate: the estimate of the release.
         words: the assumption, the loss and the confidence of the release.
-        budgets: the budgets, and how many people have or are expected to have each; None if that
-            is private.
-        neighbours: what counts as a change of one person.
+        budgets: the budgets, and the (expected) number of people with each; None if these numbers
+            are private.
+        neighbours: the neighbouring relation, such as "replace" or "add-remove".
 
     Returns:
         A side for each assumption under which intervals are proven.
@@ -320,12 +320,12 @@ def side_by_side(
 
 
 def goal_for(estimate: kinds.AnyEstimate, words: Words, neighbours: str) -> tuple[Goal, SumNoise]:
-    """The goal that an estimate was made for, and the noise of its sums.
+    """The goal of an estimate (the error that it minimizes), and the noise of its sums.
 
     Args:
-        estimate: what was drawn.
-        words: what is assumed, the loss and the confidence.
-        neighbours: what counts as a change of one person.
+        estimate: the estimate of the release.
+        words: the assumption, the loss and the confidence.
+        neighbours: the neighbouring relation, such as "replace" or "add-remove".
     """
     cells = len(estimate.categories) if isinstance(estimate, Cells) else None
     goal = goal_of(words, cells)
@@ -335,14 +335,14 @@ def goal_for(estimate: kinds.AnyEstimate, words: Words, neighbours: str) -> tupl
 
 
 def answers(assumption: Assumption) -> tuple[Assumption, ...]:
-    """The assumption and those that are shown with it, the weakest first."""
+    """The given assumption and the others that are shown with it, weakest first."""
     shown = {*SHOWN, assumption.related}
     ordered = sorted(shown, key=lambda related: (related is not True, -float(related)))
     return tuple(replace(assumption, related=related) for related in ordered)
 
 
 def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
-    """The best cap for a goal, and its typical error."""
+    """The best cap for a goal, and the typical error with this cap."""
     cap = best_cap(budgets, goal, noise)
     answer = Effective(capped(budgets, cap), cap=cap)
     typical = goal.rmse(weighing_of(budgets, answer, noise))
@@ -354,7 +354,7 @@ def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
 
 
 class Tabled:
-    """Methods of releases for groups, and for tables of all numbers."""
+    """Methods of releases with groups, and `to_frame`, which lists all numbers."""
 
     estimate: Any
     statistic: str
@@ -363,7 +363,7 @@ class Tabled:
 
     @property
     def assumption(self) -> Assumption:
-        """What was assumed about the data."""
+        """The assumption about the data."""
         raise NotImplementedError
 
     @property
@@ -378,9 +378,9 @@ class Tabled:
 
     @property
     def share(self) -> grouped.Shares | None:
-        """The share of those who answered, or who are in the subset, with its interval.
+        """The share of people who answered, or who are in the subset, with its interval.
 
-        None if the mean is that of everybody.
+        None if the mean is the mean of everyone.
         """
         found = getattr(self.estimate, "share", None)
         if found is None:
@@ -389,7 +389,7 @@ class Tabled:
         return share
 
     def difference(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
-        """The mean of one group minus that of another, with an interval for the difference.
+        """Return the mean of one group minus the mean of another, with an interval.
 
         Args:
             first: the label of a group; a pair of labels for two columns.
@@ -397,8 +397,8 @@ class Tabled:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: they are not two labels, the confidence is not strictly between 0 and 1,
-                or there are no groups.
+            ArgumentError: there are no groups, `first` and `second` are not the labels of two
+                groups, or the confidence is not strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
@@ -408,7 +408,7 @@ class Tabled:
         return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
 
     def ratio(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
-        """The mean of one group divided by that of another, with an interval for the ratio.
+        """Return the mean of one group divided by the mean of another, with an interval.
 
         Args:
             first: the label of a group; a pair of labels for two columns.
@@ -416,7 +416,7 @@ class Tabled:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: as for `difference`; or values may have both signs.
+            ArgumentError: as for `difference`; or values can have both signs.
 
         Guarantee:
             The same as for `difference`.
@@ -428,30 +428,30 @@ class Tabled:
         """Return the release with the difference and the ratio of two groups added.
 
         They are printed, and included in JSON and on the page, with intervals at `confidence`. The
-        ratio is left out where values may have both signs. Nothing more is spent: everything is
-        computed from what was released.
+        ratio is left out if values can have both signs. This costs no privacy budget: everything is
+        computed from the release.
 
         Args:
             first: the label of a group; a pair of labels for two columns.
             second: the label of another group.
 
         Raises:
-            ArgumentError: they are not two labels, or there are no groups.
+            ArgumentError: there are no groups, or these are not the labels of two groups.
         """
         estimate = self._groups("compare").comparing(first, second)
         return replace(self, estimate=estimate)  # type: ignore[type-var]
 
     def to_frame(self, confidence: float | None = None) -> Any:
-        """All numbers as a Polars frame: a row for each, with its interval.
+        """Return all numbers as a Polars frame: a row for each, with its interval.
 
         Args:
-            confidence: the confidence of the intervals; by default that of the release.
+            confidence: the confidence of the intervals; by default, the confidence of the release.
 
         Returns:
-            Columns for the label (a group, a category, a quantile, a coordinate, or for two columns
-            the name of the number), the value and the ends of its interval. Groups, categories and
-            quantiles also have the ends of a band that holds for all rows at once, and groups their
-            shares of all people. `informative` is false where almost any value fits.
+            Columns for the label, the value and the ends of its interval. The label is a group, a
+            category, a quantile, a coordinate, or for two columns the name of the number. Groups,
+            categories and quantiles also have simultaneous intervals for all rows, and groups have
+            their shares of all people. `informative` is false where almost any value is possible.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.

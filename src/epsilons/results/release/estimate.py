@@ -42,8 +42,8 @@ class Estimate:
     Attributes:
         in_percent: whether its numbers are shares of people.
         each: the noun for what one number describes, singular and plural.
-        whole: what a half-width is compared with, in words.
-        remedy: what makes its intervals narrower, in words.
+        whole: the quantity that a half-width is compared with, in words.
+        remedy: advice on how to get narrower intervals, in words.
     """
 
     value: Any
@@ -76,7 +76,7 @@ class Estimate:
         return [row.informative for row in self.rows(assumption, confidence)]
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
-        """How precise each of its numbers is."""
+        """The precision of each of its numbers."""
         spread = self.largest_spread(assumption, confidence)
         return [
             verdict.precision_of(value, low, high, self.limits, spread)
@@ -100,7 +100,7 @@ class Estimate:
         return None
 
     def known_as(self, confidence: str) -> str:  # noqa: ARG002
-        """A description of its `error` for users; "" for the usual one.
+        """A description of `error` for users; "" for the standard description.
 
         Args:
             confidence: the confidence of the error, in words.
@@ -108,7 +108,7 @@ class Estimate:
         return ""
 
     def influence(self, lies: int) -> float:  # noqa: ARG002
-        """How far dishonest reports can have moved the estimate.
+        """Return a bound on how far dishonest reports can have moved the estimate.
 
         Raises:
             KindError: this is not the local model, so there are no reports.
@@ -118,7 +118,7 @@ class Estimate:
         )
 
     def found(self) -> dict[str, float]:
-        """Estimates made along the way, as plain data; empty by default."""
+        """Intermediate estimates as plain data; empty by default."""
         return {}
 
 
@@ -129,7 +129,7 @@ class Reportable(Estimate):
     raw: Any
 
     def influence(self, lies: int) -> float:
-        """Bound on how far dishonest reports moved it: for any share, or in ℓ2 for a vector."""
+        """Bound on how far lies moved the estimate: of any share, or in ℓ2 for a vector."""
         if not self._has_reports:
             return super().influence(lies)
         return float(self.margin.influence(lies, *self._place))
@@ -144,7 +144,7 @@ class Reportable(Estimate):
         return (self.raw,)
 
     def _influence_of_one(self) -> dict[str, float]:
-        """How far one dishonest report can move it, as plain data; empty without reports."""
+        """A bound on the effect of one dishonest report, as plain data; empty without reports."""
         return {"influence_of_one": self.influence(1)} if self._has_reports else {}
 
 
@@ -153,7 +153,7 @@ _ENDS: Final = ("from", "to")
 
 _CELLS: Final = 12
 _COORDINATES: Final = 10
-"""The most categories, and the most coordinates, that are printed."""
+"""The maximum numbers of printed categories and of printed coordinates."""
 
 
 @storable("release.Scalar")
@@ -163,11 +163,11 @@ class Scalar(Reportable):
 
     Attributes:
         value: the estimate, clipped to the bounds.
-        raw: the estimate as it was drawn.
-        bounds: the range of the values, known or found.
+        raw: the estimate before clipping.
+        bounds: the range of the values, known or estimated.
         margin: the margin of error.
         sigma: the standard deviation from which the range was derived; None if there was none.
-        alike: whether nearly all values seemed to be equal when the range was found.
+        alike: whether nearly all values appeared equal when the range was estimated.
     """
 
     kind: ClassVar = "scalar"
@@ -199,7 +199,7 @@ class Scalar(Reportable):
         return self.bounds
 
     def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:
-        """The upper end of the interval of the standard deviation, if that was released."""
+        """The upper end of the interval for the standard deviation; None if it was not released."""
         if not isinstance(self.margin, WeighedSpread):
             return None
         return self.margin.spread(self.bounds, assumption, confidence).high
@@ -222,7 +222,7 @@ class Scalar(Reportable):
         }
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         (row,) = self.rows(release.assumption, release.confidence)
         lo, hi = self._values
         return said.number_sheet(
@@ -240,7 +240,7 @@ class Scalar(Reportable):
         return self.bounds
 
     def _share_fact(self, release: Release) -> list[sheet.Fact]:
-        """The share of people over whom the mean is taken, as a fact; empty if all of them."""
+        """The share of people that the mean covers, as a fact; empty if it covers everyone."""
         found = self.share(release.assumption, release.confidence)
         if found is None:
             return []
@@ -257,7 +257,7 @@ class Scalar(Reportable):
         shown = [numbers.aligned(each, found.high - found.low) for each in found]
         confidence = numbers.percent(release.confidence)
         if found.low == 0.0 and shown[0] == shown[1]:
-            # Noise hides the spread. Printing 0 would suggest that all values are equal.
+            # The noise hides the spread. Printing 0 would suggest that all values are equal.
             most = said.with_unit(release, f"at most {shown[2]}")
             words = f"Standard deviation {most} (with {confidence} confidence)"
         else:
@@ -266,7 +266,7 @@ class Scalar(Reportable):
         return [sheet.Fact("Spread", words)]
 
     def _helps(self, release: Release) -> list[str]:
-        """Advice for a mean of a subset of people whose interval is too wide to be informative."""
+        """Advice if the mean of a subset of people has an uninformative interval."""
         if self.share(release.assumption, release.confidence) is None:
             return []
         levels = ["levels=, the budgets that people were offered"]
@@ -274,7 +274,7 @@ class Scalar(Reportable):
         return [said.would_help(["larger budgets", *private, *said.narrower(release)])]
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns with one row."""
+        """The estimate as a table (columns by name) with one row."""
         low, high = self.interval(assumption, confidence)
         columns = {"value": [self.value], "low": [low], "high": [high]}
         share = self.share(assumption, confidence)
@@ -284,7 +284,7 @@ class Scalar(Reportable):
         return {**columns, **{name: [each] for name, each in named}}
 
     def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
-        """The share of people over whom the mean is taken; None for a mean of everyone."""
+        """The share of people that the mean covers; None for a mean of everyone."""
         found = getattr(self.margin, "share", None)
         return None if found is None else grouped.Shares(*found(assumption, confidence))
 
@@ -303,7 +303,7 @@ class Scalar(Reportable):
         return {} if found is None else {"spread": found._asdict()}
 
     def found(self) -> dict[str, float]:
-        """The centre and the standard deviation from which the range was derived, as plain data."""
+        """The centre and the standard deviation that define the estimated range, as plain data."""
         if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
             return {}
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
@@ -316,7 +316,7 @@ class Cells(Reportable):
 
     Attributes:
         value: the shares, projected to the simplex or clipped to [0, 1].
-        raw: the shares as they were drawn.
+        raw: the shares before projection or clipping.
         categories: the labels, in the order of `value` and `raw`.
         margin: the margin of error.
         other: the category for missing and undeclared values; None if there was none.
@@ -335,7 +335,7 @@ class Cells(Reportable):
         freeze(self.value, self.raw)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """An interval for the share of each category alone."""
+        """A separate interval for the share of each category."""
         return self.margin.intervals(self.raw, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
@@ -347,7 +347,7 @@ class Cells(Reportable):
         return self.margin.at_once(self.raw, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the largest error of any share, at this confidence: the same as `at_once`."""
+        """Bound on the largest error of any share, at this confidence; the same as `at_once`."""
         return self.at_once(assumption, confidence)
 
     unit: ClassVar[float] = 1.0
@@ -368,11 +368,11 @@ class Cells(Reportable):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The categories in words; a bin is named by its edges."""
+        """The names of the categories; the name of a bin consists of its edges."""
         return tuple(map(numbers.category_name, self.categories))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence, points = numbers.percent(release.confidence), numbers.points
         table = sheet.SheetTable(
@@ -387,7 +387,7 @@ class Cells(Reportable):
         drawing = sheet.Ranges(rows, title, release.unit, "categories", shares=True, bars=True)
         at_once = points(release.error_at_once)
         within = f"within {at_once} of the raw shares with probability {confidence}"
-        # If one share may be anything from 0 to 1, nothing is known about the others either.
+        # If the interval of one share is all of [0, 1], the others are unknown as well.
         low, high = min(row.low for row in rows), max(row.high for row in rows)
         nothing = low <= 0.0 and high >= 1.0 and max(row.high - row.low for row in rows) >= 1.0
         own = said.Own(
@@ -405,7 +405,7 @@ class Cells(Reportable):
         return said.sheet_of(release, own)
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns, with a row for each category; bins have two columns of edges."""
+        """The estimate as a table, with a row for each category; bins have two columns of edges."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         bins = all(isinstance(each, tuple) for each in self.categories)
@@ -424,7 +424,7 @@ class VectorEstimate(Reportable):
     Attributes:
         value: the estimate, projected to the ball.
         raw: the estimate before the projection.
-        ball: the radius of the ball that holds all vectors.
+        ball: the radius of the ball that contains all vectors.
         margin: the margin of error.
     """
 
@@ -443,7 +443,7 @@ class VectorEstimate(Reportable):
         return -self.ball, self.ball
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """An interval for the mean of each coordinate alone."""
+        """A separate interval for the mean of each coordinate."""
         return self.margin.intervals(self.raw, assumption, confidence)
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
@@ -451,7 +451,7 @@ class VectorEstimate(Reportable):
         return self.margin.radius(assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error in ℓ2, at this confidence."""
+        """Bound on the ℓ2 error, at this confidence."""
         return min(self.radius(assumption, confidence), 2.0 * self.ball)
 
     unit: ClassVar[float] = 1.0
@@ -469,7 +469,7 @@ class VectorEstimate(Reportable):
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns, with a row for each coordinate."""
+        """The estimate as a table, with a row for each coordinate."""
         low, high = self.interval(assumption, confidence)
         places = list(range(len(self.value)))
         return {"coordinate": places, "value": self.value, "low": low, "high": high}
@@ -480,7 +480,7 @@ class VectorEstimate(Reportable):
         return tuple(map(str, range(len(self.value))))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence = numbers.percent(release.confidence)
         table = sheet.SheetTable(

@@ -30,10 +30,10 @@ __all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
 Bounds = tuple[float, float]
 
 _PRINTED: Final = 20
-"""The most groups that are printed: those with the largest shares."""
+"""The maximum number of printed groups, which are the groups with the largest shares."""
 
 _NEARLY: Final = 0.8
-"""An interval as wide as this fraction of the range says almost nothing."""
+"""An interval at least this wide, relative to the range of values, is reported as uninformative."""
 
 _SAYS_NOTHING: Final = "A comparison whose interval covers everything possible says nothing."
 
@@ -45,37 +45,37 @@ class Shares(Bracketed[Any]):
 
 
 class GroupsMargin(AnyMargin, Protocol):
-    """The margin of means by group."""
+    """The margin of error of means by group."""
 
     @property
     def drawn(self) -> Floats:
-        """What was drawn."""
+        """The drawn (noisy) numbers."""
 
     def means(self, bounds: Bounds) -> Floats:
         """The mean of each group, within the bounds."""
 
     def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
-        """The mean of each group, always inside its own interval."""
+        """The mean of each group, adjusted if necessary to be inside its own interval."""
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """An interval for the mean of each group alone."""
+        """A separate interval for the mean of each group."""
 
     def band(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Ranges that hold for the means of all groups at once."""
+        """Simultaneous intervals for the means of all groups."""
 
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the mean of one group minus that of another."""
+        """An interval for the mean of one group minus the mean of another."""
 
     def ratio(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the mean of one group divided by that of another."""
+        """An interval for the mean of one group divided by the mean of another."""
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, and the ends of its interval."""
@@ -86,8 +86,8 @@ class Compared:
     """The comparison of two groups.
 
     Attributes:
-        what: "difference", the mean of the first minus that of the second; or "ratio", the mean of
-            the first divided by that of the second.
+        what: "difference" (the mean of the first group minus the mean of the second) or "ratio"
+            (the mean of the first group divided by the mean of the second).
         first: the label of a group.
         second: the label of another group.
         value: the difference or ratio of the two published means.
@@ -95,7 +95,7 @@ class Compared:
         high: the upper end.
         confidence: the confidence of the interval.
         unit: the unit of the values; None if unknown, and for a ratio.
-        nothing: whether the interval covers everything possible, and so says nothing.
+        nothing: whether the interval covers every possible value, so it is not informative.
     """
 
     what: str
@@ -116,19 +116,19 @@ class Compared:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """In words: what is compared, the value with its unit, and the ends of its interval."""
+        """As text: the two groups, the value with its unit, and the ends of its interval."""
         first, second = numbers.group_name(self.first), numbers.group_name(self.second)
         sign = "minus" if self.what == "difference" else "over"
         wide, value = self.high - self.low, self.value
         shown = numbers.aligned(value, wide) if np.isfinite(value) else numbers.number(value)
         if not any(each in shown for each in "123456789∞n"):
-            shown = shown.removeprefix("-")  # no sign for what is rounded to 0
+            shown = shown.removeprefix("-")  # print 0, not -0
         shown = shown if self.unit is None else f"{shown} {self.unit}"
         low, high = numbers.aligned(self.low, wide), numbers.aligned(self.high, wide)
         return f"{first} {sign} {second}", shown, low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data; the value is None where it is 0/0."""
+        """The comparison as plain data; the value is None if both means are 0."""
         return {
             "what": self.what,
             "first": _plain(self.first),
@@ -148,13 +148,14 @@ class Groups(Estimate):
     Attributes:
         labels: the labels of the groups, in the declared order; pairs of labels for two columns.
         bounds: the range of the values.
-        margin: what was drawn, and the margin of error.
+        margin: the drawn numbers, and the margin of error.
         by: the name of each column of groups; None for an array.
         public: whether group membership is public.
-        outside: whether people may be in none of the groups. They count in the shares.
-        compared: pairs of labels whose difference and ratio are shown with the means.
-        published: the means as they were published, on the range of the values; None where they
-            are those of `margin.means`, as in all releases of 0.2.0.
+        outside: whether some people may be in none of the groups. They are included in the total
+            when shares are computed.
+        compared: pairs of groups; their differences and ratios are shown with the means.
+        published: the published means, within the bounds; None if they are `margin.means`, as in
+            all releases of version 0.2.0.
     """
 
     LATER: ClassVar = ("compared", "published")
@@ -185,12 +186,12 @@ class Groups(Estimate):
 
     @property
     def raw(self) -> Floats:
-        """What was drawn: the share of each cell; for public groups, their means."""
+        """The drawn numbers: the share of each cell; for public groups, their means."""
         return self.margin.drawn
 
     @property
     def unit(self) -> float:
-        """The factor from errors on a unit range to errors in data units."""
+        """The factor that converts errors on a unit range to data units."""
         lo, hi = self.bounds
         return hi - lo
 
@@ -200,11 +201,11 @@ class Groups(Estimate):
         return self.bounds
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """An interval for the mean of each group alone."""
+        """A separate interval for the mean of each group."""
         return self.margin.intervals(self.bounds, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold for the means of all groups at once."""
+        """Simultaneous intervals for the means of all groups."""
         return self.margin.band(self.bounds, assumption, confidence)
 
     def shares(self, assumption: Assumption, confidence: float) -> Shares:
@@ -219,10 +220,10 @@ class Groups(Estimate):
     def difference(
         self, first: Any, second: Any, assumption: Assumption, confidence: float
     ) -> Compared:
-        """The mean of one group minus that of another, with its interval.
+        """The mean of one group minus the mean of another, with its interval.
 
         Raises:
-            ArgumentError: they are not two labels of groups.
+            ArgumentError: these are not the labels of two groups.
         """
         one, other = self._places(first, second)
         low, high = self.margin.difference(one, other, self.bounds, assumption, confidence)
@@ -232,10 +233,10 @@ class Groups(Estimate):
         return Compared("difference", *labels, value, low, high, confidence, nothing=nothing)
 
     def ratio(self, first: Any, second: Any, assumption: Assumption, confidence: float) -> Compared:
-        """The mean of one group divided by that of another, with its interval.
+        """The mean of one group divided by the mean of another, with its interval.
 
         Raises:
-            ArgumentError: they are not two labels of groups; or values may have both signs.
+            ArgumentError: these are not the labels of two groups; or values can have both signs.
         """
         one, other = self._places(first, second)
         lo, hi = self.bounds
@@ -255,17 +256,17 @@ class Groups(Estimate):
         return Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
 
     def comparing(self, first: Any, second: Any) -> Groups:
-        """The same estimate, which also shows the comparison of these two groups.
+        """A copy of this estimate that also shows the comparison of these two groups.
 
         Raises:
-            ArgumentError: they are not two labels of groups.
+            ArgumentError: these are not the labels of two groups.
         """
         one, other = self._places(first, second)
         pair = self.labels[one], self.labels[other]
         return replace(self, compared=tuple(dict.fromkeys((*self.compared, pair))))
 
     def comparisons(self, assumption: Assumption, confidence: float) -> list[Compared]:
-        """All comparisons to show: differences, and ratios unless values may have both signs."""
+        """All comparisons to show: differences, and ratios unless values can have both signs."""
         lo, hi = self.bounds
         ways = (self.difference,) if lo < 0.0 < hi else (self.difference, self.ratio)
         return [
@@ -278,7 +279,7 @@ class Groups(Estimate):
         """The indices of two groups.
 
         Raises:
-            ArgumentError: they are not the labels of two groups.
+            ArgumentError: these are not the labels of two groups.
         """
         pair = [tuple(each) if isinstance(each, list) else each for each in (first, second)]
         for name, label in zip(("first", "second"), pair, strict=True):
@@ -309,7 +310,7 @@ class Groups(Estimate):
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns, with a row for each group."""
+        """The estimate as a table, with a row for each group."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         share = self.shares(assumption, confidence)
@@ -331,7 +332,7 @@ class Groups(Estimate):
         }
 
     def known_as(self, confidence: str) -> str:
-        """The name of its `error`."""
+        """A description of `error` for users."""
         return f"half of a {confidence} interval, median over groups"
 
     @property
@@ -340,7 +341,7 @@ class Groups(Estimate):
         return tuple(map(numbers.group_name, self.labels))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         share = self.shares(release.assumption, release.confidence)
         lo, hi = self.bounds
@@ -404,7 +405,7 @@ class Groups(Estimate):
         ]
 
     def _nothing(self, release: Release, rows: tuple[sheet.Row, ...]) -> list[str]:
-        """A sentence on intervals that cover nearly everything, and on what would help."""
+        """A warning about intervals that cover nearly the whole range, with advice."""
         empty = sum(row.high - row.low >= _NEARLY * self.unit for row in rows)
         if not empty:
             return []

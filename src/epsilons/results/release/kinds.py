@@ -34,7 +34,7 @@ else:
 Bounds = tuple[float, float]
 
 _ENDLESS = "any"
-"""Printed for an end of an interval that is infinite."""
+"""The text for an infinite end of an interval."""
 
 
 @storable("release.Variance")
@@ -55,12 +55,12 @@ class VarianceEstimate(Scalar):
         return self.values
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread:
-        """The standard deviation: the square root of the variance and of its interval's ends."""
+        """The standard deviation: the square roots of the variance and of the interval's ends."""
         low, high = self.interval(assumption, confidence)
         return Spread(self.value**0.5, low**0.5, high**0.5)
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
-        """How precise it is: its root is compared with the largest standard deviation there is."""
+        """The precision of the standard deviation, relative to its largest possible value."""
         largest = (self.values[1] - self.values[0]) / 2.0
         root = verdict.precision_of(*self.spread(assumption, confidence), (0.0, largest))
         low, high = self.interval(assumption, confidence)
@@ -78,7 +78,7 @@ class Pair(Estimate):
 
     Attributes:
         value: the covariance, clipped to its possible range.
-        raw: the share of each of nine cells, as it was drawn.
+        raw: the drawn shares of the nine cells.
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.
@@ -101,35 +101,35 @@ class Pair(Estimate):
 
     @property
     def unit(self) -> float:
-        """The factor from a covariance on unit ranges to one in data units."""
+        """The factor that converts a covariance on unit ranges to data units."""
         first, second = self._widths
         return first * second
 
     @property
     def limits(self) -> Bounds:
-        """What a covariance can be: a quarter of the product of both ranges, of either sign."""
+        """The possible range of a covariance: ± a quarter of the product of both widths."""
         return -self.unit / 4.0, self.unit / 4.0
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
-        """How precise it is: as precise as the correlation, whose range says what is much."""
+        """The precision of the correlation, because a covariance has no natural scale."""
         correlation = self.correlation(assumption, confidence)
         found = verdict.precision_of(*correlation, (-1.0, 1.0))
         low, high = self.interval(assumption, confidence)
         return [found._replace(half=(high - low) / 2.0)]
 
     def interval(self, assumption: Assumption, confidence: float) -> Bounds:
-        """A range that holds the covariance with at least this probability."""
+        """A confidence interval for the covariance, with at least this confidence."""
         return self.margin.covariance(assumption, confidence).times(self.unit).interval
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error of the covariance not exceeded with this probability."""
+        """Bound on the error of the covariance, at this confidence."""
         low, high = self.interval(assumption, confidence)
         return max(self.value - low, high - self.value)
 
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
         """The least-squares slope of the second column on the first.
 
-        Its interval is infinite where too little is known about the variance of the first.
+        Its interval is infinite if too little is known about the variance of the first column.
         """
         first, second = self._widths
         return self.margin.slope(assumption, confidence).times(second / first)
@@ -162,7 +162,7 @@ class Pair(Estimate):
         }
 
     def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
-        """For the covariance, the correlation and the slope alike, and for each mean."""
+        """Whether covariance, correlation, slope and both means are informative, in this order."""
         [found] = self.precisions(assumption, confidence)
         known, slope = found.worth != "useless", self.slope(assumption, confidence)
         means = zip(self.means(assumption, confidence), (self.bounds, self.beside), strict=True)
@@ -171,7 +171,7 @@ class Pair(Estimate):
         return [known, known, known and not endless, *(worth != "useless" for worth in worths)]
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns, with a row for each number and its own interval."""
+        """The estimate as a table, with a row for each number and its own interval."""
         low, high = self.interval(assumption, confidence)
         told = {
             "covariance": Estimated(self.value, low, high),
@@ -183,7 +183,7 @@ class Pair(Estimate):
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         told = release.assumption, release.confidence
         (row,) = self.rows(*told)
         correlation, (first, second) = self.correlation(*told), self.means(*told)
@@ -219,7 +219,7 @@ class Pair(Estimate):
 
 
 def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
-    """A number and its ends in words; a dash if it says nothing."""
+    """A number and the ends of its interval as text; a dash if it is not informative."""
     wide = found.high - found.low
     if math.isinf(wide):
         return said.DASH, _ENDLESS, _ENDLESS
@@ -258,21 +258,21 @@ class Quantiles(Estimate):
         return self.bounds
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """An interval for each quantile alone."""
+        """A separate interval for each quantile."""
         return self.margin.intervals(self.bounds, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold for all quantiles at once."""
+        """Simultaneous intervals for all quantiles."""
         return self.margin.band(self.bounds, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst quantile that is not exceeded with this probability."""
+        """Bound on the error of every quantile, at this confidence."""
         low, high = self.band(assumption, confidence)
         return float(max((self.value - low).max(), (high - self.value).max()))
 
     @property
     def unit(self) -> float:
-        """The factor from errors on a unit range to errors in data units."""
+        """The factor that converts errors on a unit range to data units."""
         lo, hi = self.bounds
         return hi - lo
 
@@ -290,7 +290,7 @@ class Quantiles(Estimate):
         }
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns, with a row for each quantile."""
+        """The estimate as a table, with a row for each quantile."""
         low, high = self.interval(assumption, confidence)
         first, last = self.band(assumption, confidence)
         ends = {"low": low, "high": high, "band_low": first, "band_high": last}
@@ -302,7 +302,7 @@ class Quantiles(Estimate):
         return tuple(map(numbers.percent, self.margin.quantiles.tolist()))
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence, unit = numbers.percent(release.confidence), said.unit_words(release)
         heads = ("share of people", f"is at or below{unit}", f"from ({confidence})", "to")
@@ -342,17 +342,17 @@ class Counting(Margin):
 @storable("release.Count")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountEstimate(Estimate):
-    """How many people there are.
+    """The number of people.
 
     Guarantee:
         The interval misses with probability at most 1 − confidence, for every number of people,
-        because the law of the noise is known exactly.
+        because the distribution of the noise is known exactly.
 
     Attributes:
         value: the number of people, at least 0.
-        raw: the number as it was drawn.
-        law: the law of the noise.
-        margin: the margin of error, which depends on the noise alone.
+        raw: the drawn number, which can be negative.
+        law: the distribution of the noise.
+        margin: the margin of error, which depends only on the noise.
     """
 
     kind: ClassVar = "count"
@@ -371,7 +371,7 @@ class CountEstimate(Estimate):
         return max(self.raw - reach, 0), max(self.raw + reach, 0)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error not exceeded with this probability."""
+        """Bound on the error, at this confidence."""
         low, high = self.interval(assumption, confidence)
         return float(max(self.value - low, high - self.value))
 
@@ -381,12 +381,12 @@ class CountEstimate(Estimate):
         return {"value": self.value, "raw": self.raw, "interval": [low, high]}
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns with one row."""
+        """The estimate as a table with one row."""
         low, high = self.interval(assumption, confidence)
         return {"value": [self.value], "low": [low], "high": [high]}
 
     def says(self, release: Release) -> sheet.Sheet:
-        """The sheet of a release with this estimate."""
+        """The report sheet of a release with this estimate."""
         (row,) = self.rows(release.assumption, release.confidence)
         confidence = numbers.percent(release.confidence)
         shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
@@ -402,6 +402,6 @@ class CountEstimate(Estimate):
         return said.sheet_of(release, own)
 
 
-# All kinds of estimates that a release may hold.
+# All kinds of estimates that a release can contain.
 
 AnyEstimate: TypeAlias = Scalar | Cells | VectorEstimate | Pair | Quantiles | CountEstimate | Groups

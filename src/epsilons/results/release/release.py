@@ -39,47 +39,47 @@ else:
 @frozen.storable("release.Release")
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Release(Tabled, Shown, Derived, stored.Stated):
-    """A published statistic. It holds no data: only what was drawn, and public facts.
+    """A published statistic. It contains no data: only the drawn numbers and public facts.
 
     Attributes:
-        statistic: what was estimated.
+        statistic: the name of the statistic.
         estimate: the estimate, which computes its intervals.
         n: the number of people; it is public under replace, and noisy or None under add/remove.
         n_is_noisy: whether `n` is a noisy count.
-        method: the rule that chose who spends what.
-        neighbours: what counts as a change of one person.
-        about: whose truth was estimated: that of these "people", or of the "population" they are a
-            sample of.
-        related: whether budgets may be related to values: True, False, or by how much.
-        loss: which error was minimized.
+        method: the rule that decided how much each person spends.
+        neighbours: the neighbouring relation: "replace" or "add-remove".
+        about: the target of the estimate: exactly these "people", or the "population" that they are
+            a random sample of.
+        related: whether budgets may be related to values: True, False, or a bound δ on how much.
+        loss: the error that was minimized.
         confidence: the confidence of the printed interval.
-        risk: the worst-case mean squared error of `raw`, in squared data units; for loss "pac" the
-            error not exceeded with probability `confidence`, in data units. For frequencies it is
-            the sum of the mean squared errors of all categories, for loss "largest" the mean square
-            of the largest error, and for loss "pac" the error of the worst category. It also bounds
-            the error of a mean's `value`, and the sum bounds that of projected shares. For private
-            groups it refers to the shares of their cells, whose ratios are the means.
+        risk: the worst-case mean squared error of `raw`, in squared data units. For loss "pac" it
+            is a bound on the error at `confidence`, in data units. For frequencies it is the sum
+            of the mean squared errors of all categories; for loss "largest", the mean square of
+            the largest error; for loss "pac", the error of the worst category. It also bounds the
+            error of a mean's `value`, and the sum bounds the error of projected shares. For
+            private groups it is the error of the shares of their cells; means are ratios of these.
         exact: whether `risk` is the exact worst case; otherwise it is a proven bound.
-        spent: a rule from ε to what was spent, with a row for each level, strictest first: ε,
-            people (None where that is private), and what each of them spent and kept.
-        expected: where budgets are private, how many people are expected at each; otherwise None.
-        protects: what is protected, in words.
-        assumes: what was assumed, in words.
-        treats: how missing and out-of-range values are treated, in words. It depends on the call,
-            never on the data.
-        missing: how missing values are treated: "error" if they are refused, "midpoint", or
-            "exclude" if people without any other value are left out.
+        spent: the amount spent as a function of ε. Its rows, one for each level, strictest first,
+            contain ε, the number of people (None if private), and what each of them spent and kept.
+        expected: if budgets are private, the expected number of people at each; otherwise None.
+        protects: a sentence on what is protected.
+        assumes: a sentence on what was assumed.
+        treats: how missing and out-of-range values are treated, in words. It depends on the
+            arguments of the call, never on the data.
+        missing: how missing values are treated: "error" if they are rejected, "midpoint", or
+            "exclude" if people without any other value are excluded.
         private: False if it was drawn from a seed.
-        mechanism: the frozen object that it was drawn from, without data; `epsilons.verify.exact`
-            reads it.
-        title: what was measured, in a line; None if the caller did not say.
-        unit: the unit of the values; None if the caller did not say.
+        mechanism: the frozen mechanism that the result was drawn from, without data;
+            `epsilons.verify.exact` checks it.
+        title: a one-line description of the measurement; None if the caller gave none.
+        unit: the unit of the values; None if the caller gave none.
         name: the name of the column that was measured; None if an array was given.
-        date: the day of the release in UTC, as YYYY-MM-DD.
+        date: the date of the release in UTC, as YYYY-MM-DD.
         version: the version of epsilons that made it.
-        ledger: its entry in a ledger; None if it was not charged to one.
-        person: the unit of privacy: "row", the name of the column of ids, or "" if a version
-            before 0.3.0 made it.
+        ledger: its entry in a ledger; None if it was not charged to a ledger.
+        person: the unit of privacy: "row", the name of the column of ids, or "" if the release is
+            from a version before 0.3.0.
     """
 
     LATER: ClassVar = ("ledger", "person")
@@ -113,43 +113,43 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def value(self) -> Any:
-        """The estimate, clipped to the bounds or projected to the simplex; an array if several."""
+        """The estimate, clipped to the bounds or projected to the simplex; can be an array."""
         return self.estimate.value
 
     @property
     def raw(self) -> Any:
-        """The estimate as it was drawn."""
+        """The estimate before clipping or projection."""
         return self.estimate.raw
 
     def interval(self, confidence: float = 0.95) -> tuple[Any, Any]:
-        """A range that contains the truth with at least this probability.
+        """Return an interval that covers the true value with at least this probability.
 
-        If there are several numbers, each has its own interval; `band` covers all categories at
-        once, `radius` all coordinates. It is computed from budgets, public facts and what was
-        drawn. For a mean, the released spread is used where public facts predict that this gives a
-        narrower interval.
+        If there are several numbers, each has its own interval. `band` covers all categories
+        simultaneously, and `radius` all coordinates. The interval is computed from budgets, public
+        facts and the drawn numbers. For a mean it uses the released spread if public facts predict
+        that the interval becomes narrower.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            (low, high): two numbers, or two arrays. They are clipped to possible values where the
-            range is known, and infinite where a range was found and too little is known about the
-            spread.
+            (low, high): two numbers, or two arrays. They are clipped to possible values if the
+            range is known. They are infinite if the range was estimated and too little is known
+            about the spread.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumption allows, the probability that the interval misses is at
-            most 1 − confidence. For the mean of exactly these people, that is exact if budgets may
-            be related to values and everyone has a weight above 0. Otherwise it is a proven bound:
-            docs/proofs/risk.md.
+            most 1 − confidence. For the mean of exactly these people, this bound is exact if
+            budgets may be related to values and everyone has a weight above 0. Otherwise it is a
+            proven bound: docs/proofs/risk.md.
         """
         return self.estimate.interval(self.assumption, parameters.confidence(confidence))
 
     def band(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Ranges that contain all shares, quantiles or group means at once with this probability.
+        """Return simultaneous intervals for all shares, quantiles or group means.
 
         Args:
             confidence: strictly between 0 and 1.
@@ -163,39 +163,39 @@ class Release(Tabled, Shown, Derived, stored.Stated):
                 categories nor groups.
 
         Guarantee:
-            Over all data that the assumption allows, the probability that any of them misses is at
-            most 1 − confidence.
+            Over all data that the assumption allows, the probability that any of the intervals
+            misses is at most 1 − confidence.
         """
         told = self.estimate
         told = told if isinstance(told, (grouped.Groups, kinds.Quantiles)) else self._cells("band")
         return told.band(self.assumption, parameters.confidence(confidence))
 
     def radius(self, confidence: float = 0.95) -> float:
-        """A bound on the ℓ2 distance of the true mean vector from `raw`, with this probability.
+        """Return a bound on the ℓ2 distance between the true mean vector and `raw`.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: the confidence is not strictly between 0 and 1, or this is no vector.
+            ArgumentError: the confidence is not strictly between 0 and 1, or this is not a vector.
 
         Guarantee:
-            It holds for all populations in the ball. Its square grows as d + ln(1/β), not as
+            It is valid for all populations in the ball. Its square grows as d + ln(1/β), not as
             d·ln(1/β), where β = 1 − confidence.
         """
         return self._vector("radius").radius(self.assumption, parameters.confidence(confidence))
 
     def influence(self, lies: int) -> float:
-        """How far dishonest reports of the local model can have moved the estimate.
+        """Return a bound on how far dishonest reports of the local model can move the estimate.
 
         Args:
-            lies: how many of these reports are dishonest, from 0 to all of them.
+            lies: the number of dishonest reports, from 0 to n.
 
         Returns:
-            A proven bound on the distance between `raw` and the estimate from the other reports
-            alone: in data units, for the worst category, or in ℓ2; ∞ if so many reports may carry
-            all the weight. It is attained if all of them claim the budget with the largest weight
-            and give the same answer.
+            A proven bound on the distance between `raw` and the estimate from the honest reports
+            alone: in data units, for the worst category, or in ℓ2. It is ∞ if this many reports can
+            carry all the weight. It is attained if all dishonest reports claim the budget with the
+            largest weight and give the same answer.
 
         Raises:
             ArgumentError: `lies` is not an integer from 0 to n, or this is not the local model.
@@ -203,40 +203,40 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return self.estimate.influence(lies)
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """What each person spent.
+        """Return how much each person spent.
 
         Args:
             epsilon: the budget of each person, in any order.
 
         Returns:
-            What each of them spent on this release, in the same order.
+            The amount that each person spent on this release, in the same order.
 
         Raises:
             BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
-                all of them.
+                the lowest level.
             ArgumentError: the budgets are not a single column.
         """
         return self.spent.for_each(epsilon)
 
     @property
     def assumption(self) -> Assumption:
-        """What was assumed about the data."""
+        """The assumption about the data."""
         return Assumption(self.about, self.related)
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
         """The result under other assumptions: `related` True, 0.05 and False, and its own.
 
-        For each assumption, the interval and the error of this release, and what the assumption
-        would have given from the start: the best cap, and the typical error with it, in data units.
-        It is empty where a range was found and the population is assumed to be Gaussian.
+        Each side has the interval and the error of this release under that assumption. It also has
+        the best cap under the assumption and the typical error with this cap, in data units.
+        There are no sides if the range was estimated under the assumption of a Gaussian population.
         """
         words_of_it = (self.assumption, self.loss, self.confidence)
         return side_by_side(self.estimate, words_of_it, self._budgets, self.neighbours)
 
     @property
     def _budgets(self) -> Budgets | None:
-        """The budgets of the people, or of those who are expected; None if that is private."""
+        """The budgets of the people, or the expected budgets; None if these are private."""
         levels, people = None, None
         if self.expected is not None:
             levels, people = self.expected.levels, self.expected.people
@@ -248,9 +248,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def stake(self) -> tuple[Budgets, Goal, SumNoise, float] | None:
-        """Budgets, goal, noise and typical error on a unit range, for comparing with other rules.
+        """Budgets, goal, noise and typical error on a unit range, to compare with other rules.
 
-        None where caps alone do not decide the error, or where budgets are private.
+        None if the error depends on more than caps, or if budgets are private.
         """
         budgets = self._budgets
         found = self.expected is not None and self.neighbours == "replace"
@@ -264,40 +264,40 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def rows(self) -> tuple[report.Row, ...]:
-        """Each number with its name, its interval and whether it says anything."""
+        """Each number with its name, its interval, and whether it is informative."""
         return self.estimate.rows(self.assumption, self.confidence)
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """What it is worth: how precise each number is, what personal budgets gained, what helps.
+        """The verdict: the precision of each number, the gain from personal budgets, and advice.
 
-        It follows from what was published and from public facts.
+        It is computed from the published numbers and public facts.
         """
         return said.verdict_of(self)
 
     @property
     def error_at_once(self) -> float:
-        """The error of the worst category that is not exceeded with probability `confidence`."""
+        """Bound on the error of the worst category, with probability `confidence`."""
         return self._cells("error_at_once").at_once(self.assumption, self.confidence)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the values, known or found; values outside it were clipped."""
+        """The range of the values, known or estimated; values outside it were clipped."""
         if isinstance(self.estimate, grouped.Groups):
             return self.estimate.bounds
         return self._scalar("bounds").bounds
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation from which a range was made, about right for Gaussian data."""
+        """The standard deviation behind the estimated range; accurate for Gaussian data."""
         return self._scalar("sigma").sigma
 
     @property
     def spread(self) -> Spread | None:
         """The standard deviation of the data, with its interval; None if it was not released.
 
-        It is released along with a mean on known bounds under replace, at no cost to anyone, if the
-        noise is Laplace noise.
+        It is released together with a mean on known bounds under replace, at no extra privacy cost,
+        if the noise is Laplace noise.
         """
         return self._scalar("spread").spread(self.assumption, self.confidence)
 
@@ -313,23 +313,23 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def ball(self) -> float:
-        """The radius of the ball that holds all vectors."""
+        """The radius of the ball that contains all vectors."""
         return self._vector("ball").ball
 
     @property
     def risk_kind(self) -> str:
-        """What `risk` is, in words: the exact worst case, a proven bound, or an approximation."""
+        """The kind of `risk`: the exact worst case, a proven bound, or an approximation."""
         if self.estimate.margin.kind is not None:
             return self.estimate.margin.kind
         return "worst case over all data" if self.exact else "proven bound over all data"
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings that a reader must not overlook, from public facts alone.
+        """Important warnings about this release, based on public facts only.
 
-        They are about very large budgets, an assumption that rarely holds for budgets like these,
-        earlier claims on a ledger that were still open and reduced what people could offer, an
-        interval that covers everything, and estimates at an end of the bounds.
+        They concern very large budgets; an assumption that rarely holds if few people share
+        a budget; open claims on a ledger that reduced the available budgets; an interval that
+        covers every possible value; and estimates at an end of the bounds.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)
@@ -347,22 +347,22 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return f"{self.statistic}{of} {shown}{unit}{people}, method {self.method}{seeded}"
 
     def sheet(self) -> report.Sheet:
-        """The contents of the release as a sheet, which every output format shows."""
+        """The contents of the release as a report sheet, which every output format shows."""
         return self.estimate.says(self)
 
     def statement(self, length: Length = "public") -> str:
-        """Paragraphs about the release to copy, from what it holds.
+        """Return paragraphs about the release, ready to copy.
 
         Args:
             length: "public": a few sentences without jargon. "board": for a lawyer or an ethics
-                board: what is protected, against whom, for how long, and what is not. "methods":
-                for the methods section of a paper, with references.
+                board: what is protected, against whom and for how long, and what is not protected.
+                "methods": for the methods section of a paper, with references.
 
         Returns:
-            Text with a blank line between paragraphs. A number that says nothing is not quoted.
+            Text with a blank line between paragraphs. Uninformative numbers are not quoted.
 
         Raises:
-            ArgumentError: the length is none of these.
+            ArgumentError: the length is not one of these.
         """
         return statement.statement([self], self.spent, parameters.choice("length", length))
 
@@ -373,7 +373,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def stated(self) -> dict[str, Any]:
-        """`to_dict` with empty `sides`, which take longer to compute than everything else."""
+        """`to_dict` with empty `sides`, which are the slowest part to compute."""
         return {
             "kind": self.estimate.kind,
             **self.estimate.to_dict(self.assumption, self.confidence),
@@ -411,7 +411,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, with ∞ as "inf", and the release itself, for `from_json`."""
+        """`to_dict` as JSON, with ∞ as "inf", and with the stored release for `from_json`."""
         return stored.written(self, "release")
 
     @classmethod
@@ -422,20 +422,20 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             text: the JSON.
 
         Returns:
-            The release: it prints the same, has the same intervals, and `epsilons.verify.exact`
-            can check its mechanism. It is only as trustworthy as the text.
+            The release. It prints the same, has the same intervals, and `epsilons.verify.exact` can
+            check its mechanism. It is only as trustworthy as the text.
 
         Raises:
-            ArgumentError: the text is not the JSON of a release, or its format is of another
-                version; or it shows a number or a sentence that disagrees with the release in it.
-                Wording that belongs to a version, such as warnings, is not compared:
-                `epsilons.verify.published` does that.
+            ArgumentError: the text is not the JSON of a release, or its format has another
+                version; or a number or a sentence in it disagrees with the stored release.
+                Wording that depends on the version, such as warnings, is not compared:
+                `epsilons.verify.published` compares it.
         """
         return stored.read(text, "release", cls)
 
     @property
     def slope(self) -> Estimated:
-        """The slope of the second column on the first, with its interval."""
+        """The slope of the regression of the second column on the first, with its interval."""
         return self._pair("slope").slope(self.assumption, self.confidence)
 
     @property

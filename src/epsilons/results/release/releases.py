@@ -1,4 +1,4 @@
-"""Several releases about the same people, which share everyone's budget."""
+"""Several releases about the same people, paid from the same privacy budgets."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ else:
 __all__ = ["JointRange", "JointRanges", "joint_ranges"]
 
 
-# Ranges that hold for all numbers of several releases at once.
+# Simultaneous intervals for all numbers of several releases.
 
 
 class JointRange(NamedTuple):
-    """The range of one of several releases.
+    """The simultaneous intervals of one of several releases.
 
     Attributes:
         name: the name of the release.
-        low: the lower end, or an array in the order of its numbers.
-        high: the upper end, or an array likewise.
+        low: the lower end, or an array of lower ends in the order of its numbers.
+        high: the upper end, or an array of upper ends in the same order.
     """
 
     name: str
@@ -54,11 +54,11 @@ class JointRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JointRanges(Sequence[JointRange]):
-    """Ranges of all releases, by index or name.
+    """Simultaneous intervals for all releases, by index or name.
 
     Attributes:
-        confidence: the probability with which, at least, all of them hold at once.
-        each: the ranges, in the order of the releases.
+        confidence: a lower bound on the probability that all intervals cover the true values.
+        each: the intervals, in the order of the releases.
         of: for each release, the printed names of its numbers; a single "" for one number.
     """
 
@@ -83,7 +83,7 @@ class JointRanges(Sequence[JointRange]):
         raise ArgumentError(f"There is no release called {index!r} here. There are {known}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """The ranges as plain data."""
+        """The intervals as plain data."""
         ranges = {
             name: [np.asarray(low).tolist(), np.asarray(high).tolist()]
             for name, low, high in self.each
@@ -104,17 +104,17 @@ class JointRanges(Sequence[JointRange]):
 def joint_ranges(
     releases: Sequence[Release], names: Sequence[str], confidence: float
 ) -> JointRanges:
-    """Ranges that hold for all numbers of all releases at once.
+    """Compute simultaneous intervals for all numbers of all releases.
 
     Args:
-        releases: the releases, about the same people or about different ones.
+        releases: the releases, about the same or different people.
         names: the names of the releases.
         confidence: strictly between 0 and 1.
 
     Guarantee:
-        The probability that any of them misses is at most 1 − confidence. The error probability is
+        The probability that any interval misses is at most 1 − confidence. The error probability is
         divided among the releases in proportion to how many numbers they have. By the union bound
-        the parts add up, however noise and data depend on each other.
+        the parts add up, even if noise and data depend on each other.
     """
     sizes = [int(np.size(release.value)) for release in releases]
     miss = [(1.0 - confidence) * size / sum(sizes) for size in sizes]
@@ -125,7 +125,7 @@ def joint_ranges(
 
 
 def _range(release: Release, confidence: float) -> tuple[Any, Any]:
-    """A range for all numbers of one release: its band, or intervals by the union bound."""
+    """Intervals for all numbers of one release: its band, or intervals by the union bound."""
     size = np.size(release.value)
     estimate: Any = release.estimate
     if size > 1 and hasattr(estimate, "band"):
@@ -140,10 +140,10 @@ _COLUMNS: Final = (
 )
 
 _PRINTED: Final = 24
-"""The most rows that are printed of all tables together; each table has at least three."""
+"""The maximum number of printed rows of all tables together; each table has at least three."""
 
 _ON_PAGE: Final = 500
-"""The most rows of all releases in the table of a page, about."""
+"""The approximate maximum number of rows in the table of a page, over all releases."""
 
 _DRAWN: Final = (
     "Dots show the published values, dark lines their separate intervals, and light bars "
@@ -158,9 +158,9 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
     Attributes:
         each: the releases.
-        spent: a rule from ε to what was spent on all of them together.
-        mechanism: everything that was drawn from, for `epsilons.verify.exact`.
-        title: a title for all of them together; None if the caller gave none.
+        spent: the amount spent on all releases together, as a function of ε.
+        mechanism: all mechanisms that were used, for `epsilons.verify.exact`.
+        title: a title for all releases together; None if the caller gave none.
     """
 
     LATER: ClassVar = ("title",)
@@ -170,7 +170,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
     title: str | None = None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """What each person spent on all of them together: see `Release.for_each`."""
+        """Return how much each person spent on all releases: see `Release.for_each`."""
         return self.spent.for_each(epsilon)
 
     @cached_property
@@ -179,39 +179,39 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         return tuple(report.names_of([(one.title, one.statistic, one.name) for one in self.each]))
 
     def band(self, confidence: float = 0.95) -> JointRanges:
-        """Ranges that contain all published numbers of all releases at once.
+        """Return simultaneous intervals for all published numbers of all releases.
 
         Args:
             confidence: strictly between 0 and 1.
 
         Returns:
-            For each release its name, and the low and the high ends: two numbers, or two arrays.
+            For each release its name, and the lower and upper ends: two numbers, or two arrays.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
 
         Guarantee:
             Over all data that the assumptions of all releases allow, the probability that any of
-            the ranges misses is at most 1 − confidence.
+            the intervals misses is at most 1 − confidence.
         """
         return joint_ranges(self.each, self.names, parameters.confidence(confidence))
 
     @property
     def confidence(self) -> float:
-        """The confidence of the printed joint ranges: the smallest of the releases' confidences."""
+        """The confidence of the printed simultaneous intervals: the lowest of all releases."""
         return min(one.confidence for one in self.each)
 
     def to_frame(self, confidence: float | None = None) -> Any:
-        """All published numbers of all releases as a Polars frame, with a row for each.
+        """Return all published numbers of all releases as a Polars frame, with a row for each.
 
         Args:
-            confidence: the confidence of the intervals and of the joint ranges; by default the
-                property `confidence`.
+            confidence: the confidence of the separate and the simultaneous intervals; by default
+                the property `confidence`.
 
         Returns:
             Columns for the name of the release, its statistic, the label of the number ("" if it is
             the only one), its unit or "", the value, the ends of its own interval, and the ends of
-            the range that holds for all numbers of all releases at once.
+            the simultaneous interval for all numbers of all releases.
 
         Raises:
             ArgumentError: the confidence is not strictly between 0 and 1.
@@ -231,7 +231,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         return f"{len(self.each)} releases, {'; '.join(self.names)}"
 
     def sheet(self) -> report.Sheet:
-        """The contents of all releases as a sheet, which every output format shows."""
+        """The contents of all releases as a report sheet, which every output format shows."""
         blocks = [
             _Block(name, one, tuple(zip(np.atleast_1d(low), np.atleast_1d(high), strict=True)))
             for one, (name, low, high) in zip(self.each, self.band(self.confidence), strict=True)
@@ -294,7 +294,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         )
 
     def _how(self, blocks: Iterable[_Block]) -> Iterable[Fact]:
-        """Facts about how each release was made."""
+        """The method of each release, as facts."""
         for block in blocks:
             one = block.release
             column = "" if one.name is None else f", column {legible(one.name)}"
@@ -304,13 +304,13 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         yield from said.in_a_ledger(self.each)
 
     def statement(self, length: Length = "public") -> str:
-        """Paragraphs about all releases to copy: see `Release.statement`.
+        """Return paragraphs about all releases, ready to copy: see `Release.statement`.
 
         Args:
             length: "public", "board" or "methods".
 
         Raises:
-            ArgumentError: the length is none of these.
+            ArgumentError: the length is not one of these.
         """
         return statement.statement(self.each, self.spent, parameters.choice("length", length))
 
@@ -335,7 +335,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, with ∞ as "inf", and the releases themselves, for `from_json`."""
+        """`to_dict` as JSON, with ∞ as "inf", and with the stored releases for `from_json`."""
         return stored.written(self, "releases")
 
     @classmethod
@@ -343,8 +343,8 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         """Read releases that `to_json` wrote: see `Release.from_json`.
 
         Raises:
-            ArgumentError: the text is not the JSON of releases, or its format is of another
-                version; or it shows something that disagrees with the releases in it.
+            ArgumentError: the text is not the JSON of releases, or its format has another version;
+                or something in it disagrees with the stored releases.
         """
         return stored.read(text, "releases", cls)
 
@@ -361,13 +361,12 @@ class Releases(Shown, Sequence[Release], stored.Stated):
 
 @dataclass(frozen=True)
 class _Block:
-    """One of several releases, to be shown with the others.
+    """One of several releases, for a common report.
 
     Attributes:
         name: the name of the release.
         release: the release.
-        joint: for each of its numbers, the range that holds for all numbers of all releases at
-            once.
+        joint: for each of its numbers, the simultaneous interval for all numbers of all releases.
     """
 
     name: str
@@ -396,7 +395,7 @@ class _Block:
 
     @cached_property
     def cells(self) -> tuple[tuple[str, ...], ...]:
-        """Each number in words: its name, its value, its interval, and its joint range."""
+        """Each number as text: its name, its value, its interval, and its simultaneous interval."""
         wide = max((row.high - row.low for row in self.rows), default=0.0)
         told = aligned_share if self.release.estimate.in_percent else aligned
 
@@ -413,7 +412,7 @@ class _Block:
         )
 
     def brief(self, most: int) -> tuple[sheet.Part, ...]:
-        """The release in a few lines, for brief formats."""
+        """A few lines about the release, for brief formats."""
         if self.single:
             _, value, low, high, first, last = self.cells[0]
             within = f"{self.confidence} interval {low} to {high}; all at once {first} to {last}"
@@ -430,7 +429,7 @@ class _Block:
 
     @property
     def figure(self) -> sheet.Figure:
-        """A small figure with a line of text above it, without numbers that are infinite."""
+        """A small figure with a line of text above it; infinite numbers are left out."""
         cells, statistic = self.cells, self.release.statistic
         words_ = f"{len(cells):,} numbers, each with its {self.confidence} interval."
         if self.single:
@@ -454,12 +453,12 @@ class _Block:
         return sheet.Figure(drawing, label, lead=True, name=self.name, words=words_)
 
     def of(self, name: str) -> str:
-        """The label of a number with its unit, for a table in which units differ by row."""
+        """The label of a number with its unit, for a table with different units in its rows."""
         return f"{name} ({self.unit})" if name and self.unit else name or self.unit
 
 
 def _in_one_table(blocks: Sequence[_Block]) -> sheet.SheetTable:
-    """All numbers, for the first look."""
+    """A table of all numbers, for the short summary that `print` shows."""
     rows = tuple(
         (" ".join(filter(None, (block.name, row[0]))), *_with_unit(row[1:4], block.unit))
         for block in blocks
@@ -476,7 +475,7 @@ def _with_unit(cells: Sequence[str], unit: str) -> tuple[str, ...]:
 
 
 def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.SheetTable:
-    """All numbers of all releases in one table, ready to copy."""
+    """A table of all numbers of all releases, ready to copy."""
     most = _ON_PAGE // len(blocks) + 1
     rows = tuple(
         (block.name, block.of(of), *row) for block in blocks for of, *row in block.cells[:most]

@@ -1,4 +1,4 @@
-"""Spending: how much a person with a given budget spent, as a function and as a table."""
+"""Spending: the amount spent by a person with a given budget, as a function and as a table."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from epsilons.frozen import storable
 from epsilons.types import Floats, Integers
 
 _ROWS = 8
-"""The number of rows that are shown for a ladder with many rungs."""
+"""The number of rows that are shown for a ladder with many rungs (budget levels)."""
 
 _FINE = 256
-"""A ladder with more rungs than this is shown in part."""
+"""A ladder with more rungs than this is shown only in part."""
 
 _PUBLIC = 2.0**20
-"""The highest possible rung. Public records are on it, and so are budgets above it."""
+"""The highest possible rung: for public records, and for budgets above it."""
 
 _NEARLY = 1.0 - 2.0**-30
-"""If at least this fraction of a budget is spent, the rest is from rounding and counts as 0."""
+"""If at least this fraction of a budget is spent, the remainder is rounding and counts as 0."""
 
 
 class Spent(NamedTuple):
-    """What each person of one level spent and kept; `people` is None if counts are private."""
+    """The amounts that each person at one level spent and kept; `people` is None if private."""
 
     epsilon: float
     people: int | None
@@ -43,7 +43,7 @@ class Spent(NamedTuple):
 @storable("release.Expected")
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """How many people are expected at each budget, if it is private who takes part.
+    """The expected number of people at each budget, if participation is private.
 
     Attributes:
         levels: the budgets, ascending.
@@ -55,33 +55,33 @@ class Expected:
 
 
 def left(level: float, spent: float) -> float:
-    """What is left of a budget; 0 if the rest is due to rounding."""
+    """The unspent part of a budget; 0 if the remainder is due to rounding."""
     return level - spent if spent < level * _NEARLY else 0.0
 
 
 def shown_levels(rungs: Floats) -> Floats:
-    """The rungs with ∞ in place of the highest possible one, which holds public records."""
+    """The rungs, with the highest possible rung (for public records) replaced by ∞."""
     return np.where(rungs >= _PUBLIC, math.inf, rungs)
 
 
 class Spending(Sequence[Spent]):
-    """What a person spends as a function of ε: call it with an ε, or read its rows.
+    """The amount that a person spends as a function of ε: call it with an ε, or read its rows.
 
     Attributes:
-        ADDS_UP: a sentence that says that spending adds up over releases.
+        ADDS_UP: a sentence: spending adds up over releases.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP
 
     @abstractmethod
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """What each person spent.
+        """Return how much each person spent.
 
         Args:
             epsilon: the budget of each person, in any order.
 
         Returns:
-            What each of them spent, in the same order.
+            The amount that each person spent, in the same order.
 
         Raises:
             BudgetError: a budget is not a number; or, if budgets are public, it is NaN or below
@@ -92,10 +92,10 @@ class Spending(Sequence[Spent]):
     @property
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, strictest first; a selection if there are very many."""
+        """A row for each level, strictest first; only some levels if there are very many."""
 
     def __call__(self, epsilon: float) -> float:
-        """Return what a person with this budget spent."""
+        """Return how much a person with this budget spent."""
         return float(self.for_each([epsilon])[0])
 
     def __len__(self) -> int:
@@ -115,12 +115,12 @@ class Spending(Sequence[Spent]):
 @storable("release.ByLevel")
 @dataclass(frozen=True, eq=False, repr=False)
 class ByLevel(Spending):
-    """A table by level: a person is at the highest level that is not above their ε.
+    """Spending by level: a person is at the highest level that is not above their ε.
 
     Attributes:
         levels: the levels, ascending: people's budgets, or the rungs of a public ladder.
-        spent: what a person of each level spends.
-        people: how many people are at each level; None if counts are private.
+        spent: the amount that a person at each level spends.
+        people: the number of people at each level; None if counts are private.
     """
 
     levels: Floats
@@ -128,7 +128,7 @@ class ByLevel(Spending):
     people: Integers | None
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """What each person spent; under add/remove 0 if their ε is below the lowest rung."""
+        """Return how much each person spent; under add/remove 0 if ε is below the lowest rung."""
         budgets = budgets_of_people(epsilon)
         if self.people is None:
             at = np.searchsorted(self.levels, np.where(budgets >= 0.0, budgets, 0.0), side="right")
@@ -142,7 +142,7 @@ class ByLevel(Spending):
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level; for a selection of rungs if a ladder has very many."""
+        """A row for each level, or for some of them if the ladder has very many rungs."""
         if self.people is not None:
             columns = zip(
                 self.levels.tolist(), self.people.tolist(), self.spent.tolist(), strict=True
@@ -168,7 +168,7 @@ class AllOfIt(Spending):
 
     Attributes:
         levels: the budgets, ascending; approximate if there were many.
-        people: how many people had each.
+        people: the number of people with each budget.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP_LOCALLY
@@ -176,7 +176,7 @@ class AllOfIt(Spending):
     people: Integers
 
     def for_each(self, epsilon: npt.ArrayLike) -> Floats:
-        """What each person spent: their ε."""
+        """Return how much each person spent: their ε."""
         budgets = budgets_of_people(epsilon).copy()
         if not (budgets >= 0.0).all():
             raise BudgetError("epsilon: somebody's budget is negative or NaN.")

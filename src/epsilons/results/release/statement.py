@@ -1,7 +1,7 @@
 """Statements: paragraphs about releases to copy, for the public, a board, or a methods section.
 
-They follow from what releases hold, so they reveal nothing more about anyone. A number that says
-nothing is never quoted.
+They are computed from releases alone, so they reveal nothing more about anyone. Uninformative
+numbers are never quoted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from epsilons.results.report.sheet import Note, Row
 __all__ = ["PACKAGE", "PAPERS", "STAGES", "notes", "statement"]
 
 _QUOTED: Final = 6
-"""The most numbers of one release that are quoted."""
+"""The maximum number of quoted numbers for one release."""
 
 _SEEDED: Final = (
     "NOT PRIVATE: this was drawn from a seed, for simulation only. It protects nobody. What "
@@ -41,7 +41,7 @@ _GUESSED: Final = {
     "add-remove": "guesses whether a person took part",
     "local": "guesses, from what a person sent, which of two answers they gave",
 }
-"""What nobody can guess well; here and below by what counts as a change of one person."""
+"""The attacker's guess. The keys here and below are neighbouring relations."""
 
 _AGAINST: Final = (
     "Against anyone who sees the result, whatever else they know, will learn or can compute. Not "
@@ -90,7 +90,7 @@ STAGES: Final = {
     "vector": "a randomized response about random directions",
     "frequencies": "randomized responses about categories",
 }
-"""What each kind of mechanism draws."""
+"""A description of the output of each kind of mechanism."""
 
 PAPERS: Final = {
     'Jorgensen, Yu and Cormode, "Conservative or liberal? Personalized differential privacy", ICDE '
@@ -120,18 +120,18 @@ PAPERS: Final = {
         "closed-cells several-sums"
     ),
 }
-"""Papers, as in docs/references.md, with the methods and kinds of mechanisms that cite them."""
+"""Papers, as in docs/references.md, and the methods and mechanisms that each is cited for."""
 
 PACKAGE: Final = "The epsilons developers, epsilons"
 """The authors and the title in CITATION.cff."""
 
 
 def statement(releases: Sequence[Release], spent: Spending, length: str) -> str:
-    """Paragraphs to copy, with a blank line between them.
+    """Return paragraphs to copy, with a blank line between them.
 
     Args:
         releases: one release, or several that were published together.
-        spent: what people spent on all of them.
+        spent: the spending on all releases together.
         length: "public", "board" or "methods".
     """
     model = "local" if isinstance(spent, AllOfIt) else releases[0].neighbours
@@ -141,7 +141,7 @@ def statement(releases: Sequence[Release], spent: Spending, length: str) -> str:
 
 
 def notes(releases: Sequence[Release], spent: Spending) -> tuple[Note, ...]:
-    """All three statements, for the end of a page."""
+    """All three statements (public, board and methods), for the end of a page."""
     return tuple(
         Note("statement", words, depth="whole")
         for length, reader in _READERS.items()
@@ -149,7 +149,7 @@ def notes(releases: Sequence[Release], spent: Spending) -> tuple[Note, ...]:
     )
 
 
-# One function for each reader.
+# One function for each kind of reader.
 
 
 def _public(releases: Sequence[Release], spent: Spending, model: str) -> Iterator[str]:
@@ -241,11 +241,11 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
     yield f"References: {'; '.join([PACKAGE + version, *papers])}."
 
 
-# What they share.
+# Sentences that the statements share.
 
 
 def _result(release: Release, verb: str) -> str:
-    """What was measured, from how many people, and the numbers that say something."""
+    """A sentence on the measurement, the number of people, and the informative results."""
     rows, title = _rows(release), release.title
     usable = [row for row in rows if row.informative]
     lead = "" if title is None else legible(title) + (" " if title[-1] in "?!.:" else ": ")
@@ -274,7 +274,7 @@ def _result(release: Release, verb: str) -> str:
 
 
 def _rows(release: Release) -> Sequence[Row]:
-    """The numbers to quote: for a variance its root, for two columns their correlation."""
+    """The numbers to quote: for a variance its square root, for two columns their correlation."""
     asked = release.assumption, release.confidence
     match release.estimate:
         case VarianceEstimate():
@@ -285,7 +285,7 @@ def _rows(release: Release) -> Sequence[Row]:
 
 
 def _told(release: Release, row: Row) -> tuple[str, ...]:
-    """A number and the ends of its interval, in words."""
+    """A number and the ends of its interval, as text."""
     each, wide = (row.value, row.low, row.high), row.high - row.low
     if release.estimate.in_percent or release.statistic == "share":
         return tuple(aligned_share(one, wide) for one in each)
@@ -298,7 +298,7 @@ def _told(release: Release, row: Row) -> tuple[str, ...]:
 
 
 def _what(release: Release) -> str:
-    """What the numbers are."""
+    """A phrase that names the published numbers."""
     of = "" if release.name is None or release.title is not None else f' of "{short(release.name)}"'
     margin: Any = release.estimate.margin
     match release.estimate:
@@ -338,7 +338,7 @@ def _who(release: Release) -> str:
 
 
 def _conditions(release: Release, model: str) -> Iterator[str]:
-    """What must be true for the quoted intervals to hold, without jargon."""
+    """The assumptions that the quoted intervals depend on, without jargon."""
     if not any(row.informative for row in release.rows):
         return
     if release.assumption.sampled:
@@ -353,7 +353,7 @@ def _conditions(release: Release, model: str) -> Iterator[str]:
 
 
 def _odds(spent: Spending, model: str) -> Iterator[str]:
-    """What ε means as odds, for the largest and the smallest amount spent."""
+    """The meaning of ε as odds, for the largest and the smallest amount spent."""
     finite = _protected(spent)
     if not any(finite):
         yield "Only records that people made public, by ε = ∞, were used."
@@ -372,7 +372,7 @@ def _odds(spent: Spending, model: str) -> Iterator[str]:
 
 
 def _adds_up(releases: Sequence[Release], spent: Spending) -> str:
-    """Whether a ledger keeps account of this release and of others."""
+    """A sentence on whether a ledger records this release and others."""
     entry = releases[0].ledger
     if entry is None:
         none = "What people spend adds up over all releases. No ledger keeps account of this one."
@@ -384,7 +384,7 @@ def _adds_up(releases: Sequence[Release], spent: Spending) -> str:
 
 
 def _protected(spent: Spending) -> list[float]:
-    """What people spent who did not make their record public."""
+    """The amounts spent by people who did not make their record public."""
     return [row.spent for row in spent if 0.0 < row.epsilon < math.inf]
 
 
@@ -393,7 +393,7 @@ def _public_records(spent: Spending) -> bool:
 
 
 def _chance(spent: float) -> str:
-    """The largest probability of a right guess, rounded up."""
+    """The largest probability of a correct guess, rounded up."""
     return f"{math.ceil(1000.0 / (1.0 + math.exp(-spent))) / 10.0:g} %"
 
 

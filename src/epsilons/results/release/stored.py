@@ -1,4 +1,4 @@
-"""Write releases as JSON, and read them back. What a file shows must agree with its release."""
+"""Write releases as JSON, and read them back. The shown fields must match the stored release."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings",
 """Fields whose wording may differ from version to version."""
 
 CHOSEN: Final = ("cap", "typical")
-"""Fields that depend on the rules of a version: the cap that it would choose, and its error."""
+"""Fields that depend on the rules of a version: the cap that it would choose, and the error."""
 
 _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
     *("informative", "share", "share_interval", "spread", "slope", "correlation", "means"),
 )
-"""Fields computed with logarithms and roots, whose last digits depend on the machine."""
+"""Fields computed with logarithms and roots; their last digits depend on the machine."""
 
 _OWN: Final = ("format", "release", "releases")
-"""Fields of a file that are not shown: the stored release itself."""
+"""Fields of a file for storage only: its format and the stored release."""
 
 _CLOSE: Final = 1e-9
 """The tolerance for computed numbers, relative to the largest number in their field."""
 
 _SOME: Final = 6
-"""The most fields that a message names."""
+"""The maximum number of fields that a message names."""
 
 
 class Stated:
-    """A release, or several, that can be compared with what a file shows."""
+    """One or several releases that can be compared with the contents of a file."""
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What it shows, as plain data, without `sides`."""
+        """The published content as plain data, without `sides`."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that it shows, as plain data."""
+        """All published content as plain data."""
         raise NotImplementedError
 
     def differing(self, shown: object) -> tuple[str, ...]:
-        """The fields of a file that disagree with this release.
+        """Return the fields of a file that disagree with this release.
 
-        Stored numbers must be equal, and computed numbers must agree in nine digits. If another
-        version made the release, wording and best caps are not compared, and fields that only one
-        of the two has are ignored.
+        Stored numbers must be equal, and computed numbers must agree to nine digits. If another
+        version made the release, wording and best caps are not compared, and fields that only the
+        file or only the release has are ignored.
 
         Args:
             shown: the JSON of the file, as plain data.
@@ -72,7 +72,7 @@ Kind = TypeVar("Kind", bound=Stated)
 
 
 def written(thing: Any, key: str) -> str:
-    """JSON with what a release shows, and under a key the release itself, for `read`.
+    """Return JSON with the content of a release, and with the stored release under a key.
 
     Args:
         thing: an object of a storable class, with a `to_dict`.
@@ -83,16 +83,16 @@ def written(thing: Any, key: str) -> str:
 
 
 def read(text: str, key: str, kind: type[Kind]) -> Kind:
-    """Read what `written` wrote.
+    """Read JSON that `written` wrote.
 
     Args:
         text: the JSON.
-        key: the key of the release in it.
-        kind: the class that it must have.
+        key: the key of the stored release.
+        kind: the class that the stored release must have.
 
     Raises:
-        ArgumentError: the text is something else, or its format is of another version; or it shows
-            something that disagrees with the release in it.
+        ArgumentError: the text is not such JSON, or its format has another version; or something in
+            it disagrees with the stored release.
     """
     what = "a release" if key == "release" else "several releases"
     not_one = f"text is not the JSON of {what}, as {key}.to_json() writes it."
@@ -121,14 +121,14 @@ def read(text: str, key: str, kind: type[Kind]) -> Kind:
 
 
 def _plain(said: dict[str, Any]) -> Any:
-    """Plain data as a JSON file would hold it."""
+    """Plain data after a round trip through JSON."""
     return json.loads(report.to_json(said))
 
 
 def _differing(
     shown: Any, said: Any, where: str, rules: tuple[frozenset[str], bool], close: float = 0.0
 ) -> Iterator[str]:
-    apart, same = rules  # the names of fields that are not compared; whether all must be there
+    apart, same = rules  # fields that are not compared; whether both must have the same fields
     if isinstance(shown, dict) and isinstance(said, dict):
         keys = [*said, *(key for key in shown if key not in said and (where or key not in _OWN))]
         for key in keys:
@@ -169,10 +169,10 @@ class Entry:
 
     Attributes:
         name: the name of the release in the ledger.
-        head: the end of the ledger's chain at that time: NUMBER:HASH, and under add/remove a keyed
-            hash. `ledger.check(head=…)` says whether the ledger still holds what it held then.
-        drawn: the time in UTC, to the second, at which it was drawn from the data given then; "" if
-            version 0.2.0 drew it.
+        head: the end of the ledger's hash chain at that time: NUMBER:HASH, and under add/remove a
+            keyed hash. `ledger.check(head=…)` checks that the ledger still has these entries.
+        drawn: the time in UTC, to the second, when the result was drawn; "" if version 0.2.0 drew
+            it.
         held: earlier claims that were still open and reserved part of everyone's budget: the name
             of each, followed by its claim in parentheses.
     """

@@ -1,8 +1,8 @@
-"""Output formats: sheets in; text, HTML, pages and pictures out.
+"""Output formats: convert sheets to text, HTML, pages and pictures.
 
-A `Sheet` is the contents of a result. Each kind of release and of plan makes its own sheet. Each
-format (`text`, `notebook`, `page`, `plot`) shows any sheet, knows neither releases nor plans, and
-is loaded on first use.
+A `Sheet` is the contents of a result. Each kind of release and each kind of plan makes its own
+sheet. Each format (`text`, `notebook`, `page`, `plot`) shows any sheet without knowing the kind of
+result, and is loaded on first use.
 """
 
 from __future__ import annotations

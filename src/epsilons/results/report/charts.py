@@ -1,6 +1,6 @@
-"""Draw charts with Altair, which comes with the extra `report` and needs no network.
+"""Draw charts with Altair, which the extra `report` installs; no network is needed.
 
-On a page, charts are narrow enough for a phone, and are rendered as SVG without a browser.
+Charts on a page are narrow enough for a phone, and are rendered as SVG without a browser.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _WIDTH = 340
 """The width of a chart in pixels: actual size on a phone, scaled up elsewhere."""
 
 MOST = 40
-"""The most categories, groups or coordinates that a page or a picture shows."""
+"""The maximum number of categories, groups or coordinates on a page or in a picture."""
 
 _ROOM = 0.75
-"""Space on either side of an interval, relative to its width: it fills two fifths of the axis."""
+"""Space on each side of an interval, relative to its width: the interval fills 40 % of the axis."""
 
 _MOST_OF_IT = 0.6
-"""If the axis covers more than this fraction of the whole range, no strip is drawn below it."""
+"""If the axis covers more than this fraction of the possible range, no strip is drawn below it."""
 
 _EDGE = 0.15
 """Within this fraction of the axis from either end, labels are shifted to stay inside."""
@@ -62,7 +62,7 @@ _ROLE = re.compile(r' (role|aria-roledescription)="[^"]*"')
 
 
 def altair_module() -> Any:
-    """The module Altair, which is imported on first use.
+    """Return the module Altair, imported on first use.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -84,7 +84,7 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     """Render a single or layered chart as SVG, as wide as a phone, with text of at least 11 px.
 
     Args:
-        chart: an Altair chart; its own title is dropped, because pages have headings.
+        chart: an Altair chart; its title is dropped, because pages have headings.
         columns: the number of columns in the legend, which is below the chart.
 
     Raises:
@@ -113,12 +113,12 @@ def svg(chart: altair.Chart | altair.LayerChart, *, columns: int = 1) -> str:
     )
     out = io.StringIO()
     drawn.save(out, format="svg")
-    # Screen readers would read unnamed parts one by one. A figure is one picture with one label.
+    # Screen readers would read unnamed parts one by one, but a figure has a single label.
     return _GROUP.sub(lambda found: _ROLE.sub("", found[0]), out.getvalue())
 
 
 def drawn(drawing: Drawing) -> list[Any]:
-    """A drawing as a list of charts: one, or two for a single number on a wide range."""
+    """Convert a drawing to charts: one, or two for a single number with a wide possible range."""
     if isinstance(drawing, Interval):
         far = _far(drawing)
         near = _near(drawing).properties(height=70)
@@ -145,7 +145,7 @@ def window(drawing: Interval) -> tuple[float, float]:
 
 
 def whole_range(drawing: Interval) -> tuple[float, float] | None:
-    """The range of the strip below the axis; None if the axis already shows most of it."""
+    """The range of the strip below the axis; None if the axis already shows most of this range."""
     lo, hi = min(drawing.bounds[0], drawing.row.low), max(drawing.bounds[1], drawing.row.high)
     first, last = window(drawing)
     if math.isinf(hi - lo) or last - first > _MOST_OF_IT * (hi - lo):
@@ -154,7 +154,7 @@ def whole_range(drawing: Interval) -> tuple[float, float] | None:
 
 
 def _near(one: Interval) -> Any:
-    """The close-up chart: the interval with its ends, the dot, and three labels."""
+    """The close-up chart: the interval with its ends, a dot at the value, and three labels."""
     alt = altair_module()
     value, low, high = one.row.value, one.row.low, one.row.high
     scale = alt.Scale(domain=list(window(one)), nice=False, zero=False)
@@ -192,7 +192,7 @@ def _written(one: Interval, x: Any, at: float, words: str, height: float, weight
 
 
 def _far(one: Interval) -> Any:
-    """A strip with the interval on the whole range; None if the axis already shows most of it."""
+    """A strip that shows the interval within its possible range; None if the axis shows enough."""
     whole = whole_range(one)
     if whole is None:
         return None
@@ -205,13 +205,13 @@ def _far(one: Interval) -> Any:
     return alt.layer(
         all_.mark_rule(color=PALE, strokeWidth=9).encode(x=x, x2="to:Q", y=alt.value(8)),
         own.mark_rule(color=INK, strokeWidth=9).encode(x=x, x2="to:Q", y=alt.value(8)),
-        # A tick, so the place of even a tiny interval can be seen.
+        # A tick, to make even a tiny interval visible.
         middle.mark_tick(color=MARK, thickness=2, size=14).encode(x=x, y=alt.value(8)),
     )
 
 
 def _ranges(drawing: Ranges) -> Any:
-    """Dots or bars with intervals, one below the other, with legible names to their left."""
+    """Dots or bars with intervals, stacked vertically, with their names on the left."""
     alt = altair_module()
     some = drawing.rows[:MOST]
     own = distinct([legible(row.name) for row in some])
@@ -263,7 +263,7 @@ def _points(drawing: Points) -> Any:
 
 
 def _stacked(drawing: Stacked) -> Any:
-    """Stacked bars of equal length that show how some of the budgets are divided."""
+    """Stacked bars of equal length that show how budgets are divided, for some of the budgets."""
     alt = altair_module()
     chosen = [drawing.levels[k] for k in some_places(len(drawing.levels), BARS)]
     rows = [
@@ -325,7 +325,7 @@ def _curve(drawing: Curve) -> Any:
 
 
 def _few(names: Sequence[str]) -> str:
-    """Names in a form that fits the legend of a narrow chart."""
+    """Shorten a list of names to fit the legend of a narrow chart."""
     first, *others = names
     return f"{first}, and {len(others)} like it" if others else first
 
@@ -351,7 +351,7 @@ def _histogram(drawing: BudgetBars) -> Any:
 
 
 def spending_bars(part: SpendingTable) -> Any:
-    """Bars of what a person of each level spends and keeps."""
+    """Bars of the amounts that a person at each level spends and keeps."""
     alt = altair_module()
     finite = [row for row in merged_rows(part.levels, BARS) if math.isfinite(row.spent)]
     names = distinct([row.epsilon for row in finite])
@@ -372,9 +372,9 @@ def spending_bars(part: SpendingTable) -> Any:
 
 
 def spending(part: SpendingTable) -> Any:
-    """A chart of what a person of each level spends, and has, on a log scale.
+    """A chart of the amount that a person at each level spends, and of their budget, in log scale.
 
-    Budgets range from hundredths to hundreds: with bars from zero, only the largest would show.
+    Budgets range from hundredths to hundreds. On a linear scale only the largest would be visible.
 
     Returns:
         A chart; None if nobody spends a positive, finite amount.
@@ -411,7 +411,7 @@ def spending(part: SpendingTable) -> Any:
             y=y,
             x=x,
             color=alt.Color("what:N", title=None, scale=colours),
-            # If everything is spent, both marks are at the same place: "spends" is drawn on top.
+            # If the whole budget is spent, both marks coincide: draw "spends" on top.
             order=alt.Order("what:N", sort="ascending"),
         ),
     ).properties(height=alt.Step(20))
@@ -427,7 +427,7 @@ _DRAWN: Final[Mapping[type[Any], Callable[[Any], Any]]] = MappingProxyType(
         Curve: _curve,
     }
 )
-"""Functions that draw each class of drawing, except `Interval`."""
+"""The function that draws each class of drawing, except `Interval`."""
 
 
 def _extra(name: str, things: str) -> Any:

@@ -1,4 +1,4 @@
-"""Write pages, and pictures as SVG or PNG: atomically, completely or not at all."""
+"""Write pages, and pictures as SVG or PNG. Writes are atomic: a file is never partly written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilons.results.report import charts
 __all__ = ["PICTURES", "picture_ready", "ready", "write_page", "write_picture"]
 
 _FINE: Final = 3
-"""The scale factor of PNG files: three dots per screen pixel, fine enough for paper."""
+"""The scale factor of PNG files: three dots per screen pixel, enough for print."""
 
 
 def _as_svg(chart: Any) -> bytes:
@@ -34,11 +34,11 @@ def _as_png(chart: Any) -> bytes:
 PICTURES: Final[Mapping[str, Callable[[Any], bytes]]] = MappingProxyType(
     {".svg": _as_svg, ".png": _as_png}
 )
-"""Functions that write a chart, by the ending of the file."""
+"""The function that writes a chart, by file extension."""
 
 
 def ready(path: str | os.PathLike[str]) -> None:
-    """Check that a page can be made and written, before any budget is spent.
+    """Check that a page can be created and written, before any budget is spent.
 
     Args:
         path: the path of the file.
@@ -52,11 +52,11 @@ def ready(path: str | os.PathLike[str]) -> None:
 
 
 def picture_ready(path: str | os.PathLike[str]) -> None:
-    """Check that a picture can be made and written, before any budget is spent.
+    """Check that a picture can be created and written, before any budget is spent.
 
     Raises:
-        FileError: the path is a directory, its folder does not exist, or its ending is neither .svg
-            nor .png.
+        FileError: the path is a directory, its folder does not exist, or its extension is neither
+            .svg nor .png.
         MissingExtraError: the extra `report` is not installed.
     """
     target = _place(path, "figure.svg")
@@ -69,7 +69,7 @@ def picture_ready(path: str | os.PathLike[str]) -> None:
 
 
 def write_page(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a page, completely or not at all.
+    """Write a page atomically.
 
     Args:
         path: the path of the file; an existing file is replaced.
@@ -85,17 +85,17 @@ def write_page(path: str | os.PathLike[str], text: str) -> Path:
 
 
 def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
-    """Write a chart as SVG or PNG, completely or not at all.
+    """Write a chart as SVG or PNG, atomically.
 
     Args:
-        path: the path of the file, whose ending decides the format; an existing file is replaced.
+        path: the path of the file, with extension .svg or .png; an existing file is replaced.
         chart: an Altair chart.
 
     Returns:
         The path.
 
     Raises:
-        FileError: the ending is neither .svg nor .png, or the file cannot be written.
+        FileError: the extension is neither .svg nor .png, or the file cannot be written.
         MissingExtraError: the extra `report` is not installed.
     """
     picture_ready(path)
@@ -104,7 +104,7 @@ def write_picture(path: str | os.PathLike[str], chart: Any) -> Path:
 
 
 def _place(path: str | os.PathLike[str], such_as: str) -> Path:
-    """The path as a `Path`, if a file can be written there.
+    """Return the path as a `Path`, after checking that a file can be written there.
 
     Raises:
         FileError: the path is a directory, or its folder does not exist.
@@ -125,7 +125,7 @@ def _place(path: str | os.PathLike[str], such_as: str) -> Path:
 def _write(target: Path, content: bytes) -> Path:
     try:
         # A temporary folder next to the target: the file gets the permissions of a new file, is
-        # moved in one step, and leaves nothing behind if anything fails.
+        # moved in one step, and nothing remains if an error occurs.
         with tempfile.TemporaryDirectory(prefix=".epsilons-", dir=target.parent) as folder:
             whole = Path(folder) / "whole"
             whole.write_bytes(content)

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number with a few significant digits, without trailing zeros."""
+    """Format a number with a few significant digits, without trailing zeros."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value == 0:
@@ -25,27 +25,27 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def points(share: float) -> str:
-    """A share, or the error of one, in percentage points."""
+    """Format a share, or the error of a share, in percentage points."""
     return f"{number(100 * share, 3)} percentage points"
 
 
 def percent(confidence: float) -> str:
-    """A probability in percent."""
+    """Format a probability in percent."""
     return f"{100 * confidence:g} %"
 
 
 def budget(epsilon: float, digits: int = 4) -> str:
-    """A budget in words: "public" for ∞, otherwise a number."""
+    """Format a budget: "public" for ∞, otherwise a number."""
     return "public" if math.isinf(epsilon) else number(epsilon, digits)
 
 
 def kept_words(kept: float) -> str:
-    """What is left of a budget, in words: "all" for ∞."""
+    """Format the unspent part of a budget: "all" for ∞."""
     return "all" if math.isinf(kept) else number(kept)
 
 
 def aligned(value: float, width: float) -> str:
-    """A number with as many decimals as an interval of this width justifies."""
+    """Format a number with as many decimals as an interval of this width justifies."""
     if width <= 0 or math.isinf(width):
         return number(value)
     digits = min(max(0, 2 - math.floor(math.log10(width))), 12)
@@ -53,12 +53,12 @@ def aligned(value: float, width: float) -> str:
 
 
 def aligned_share(share: float, width: float) -> str:
-    """A share in percent, with as many decimals as an interval of this width justifies."""
+    """Format a share in percent, with as many decimals as an interval of this width justifies."""
     return f"{aligned(100 * share, 100 * width)} %"
 
 
 def category_name(category: Any) -> str:
-    """The name of a category; a bin is named by its edges."""
+    """The name of a category; the name of a bin consists of its edges."""
     if isinstance(category, tuple):
         low, high = category
         return f"{number(low)} to {number(high)}"
@@ -71,12 +71,12 @@ def group_name(label: Any) -> str:
 
 
 def legible(text: str) -> str:
-    """The text with control characters and lone surrogates replaced by �."""
+    """Replace control characters and lone surrogates in a text by �."""
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
 
 
 def names_of(facts: Sequence[tuple[str | None, str, str | None]]) -> list[str]:
-    """Distinct names of results: the title, or the statistic and its column.
+    """Distinct names of results: the title, or else the statistic and its column.
 
     Args:
         facts: the title, the statistic and the column of each result.
@@ -92,7 +92,7 @@ def names_of(facts: Sequence[tuple[str | None, str, str | None]]) -> list[str]:
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Number repeated names to make all distinct, because plots merge rows of the same name."""
+    """Number repeated names to make all names distinct, because plots merge rows of equal names."""
     own: list[str] = []
     seen: set[str] = set()
     for name in names:

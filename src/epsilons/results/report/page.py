@@ -30,11 +30,11 @@ _ENDING: Final[dict[Role, str]] = {
     "made": "How it was made",
     "statement": "To copy",
 }
-"""The headings that come last, by the roles of the parts under them."""
+"""The headings at the end of a page, by the roles of the parts under them."""
 
 
 def as_page(sheet: Sheet, data: Any) -> str:
-    """A sheet as an HTML page.
+    """Convert a sheet to an HTML page.
 
     Args:
         sheet: the contents.
@@ -66,7 +66,7 @@ def _heading(part: Part) -> str:
 
 
 def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
-    """The top of the page: warnings, the headline, notes and facts, then figures and tables."""
+    """The top of the page: warnings, headline, notes and facts, followed by figures and tables."""
     warned = [part for part in shown if part.role == "warning"]
     if sheet.simulated:
         yield parts.Words(SEEDED, "warning")
@@ -82,7 +82,7 @@ def _first(sheet: Sheet, shown: list[Part]) -> Iterator[parts.Part]:
 
 
 def _parts(shown: Iterable[Part]) -> Iterator[parts.Part]:
-    """Convert parts of a sheet to those of a page.
+    """Convert parts of a sheet to parts of a page.
 
     All facts become one list, and small figures are placed side by side.
     """
@@ -117,7 +117,7 @@ def _small(figure: Figure) -> parts.Part:
 
 
 def _figures(figure: Figure) -> Iterator[parts.Part]:
-    """One figure; or two for a single number: close up, and on its whole possible range."""
+    """One figure; two for a single number: a close-up, and the whole possible range."""
     drawing, caption = figure.drawing, figure.caption
     if drawing is None:
         return
@@ -136,7 +136,7 @@ def _figures(figure: Figure) -> Iterator[parts.Part]:
 
 
 def _spending(part: SpendingTable) -> Iterator[parts.Part]:
-    """What people spend: a figure, if there is anything to draw, and a table."""
+    """The spending section: a figure, if there is anything to draw, and a table."""
     if part.words:
         yield parts.Words(part.words)
     heads, cells = spending_table(part)

@@ -1,4 +1,4 @@
-"""Parts of self-contained HTML pages, which load nothing, run nothing, and fit phones and paper.
+"""Parts of self-contained HTML pages: no external resources, no scripts, for phones and paper.
 
     whole("Title", [Section("Heading", [Words("…"), PageTable(heads, rows), PageFigure(svg, "")])])
 
@@ -18,13 +18,13 @@ from epsilons.errors import ArgumentError
 from epsilons.results.report.numbers import legible, to_json
 
 _LARGEST = 150_000
-"""If embedded data have more characters than this, long lists are cut."""
+"""If the embedded data have more characters than this, long lists are shortened."""
 
 _LONGEST = 100
-"""The number of entries that are left of a list that is cut."""
+"""The number of entries in a shortened list."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The content security policy: browsers load and run nothing, whatever a page contains."""
+"""The content security policy: browsers load and run nothing, for any page contents."""
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -87,7 +87,7 @@ class Part(Protocol):
     """Anything that a page can contain."""
 
     def html(self) -> str:
-        """The part as HTML, with everything in it escaped."""
+        """The part as HTML, with all text escaped."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Words:
 
 @dataclass(frozen=True)
 class FactList:
-    """Short facts, each with its name.
+    """A list of short facts, each with its name.
 
     Attributes:
         rows: pairs of a name and a fact.
@@ -126,14 +126,14 @@ class FactList:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table, which scrolls on its own if the screen is too narrow.
+    """A table that scrolls separately if the screen is too narrow.
 
     Attributes:
         heads: the names of the columns.
-        rows: the cells; the first of each row is its name.
-        caption: what the table shows.
+        rows: the cells; the first cell of each row is its name.
+        caption: a description of the contents.
         marked: the index of the highlighted row; None if there is none.
-        words: whether the cells hold sentences instead of numbers.
+        words: whether the cells contain sentences instead of numbers.
     """
 
     heads: Sequence[str]
@@ -152,7 +152,7 @@ class PageTable:
             rest = "".join(f"{cell}{_escaped(each)}</td>" for each in cells)
             body.append(f'{row}<th scope="row">{_escaped(name)}</th>{rest}</tr>')
         caption = f"<caption>{_escaped(self.caption)}</caption>" if self.caption else ""
-        # A region that scrolls must be reachable by keyboard, and then needs a name.
+        # A scrolling region must be reachable by keyboard, which requires a name.
         label = _escaped(self.caption or ", ".join(self.heads))
         return (
             f'<div class="wide" role="region" tabindex="0" aria-label="{label}">'
@@ -166,8 +166,8 @@ class PageFigure:
     """A plot.
 
     Attributes:
-        svg: what `epsilons.results.report.charts.svg` returns; it is put onto the page unescaped.
-        label: a description for people who cannot see it.
+        svg: the result of `epsilons.results.report.charts.svg`; it is inserted unescaped.
+        label: a description for screen readers.
         caption: the text below it.
     """
 
@@ -238,7 +238,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Grid:
-    """Parts side by side, as many in a row as fit the screen.
+    """Parts in a grid, with as many columns as fit on the screen.
 
     Attributes:
         parts: the contents.
@@ -258,8 +258,8 @@ def whole(title: str, parts: Sequence[Part], *, byline: str = "", data: Any = No
         title: the title of the page.
         parts: the contents, from top to bottom.
         byline: a small line below the title, with the column, the date and the version; or "".
-        data: plain data to embed for programs, as JSON in the element with the id "data". If that
-            would make the page too large, long lists are cut, and "shortened" names them.
+        data: plain data to embed for programs, as JSON in the element with the id "data". If the
+            page would become too large, long lists are shortened, and "shortened" names them.
 
     Returns:
         The text of the page.
@@ -287,7 +287,7 @@ def _escaped(text: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON in which no HTML parser finds markup."""
+    """Convert data to JSON that contains no HTML markup."""
     plain = json.loads(to_json(data))
     text = _compact(plain)
     if len(text) > _LARGEST:
@@ -303,7 +303,7 @@ def _compact(plain: Any) -> str:
 
 
 def _cut(plain: Any, place: str, cut: dict[str, int]) -> Any:
-    """The data with long lists cut; adds the path of each, and its full length, to `cut`."""
+    """Shorten long lists in the data; add the path and the full length of each to `cut`."""
     if isinstance(plain, dict):
         return {key: _cut(value, f"{place}/{key}", cut) for key, value in plain.items()}
     if isinstance(plain, list):

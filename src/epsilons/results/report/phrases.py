@@ -1,4 +1,4 @@
-"""Sentences, and tables of spending, that several kinds of results share."""
+"""Sentences and spending tables that several kinds of results share."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from epsilons.results.report.sheet import Role, SpendingLevel, SpendingTable
 # Sentences.
 
 _NAME = 60
-"""The most characters of a column's name that are shown."""
+"""The maximum number of characters that are shown of a column's name."""
 
 _WEAK = 20.0
-"""Above this ε, one person can make a result e^20 ≈ 485 million times as likely."""
+"""Above this ε, one record can make a result more than e^20 ≈ 485 million times as likely."""
 
 _VISIBLY = 1.005
-"""Two errors with a larger ratio look different when printed, and need an explanation."""
+"""If the ratio of two errors is larger than this, the difference is visible and is explained."""
 
 _CHANCE = (
     ' "Not at all" still allows for differences by chance, so it can be worse than a row that sets '
@@ -30,7 +30,7 @@ _CHANCE = (
 FORECAST = "A forecast from budgets alone: no data was read"
 SEEDED = "NOT PRIVATE: drawn from a seed, for simulation only."
 SIDES = "if budgets go with values"
-"""The heading of the rows in the table of other assumptions."""
+"""The heading of the first column in the table of other assumptions."""
 
 LABELS: Final[Mapping[Role, str]] = MappingProxyType(
     {
@@ -40,22 +40,22 @@ LABELS: Final[Mapping[Role, str]] = MappingProxyType(
         "assumed": "Assumed: ",
     }
 )
-"""Labels before notes of some roles, in formats without headings."""
+"""Labels of notes with these roles, in formats without headings."""
 
 
 def written_words(what: str) -> str:
-    """The byline of a page without a release: what it is, the date and the version."""
+    """The byline of a page that is not about a release: its kind, the date and the version."""
     return f"{what} · written {made.today()} (UTC) with epsilons {made.VERSION}"
 
 
 def short(name: str) -> str:
-    """A name, shortened if it is long."""
+    """Shorten a name if it is long."""
     plain = legible(name)
     return plain if len(plain) <= _NAME else plain[: _NAME - 1] + "…"
 
 
 def related_words(related: bool | float, *, cells: bool = False) -> str:
-    """How budgets are related to values, in words; with `cells`, δ is a share of people."""
+    """Describe how budgets are related to values; with `cells`, δ is a share of people."""
     if related is True:
         return "in any way"
     whole = "all people" if cells else "the range"
@@ -63,7 +63,7 @@ def related_words(related: bool | float, *, cells: bool = False) -> str:
 
 
 def side_name(related: bool | float, assumed: bool | float, *, cells: bool) -> str:
-    """The name of a row in the table of other assumptions; * marks what was assumed."""
+    """The name of a row in the table of other assumptions; * marks the assumption of the result."""
     mark = " *" if related == assumed else ""
     return related_words(related, cells=cells) + mark
 
@@ -71,12 +71,15 @@ def side_name(related: bool | float, assumed: bool | float, *, cells: bool) -> s
 def why_worse(
     answers: Sequence[bool | float], columns: Sequence[Sequence[float]], otherwise: str
 ) -> str:
-    """Why a row is visibly worse than a row above it, which assumes less; "" if none is.
+    """Explain why a row is visibly worse than a row above it with a weaker assumption.
 
     Args:
         answers: the assumption `related` of each row, from the weakest to the strongest.
         columns: the errors of all rows, for each column that is shown.
-        otherwise: the explanation where differences by chance are not the reason.
+        otherwise: the explanation for differences that are not due to chance.
+
+    Returns:
+        The explanation, or "" if no row is visibly worse.
     """
     worse = {
         (answers[above], answers[below])
@@ -91,9 +94,9 @@ def why_worse(
 
 
 def weak_budgets(levels: Iterable[float]) -> list[str]:
-    """A warning if a finite budget is so large that it protects almost nothing.
+    """A warning if a finite budget is so large that it gives almost no protection.
 
-    ∞ causes no warning, because it makes a record public on purpose.
+    A budget of ∞ causes no warning, because it makes a record public on purpose.
 
     Args:
         levels: public budgets.
@@ -127,14 +130,14 @@ def held_back(claims: Iterable[str]) -> list[str]:
 
 
 def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str]:
-    """A warning if few people share a budget, so means differ by more than δ by chance alone.
+    """A warning if so few people share a budget that means differ by more than δ by chance alone.
 
-    The mean of m values on a unit range has a standard deviation of up to ½/√m, which is more than
-    δ/2 for m < 1/δ². There is a warning if most people have a budget that fewer people share.
+    The mean of m values on a unit range has a standard deviation of up to ½/√m. This exceeds δ/2 if
+    m < 1/δ². The warning appears if most people have a budget that fewer than 1/δ² people share.
 
     Args:
         related: the assumption on how budgets are related to values.
-        people: how many people have each budget; None where that is private.
+        people: the number of people with each budget; None if this number is private.
 
     Returns:
         A list with one warning, or an empty list.
@@ -159,17 +162,17 @@ BUDGET: Final = "budget ε"
 """The heading of the column of budgets."""
 
 OFFERED: Final = "offered ε"
-"""The same heading where a ledger offers a part of everyone's budget to a release."""
+"""The heading of the column of budgets if a ledger offers only part of them to a release."""
 
 BARS: Final = 12
-"""The most bars in a figure of levels; if there are more levels, adjacent ones are merged."""
+"""The maximum number of bars in a figure; if there are more levels, adjacent ones are merged."""
 
 _ROWS: Final = 8
-"""The most rows in a table of levels; if there are more levels, adjacent ones are merged."""
+"""The maximum number of rows in a table; if there are more levels, adjacent ones are merged."""
 
 
 class Merged(NamedTuple):
-    """Adjacent levels merged into one row: ranges in words, averages as numbers."""
+    """Adjacent levels merged into one row: ranges as text, averages as numbers."""
 
     epsilon: str
     people: int | None
@@ -180,12 +183,12 @@ class Merged(NamedTuple):
 
 
 def budget_head(part: SpendingTable) -> str:
-    """The heading of the column of budgets, which a ledger offers only in part."""
+    """The heading of the column of budgets, or of the parts of budgets that a ledger offers."""
     return OFFERED if part.offered else BUDGET
 
 
 def spending_table(part: SpendingTable) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The headings and rows of the table of spending; without people where these are private."""
+    """The headings and rows of the spending table; without people if counts are private."""
     rows, head = merged_rows(part.levels), budget_head(part)
     if any(row.people is None for row in rows):
         heads: tuple[str, ...] = (f"{head} (from)", "spends", "keeps")
@@ -196,7 +199,7 @@ def spending_table(part: SpendingTable) -> tuple[tuple[str, ...], list[tuple[str
 
 
 def some_places(count: int, most: int) -> list[int]:
-    """The indices of at most `most` levels to show, evenly spaced, with the first and the last."""
+    """The indices of at most `most` levels to show: evenly spaced, including both ends."""
     if count <= most:
         return list(range(count))
     return [round(k * (count - 1) / (most - 1)) for k in range(most)]
@@ -205,7 +208,7 @@ def some_places(count: int, most: int) -> list[int]:
 def merged_rows(rows: Sequence[SpendingLevel], most: int = _ROWS) -> list[Merged]:
     """Merge adjacent levels into at most `most` rows.
 
-    Words are ranges, of the budgets and of what is spent and kept, because an average next to a
+    The text shows ranges of budgets and of the amounts spent and kept, because an average next to a
     budget could look like overspending. `spent` and `kept` are averages, for bars.
     """
     size = max(math.ceil(len(rows) / most), 1)
@@ -230,10 +233,10 @@ def merged_rows(rows: Sequence[SpendingLevel], most: int = _ROWS) -> list[Merged
 
 
 def budget_bins(levels: Sequence[tuple[float, int]]) -> list[tuple[str, int]]:
-    """Bins for a histogram of budgets, strictest first: equal steps of log ε; 0 and ∞ stay apart.
+    """Bins for a histogram of budgets, ascending, in equal steps of log ε; 0 and ∞ are separate.
 
     Args:
-        levels: pairs of a budget and how many people have it, in any order.
+        levels: pairs of a budget and the number of people with it, in any order.
 
     Returns:
         Pairs of a name and a number of people; every person is in exactly one bin.

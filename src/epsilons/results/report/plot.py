@@ -1,4 +1,4 @@
-"""Draw sheets as charts: the main figures, and below them what people spend."""
+"""Draw sheets as charts: the main figures, with the spending below them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDTH = 480
 
 
 def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
-    """A sheet as an Altair chart.
+    """Convert a sheet to an Altair chart.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -25,7 +25,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
     lead = [each for each in sheet.all(Figure) if each.lead and each.drawing is not None]
     spent = [each for each in sheet.all(SpendingTable) if each.depth != "whole"]
     shown = [_drawn(each) for each in lead]
-    # Each figure has its own axes: one release may be in minutes, another in shares.
+    # Each figure has its own axes, because units can differ (minutes, shares).
     if len(shown) > 1:
         shown = [alt.vconcat(*shown).resolve_scale(x="independent", y="independent")]
     below = [charts.spending_bars(each).properties(width=_WIDTH) for each in spent]
@@ -35,7 +35,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
 
 
 def _drawn(figure: Figure) -> Any:
-    """A figure as a chart of the common width, titled with its name if it has one."""
+    """Convert a figure to a chart of the common width, titled with the figure's name, if any."""
     if figure.drawing is None:
         return None
     alt = charts.altair_module()
@@ -47,7 +47,7 @@ def _drawn(figure: Figure) -> Any:
 
 
 def _title(sheet: Sheet, lead: list[Figure]) -> str | list[str]:
-    """The title of the chart: what was measured, if given, and what is drawn."""
+    """The title of the chart: the title of the sheet, if given, and a description of the figure."""
     words = sheet.picture or sheet.name
     for figure in lead:
         drawn = figure.drawing

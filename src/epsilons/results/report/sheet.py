@@ -1,8 +1,8 @@
 """Sheet: the contents of a result, independent of its kind and of the output format.
 
-Each kind of release and of plan makes a sheet, and so does a ledger. Each format (`text`,
-`notebook`, `page`, `plot`) shows any sheet. So a new kind needs no change in this package, and a
-new format none elsewhere.
+Each kind of release, each kind of plan and each ledger makes a sheet. Each format (`text`,
+`notebook`, `page`, `plot`) shows any sheet. A new kind of result therefore needs no change in this
+package, and a new format needs no change elsewhere.
 """
 
 from __future__ import annotations
@@ -36,33 +36,33 @@ Role: TypeAlias = Literal[
     "headline", "verdict", "rows", "people", "note", "error", "help", "spent", "warning", "advice",
     "protected", "assumed", "sides", "made", "statement", "figure",
 ]  # fmt: skip
-"""The purpose of a part, by which a format selects or moves parts."""
+"""The purpose of a part. Formats use it to select or move parts."""
 
 Depth: TypeAlias = Literal["", "first", "brief", "whole"]
-"""The formats that show a part: all of them, only `print`, only brief ones, or only whole ones.
+"""The formats that show a part: all, only `print`, only brief formats, or only whole formats.
 
-The text and the notebook are brief. A page is whole: it has room for figures and for more tables.
+The text and the notebook are brief. A page is whole: it has space for figures and more tables.
 """
 
 
 class SpendingLevel(Protocol):
-    """What the people of one budget spend and keep."""
+    """The amounts that the people with one budget spend and keep."""
 
     @property
     def epsilon(self) -> float:
-        """Their budget."""
+        """The budget of these people."""
 
     @property
     def people(self) -> int | None:
-        """How many there are; None where that is private."""
+        """The number of people; None if it is private."""
 
     @property
     def spent(self) -> float:
-        """What each of them spends."""
+        """The amount that each of them spends."""
 
     @property
     def kept(self) -> float:
-        """What each of them keeps."""
+        """The amount that each of them keeps."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Row:
         name: the name of the number; "" if it is the only one.
         value: the published number.
         low, high: the ends of its own interval.
-        informative: whether to show the value: False if almost any value fits.
+        informative: whether to show the value; False if almost any value is possible.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Note:
         words: the sentences.
         depth: the formats that show it.
         section: its heading on a page; "" for the top of the page.
-        set_in: whether it belongs to the part above it, and is indented.
+        set_in: whether it belongs to the part above it and is indented.
     """
 
     role: Role
@@ -107,10 +107,10 @@ class Fact:
     """A short fact.
 
     Attributes:
-        name: what it is about; "" if it is left out of lists of facts.
+        name: its subject; "" if it is omitted from lists of facts.
         words: the fact itself.
-        said: the fact as a sentence without the name, where it differs from `words`. For joined
-            facts, its part of the sentence, or "" if it is left out.
+        said: the fact as a sentence without the name, if it differs from `words`. For joined
+            facts, its part of the common sentence, or "" if it is omitted.
     """
 
     name: str
@@ -120,13 +120,13 @@ class Fact:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts: sentences in brief formats, a list in others.
+    """Several facts: sentences in brief formats, a list in whole formats.
 
     Attributes:
         role: their purpose.
         facts: the facts.
         joined: whether they form one sentence.
-        depth, section: as in a note.
+        depth, section: as in `Note`.
     """
 
     role: Role
@@ -144,18 +144,18 @@ class Facts:
 
 @dataclass(frozen=True)
 class SheetTable:
-    """A table whose cells are text.
+    """A table of text cells.
 
     Attributes:
         role: its purpose.
         heads: the names of the columns.
-        rows: the cells; the first of each row is its name.
-        caption: what the table shows.
+        rows: the cells; the first cell of each row is its name.
+        caption: a description of the contents.
         marked: the index of the highlighted row; None if there is none.
         ranked: the indices of the rows, the most important first; if empty, in the given order.
-        most: how many rows are printed; None for all.
-        rest: words that follow the number of rows that are not printed.
-        depth, section: as in a note.
+        most: the maximum number of rows that are printed; None for all.
+        rest: the text after the number of omitted rows.
+        depth, section: as in `Note`.
     """
 
     role: Role
@@ -179,13 +179,13 @@ class SheetTable:
 
 @dataclass(frozen=True)
 class SpendingTable:
-    """The table of what people spend.
+    """A table of the amounts that people spend.
 
     Attributes:
-        levels: one for each budget.
-        offered: whether these are parts of budgets that a ledger offers.
-        words: an introduction above it on a page; "" if there is none.
-        depth, section: as in a note.
+        levels: one entry for each budget.
+        offered: whether the budgets are parts that a ledger offers to a release.
+        words: an introduction above the table on a page; "" if there is none.
+        depth, section: as in `Note`.
     """
 
     levels: Sequence[SpendingLevel]
@@ -204,7 +204,7 @@ class Interval:
         row: the number.
         bounds: the possible range of the number; an unknown end is infinite.
         title: the title of the axis.
-        words: the value and both ends of the interval, in words.
+        words: the value and both ends of the interval, as text.
     """
 
     row: Row
@@ -215,16 +215,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Ranges:
-    """A drawing of several numbers with their intervals, one below the other.
+    """A drawing of several numbers with their intervals, stacked vertically.
 
     Attributes:
         rows: the numbers.
         title: the title of the axis of numbers.
         of: the title of the axis of names, or None.
-        things: what the rows are, in the plural.
+        things: the plural noun for the rows, such as "categories".
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
-        joint: for each row, the ends of a range that holds for all rows at once; or empty.
+        joint: for each row, the ends of a simultaneous interval for all rows; or empty.
     """
 
     rows: tuple[Row, ...]
@@ -238,7 +238,7 @@ class Ranges:
 
 @dataclass(frozen=True)
 class Bars:
-    """A drawing of shares, with a bar for each name.
+    """A bar chart of shares, with a bar for each name.
 
     Attributes:
         rows: names with numbers from 0 to 1.
@@ -251,10 +251,10 @@ class Bars:
 
 @dataclass(frozen=True)
 class BudgetBars:
-    """A drawing of how many people have each budget.
+    """A drawing of the number of people with each budget.
 
     Attributes:
-        levels: budgets, and how many people have each.
+        levels: pairs of a budget and the number of people with it.
     """
 
     levels: tuple[tuple[float, int], ...]
@@ -288,7 +288,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Curve:
-    """A drawing of a line with marks.
+    """A drawing of a line with marked points.
 
     Attributes:
         points: the points of the line.
@@ -314,13 +314,13 @@ class Figure:
     """A figure.
 
     Attributes:
-        drawing: the drawing, as data; None if there is nothing to draw.
-        label: a description for people who cannot see it.
+        drawing: the drawing, as data; None if the figure is empty.
+        label: a description for screen readers.
         caption: the text below it, or "".
-        lead: whether it is the main picture of the result, which `plot` shows.
-        name: the name of one of several small figures; "" if it stands alone.
+        lead: whether it is the main figure of the result, which `plot` shows.
+        name: the name of one of several small figures; "" for a single figure.
         words: the text above a small figure.
-        depth, section: as in a note.
+        depth, section: as in `Note`.
     """
 
     drawing: Drawing | None
@@ -344,16 +344,16 @@ class Sheet:
     """The contents of a result.
 
     Attributes:
-        name: what the result is, in a few words; the title of a page without a title.
+        name: the kind of result, in a few words; the title of a page without a title.
         blocks: the parts, in order, grouped into blocks that belong together.
-        title: what was measured; None if the caller did not say.
-        headline: the number itself, or what is planned; "" if a table comes first.
-        claim: the interval in a sentence, for a page whose title has the number already; or "".
-        byline: the column, the date and the version, in a line.
-        picture: what the picture shows, in a line; "" if the name is enough.
-        simulated: whether it was drawn from a seed, and protects nobody.
-        summary: who, what was assumed and what was spent, a line each, for the first look; empty if
-            the whole text is short.
+        title: a one-line description of the measurement; None if the caller gave none.
+        headline: the main number, or a description of the plan; "" if a table comes first.
+        claim: the interval as a sentence, for a page whose title already has the number; or "".
+        byline: a line with the column, the date and the version.
+        picture: a one-line description of the picture; "" if the name is sufficient.
+        simulated: whether it was drawn from a seed, so it is not private.
+        summary: lines about the people, the assumption and the spending, for the short text of
+            `print`; empty if the whole text is short.
     """
 
     name: str
@@ -367,7 +367,7 @@ class Sheet:
     summary: tuple[str, ...] = ()
 
     def parts(self, *, whole: bool) -> Iterator[Part]:
-        """The parts that whole formats show, or brief ones."""
+        """The parts for whole formats if `whole` is true, otherwise the parts for brief formats."""
         return (part for block in self.blocks for part in shown(block, whole=whole))
 
     def of(self, *roles: Role) -> list[Part]:
@@ -380,6 +380,6 @@ class Sheet:
 
 
 def shown(block: Iterable[Part], *, whole: bool) -> Iterator[Part]:
-    """The parts of a block that whole formats show, or brief ones."""
+    """The parts of a block for whole formats if `whole` is true, otherwise for brief formats."""
     hidden = ("first", "brief" if whole else "whole")
     return (part for part in block if part.depth not in hidden)

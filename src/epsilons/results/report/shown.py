@@ -1,4 +1,4 @@
-"""`Written` and `Shown`: the base classes of results, with all of their output formats."""
+"""`Written` and `Shown`: the base classes of results, with all their output formats."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["Shown", "Written"]
 
 
 _LINE: Final = 97
-"""The most characters between the angle brackets of a `repr`."""
+"""The maximum number of characters between the angle brackets of a `repr`."""
 
 
 class Written(ABC):
-    """A result in words: its class makes a sheet, which every output format shows."""
+    """A result that can be described in text: it makes a sheet, which every format shows."""
 
     @abstractmethod
     def sheet(self) -> Sheet:
@@ -45,7 +45,7 @@ class Written(ABC):
         return to_json(self.to_dict())
 
     def details(self) -> str:
-        """All that can be said about it, as text; `print` shows what matters most."""
+        """Return the complete description as text; `print` shows only the most important parts."""
         return text.printed(self.sheet())
 
     def report(self, path: str | os.PathLike[str]) -> Path:
@@ -64,7 +64,7 @@ class Written(ABC):
         return files.write_page(path, self.to_html())
 
     def to_html(self) -> str:
-        """The page of `report`, as text.
+        """Return the page of `report` as text.
 
         Raises:
             MissingExtraError: there are figures, and the extra `report` is not installed.
@@ -83,28 +83,29 @@ class Shown(Written):
 
     @abstractmethod
     def _in_a_line(self) -> str:
-        """What it is, in a few words, at little cost."""
+        """A short description for `repr`; it must be fast to compute."""
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Write the picture of `plot` to a file, for a paper or a slide.
 
         Args:
-            path: the path of the file, which ends with .svg or .png; an existing file is replaced.
+            path: the path of the file, with extension .svg or .png; an existing file is replaced.
 
         Returns:
             The path.
 
         Raises:
             MissingExtraError: the extra `report` is not installed.
-            FileError: the path has another ending, or the file cannot be written.
+            FileError: the path has another extension, or the file cannot be written.
         """
         files.picture_ready(path)
         return files.write_picture(path, self.plot())
 
     def plot(self) -> altair.TopLevelMixin:
-        """The result as an Altair chart.
+        """Return the result as an Altair chart.
 
-        For a plan of means or shares, it shows the error over the cap τ, with the methods marked.
+        For a plan of means or shares, it shows the error as a function of the cap τ, with the
+        methods marked.
 
         Raises:
             MissingExtraError: the extra `report` is not installed.

@@ -1,4 +1,4 @@
-"""Sheets as text, wrapped for a terminal."""
+"""Convert sheets to text, wrapped for a terminal."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, 
 __all__ = ["brief", "printed", "table", "wrapped"]
 
 ROWS: Final = 12
-"""Rows of results that are printed at first."""
+"""The maximum number of result rows that `print` shows."""
 
 DETAILS: Final = "More: details(), report(path), to_frame(), to_json()."
-"""Where the rest is."""
+"""The methods that show more."""
 
 _WIDTH: Final = 96
 
 
 def printed(sheet: Sheet) -> str:
-    """A sheet as text, with a blank line between blocks."""
+    """Convert a sheet to text, with a blank line between blocks."""
     blocks = [list(_lines(block)) for block in sheet.blocks]
     title = [] if sheet.title is None else [wrapped(sheet.title)]
     first = [*title, *([sheet.headline] if sheet.headline else []), *blocks[0]]
@@ -31,7 +31,7 @@ def printed(sheet: Sheet) -> str:
 
 
 def brief(sheet: Sheet) -> str:
-    """The first look: the numbers, the verdict, a line each for people, assumption and spending."""
+    """The short text of `print`: numbers, verdict, people, assumption and spending."""
     if not sheet.summary:
         return printed(sheet)
     tables = [part for part in sheet.of("rows") if isinstance(part, SheetTable)]
@@ -43,7 +43,7 @@ def brief(sheet: Sheet) -> str:
         rows = part.first(min(part.most or ROWS, ROWS))
         lines.append(table(part.heads, rows))
         lines += [f"  … {len(part.rows) - len(rows):,} more"] if len(rows) < len(part.rows) else []
-    if not any(part.depth == "first" for part in tables):  # comparisons, which are lines
+    if not any(part.depth == "first" for part in tables):  # comparisons are lines, not tables
         shown = sheet.parts(whole=False)
         lines += [
             _indented(each.words)
@@ -52,14 +52,14 @@ def brief(sheet: Sheet) -> str:
         ]
     verdicts = [part.words for part in sheet.of("verdict") if isinstance(part, Note)]
     warnings = [f"Warning: {part.words}" for part in sheet.of("warning") if isinstance(part, Note)]
-    if any("ot usable" in each for each in verdicts):  # which says it already
+    if any("ot usable" in each for each in verdicts):  # the verdict already says so
         warnings = [each for each in warnings if "covers everything" not in each]
     lines += [wrapped(each) for each in (*verdicts, *warnings, *sheet.summary)]
     return "\n".join([*lines, DETAILS])
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
-    """A table with the first column aligned left, and the others right, or left with `words`."""
+    """Format a table: the first column is left-aligned, the others right, or left with `words`."""
     cells = [[cell if isinstance(cell, str) else number(cell) for cell in row] for row in rows]
     widths = [
         max(len(head), *(len(row[k]) for row in cells)) if cells else len(head)
@@ -75,7 +75,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = 
 
 
 def wrapped(text: str) -> str:
-    """A paragraph, wrapped for the screen."""
+    """Wrap a paragraph for the screen."""
     return textwrap.fill(text, _WIDTH, subsequent_indent="  ")
 
 
@@ -84,7 +84,7 @@ def _lines(block: Sequence[Part]) -> Iterator[str]:
     for part in shown(block, whole=False):
         match part:
             case Note(role="made"):
-                yield part.words  # one line, however long
+                yield part.words  # not wrapped
             case Note(set_in=True):
                 yield _indented(part.words)
             case Note():
@@ -101,5 +101,5 @@ def _lines(block: Sequence[Part]) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    """A paragraph, wrapped for the screen and indented."""
+    """Wrap a paragraph for the screen and indent it."""
     return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
