@@ -139,11 +139,11 @@ class TwoSums:
 
         Args:
             source: where the randomness comes from.
-            size: how many; None for one.
+            size: the number of draws; None for one.
             total: the lattice points of the data; with (0, 0) the draw is noise only.
 
         Returns:
-            A pair of Python integers, or an array of pairs: int64 where everything fits.
+            A pair of Python integers, or an array of pairs: int64 if all values fit.
         """
         if size is None:
             first, second = self.law.draw(source)
@@ -216,7 +216,7 @@ class CellSums:
         cells: the number of categories.
         grid: 1, because nothing is divided before the noise.
         moves: 1, because a person is added or removed.
-        keep: None, because nobody is sampled.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "open cells"
@@ -244,11 +244,11 @@ class CellSums:
 
         Args:
             source: where the randomness comes from.
-            size: how many times; None for once.
+            size: the number of draws; None for one.
             total: the weighted counts of the data; with 0 the draw is noise only.
 
         Returns:
-            Integers by cell, or by draw and cell: int64 where everything fits.
+            Integers by cell, or by draw and cell: int64 if all values fit.
         """
         return noisy_cells(self.law, source, self.cells, size, total)
 

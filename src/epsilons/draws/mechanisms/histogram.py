@@ -61,7 +61,7 @@ class CellTable(ABC):
         law: the law of the noise.
         divisor: D, the denominator of shares.
         cells: the number of categories.
-        keep: the probability that a person at each level is used; None if nobody is sampled.
+        keep: the probability that a person at each level is used; None without sampling.
         grid: 1, because nothing is divided before the noise.
         moves: 2, because a person can leave one cell and enter another.
     """
@@ -109,11 +109,11 @@ class CellTable(ABC):
 
         Args:
             source: where the randomness comes from.
-            size: how many times; None for once.
+            size: the number of draws; None for one.
             total: the weighted counts of the data; with 0 the draw is noise only.
 
         Returns:
-            Integers by cell, or by draw and cell: int64 where everything fits.
+            Integers by cell, or by draw and cell: int64 if all values fit.
         """
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
@@ -208,7 +208,7 @@ class ClosedHistogram(CellTable):
 
     Attributes:
         law: the joint law of the noise of all cells.
-        keep: None, because nobody is sampled.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "closed cells"
