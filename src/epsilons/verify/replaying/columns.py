@@ -268,7 +268,7 @@ def plain(entry: Any) -> Any:
 
 
 def _equal(own: Any, entry: Any) -> bool:
-    """Whether two ids are the same: equal in Python, and both text or both not text."""
+    """Whether two ids are the same: equal in Python; text or bytes must also have the same type."""
     own, entry = plain(own), plain(entry)
     if isinstance(own, (str, bytes)) or isinstance(entry, (str, bytes)):
         return type(own) is type(entry) and own == entry
