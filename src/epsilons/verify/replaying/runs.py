@@ -95,7 +95,7 @@ def _gained_and_given(change: Change) -> tuple[int, int]:
 
 
 def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check one sum, rounded down to a lattice: it moves by at most ceil(k·reach/grid)."""
+    """Check one sum, rounded down to a lattice: it moves by at most k·reach/grid, rounded up."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
     by = int(second) - int(first)
