@@ -1,7 +1,7 @@
 """The interface of every law, checked against sums of its probabilities.
 
-A new law needs one file in `noise/`, and one line in `LINES` or `PAIRS` here, or in `TABLES` if it
-is the joint law of all cells of a table.
+A new law needs one file in `noise/` and one line in `LINES` or `PAIRS` here. The joint law of all
+cells of a table needs a line in `TABLES` instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The largest log-ratio of each staircase law, by enumeration of the regions in the paper.
 
 The levels are not computed by the laws. The regions are those of Kulesza, Suresh and Wang (2024),
-equations (7), (11) and (12), on a lattice, and the laws must agree with them at every point.
+equations (7), (11) and (12), on a lattice. The laws must agree with them at every point.
 """
 
 from __future__ import annotations

@@ -43,11 +43,11 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
     The result is a capped release, shrunk by a factor below one towards the middle of the range.
     Privacy is the same and the worst case is smaller, but data far from the middle are biased.
 
-    For the mean squared error, the result is exact if budgets are independent of values, or if the
-    budgets of these people can depend on values in any way. In the latter case it is also exact for
-    the PAC error at confidence ½ or more. For partly related budgets, and for a population with
-    related budgets, it is the best of a search over caps and factors, and never worse than the best
-    cap. For other PAC errors it uses the weights for the mean squared error.
+    The result is exact for the mean squared error in two cases: budgets are independent of values,
+    or the budgets of these people can depend on values in any way. In the second case it is also
+    exact for the PAC error at confidence ½ or more. For partly related budgets, and for a
+    population with related budgets, a search over caps and factors chooses it. It is never worse
+    than the best cap. For other PAC errors it uses the weights for the mean squared error.
 
     Reference:
         docs/proofs/allocation.md.

@@ -159,9 +159,9 @@ class CellTable(ABC):
 class Histogram(CellTable):
     """Weighted integer counts of cells, with independent integer noise in each cell.
 
-    It is used if people are sampled, if only public people are counted, if there are very many
-    cells, or if there are more cells than the scale of the noise. Otherwise `ClosedHistogram` has
-    less noise.
+    It is used if people are sampled or only public people are counted. It is also used for very
+    many cells, or for more cells than the scale of the noise. Otherwise `ClosedHistogram` has less
+    noise.
 
     Guarantee:
         Replacing a person takes at most k·unit from some cells and adds at most k·unit to others.
@@ -244,10 +244,10 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
     """Build the mechanism of an allocation for frequencies.
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so a person's loss is
-    2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, except if there is no noise at all, if
-    there are very many cells, or if there are more cells than the scale of the noise. In the last
-    case few proposals of a closed table would be accepted. In the last two cases, independent noise
-    has nearly the same variance.
+    2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, with three exceptions: there is no
+    noise, there are very many cells, or there are more cells than the scale of the noise. In the
+    last case few proposals of a closed table would be accepted. In the last two cases, independent
+    noise has nearly the same variance.
 
     Args:
         allocation: an allocation for frequencies; its goal contains the number of cells.

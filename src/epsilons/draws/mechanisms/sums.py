@@ -340,8 +340,8 @@ class SumAndSquares:
 
     A person's value is an integer g in [0, grid], and their square is v = floor((g − grid/2)² /
     grid). The mechanism draws the lattice points floor(Σ k·g / grid) and floor(Σ k·v / grid), plus
-    independent noise for each, with the law that a single sum would have. The object holds no data:
-    the sums are passed to `draw`.
+    independent noise for each. The law of each noise is that of a single sum. The object holds no
+    data: the sums are passed to `draw`.
 
     Guarantee:
         Replacing a person moves g and v together by at most `reach` = grid, because a large change

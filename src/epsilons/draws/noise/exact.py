@@ -165,7 +165,7 @@ def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
 # Exact comparison of a uniform number with e^{-p/q}, in Python integers only.
 #
 # A uniform number is a stream of bits. It is compared with two integers that enclose e^{-p/q} to
-# the same number of bits, and further bits are drawn only if the comparison needs them.
+# the same number of bits. Further bits are drawn only if this does not decide.
 
 
 def enclose(p: int, q: int, bits: int) -> tuple[int, int]:

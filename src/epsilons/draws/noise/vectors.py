@@ -364,7 +364,7 @@ class Cube(VectorLaw):
 
     Guarantee: P(z) is proportional to e^{-max(|z_1|, ..., |z_d|) / scale} on all integer vectors of
     d = `dimension` entries; draws are exact. A shift by at most m in every entry changes log P by
-    at most m / scale, so the argument of `loss` is the largest shift of any entry.
+    at most m / scale. The argument of `loss` is the largest shift of any entry.
 
     A sum of d + 1 geometric variables proposes half the side length of a cube. Coins with rational
     probabilities accept a proposal with the ratio of its true probability to its proposal

@@ -35,9 +35,9 @@ def exact(mechanism: object) -> Verdict:
 
     What it checks: that everyone's loss is at most their budget. The losses are recomputed in
     rational numbers, from integer weights, the sensitivity of this kind of mechanism, and the
-    pieces of the noise laws. It also checks that the mechanism's fields agree with its kind, and
-    that the probabilities of laws match their declared pieces at about a thousand points. The
-    stages of a composition must match the recorded charges.
+    pieces of the noise laws. The mechanism's fields must agree with its kind. The probabilities of
+    laws must match their declared pieces at about a thousand points. The stages of a composition
+    must match the recorded charges.
 
     What it does not check: that draws follow the laws, and that totals move by at most the declared
     amount, which `draws` tests; nor the path from rows to totals.
