@@ -195,11 +195,9 @@ def solve(
         goal = cp.norm(cp.hstack([data, math.sqrt(2.0) * ratio * s]))
         return (clarabel(cp.Problem(cp.Minimize(goal), constraints)) * size) ** 2
     # The risk t·(ln cosh(b/t) + ln(1/β)) is convex and homogeneous in (b, t), so it is the maximum
-    # of
-    # its tangents b·tanh z + t·(ln cosh z − z·tanh z + ln(1/β)). A linear program over some
-    # tangents
-    # gives a lower bound, and its solution gives an upper bound. The loop adds the tangent at the
-    # solution until both bounds meet.
+    # of its tangents b·tanh z + t·(ln cosh z − z·tanh z + ln(1/β)). A linear program over some
+    # tangents gives a lower bound, and its solution gives an upper bound. The loop adds the tangent
+    # at the solution until both bounds meet.
     bias, risk = cp.Variable(nonneg=True), cp.Variable()
     constraints.append(bias >= data)
     lost = -math.log(1.0 - confidence)

@@ -69,8 +69,7 @@ def test_the_variance_is_that_of_the_paper_as_the_lattice_grows(rate: Fraction) 
     b = math.exp(-rate)
     sigma2 = (2 ** (-2 / 3) * b ** (2 / 3) * (1 + b) ** (2 / 3) + b) / (1 - b) ** 2
     # At rate 32 with 2**20 steps, the first stair has a width of only 20. So the lattice matters,
-    # and
-    # the variance is 0.02 % below that of the paper.
+    # and the variance is 0.02 % below that of the paper.
     for n, near in ((2**20, 1e-6 if rate <= 16 else 2e-4), (2**45, 1e-12)):
         law = Staircase.best(rate, n)
         assert law.variance / n**2 == pytest.approx(sigma2, rel=near)

@@ -224,8 +224,7 @@ def test_tiny_rates_do_not_wrap(rate: Fraction, alpha: float) -> None:
         assert {type(x) for x in flat} == {int}
         scaled = np.array([float(x * rate / n) for x in flat])
         # Up to the rate, this is Laplace noise of scale 1. Its squares have variance 20; the bound
-        # is nine
-        # standard errors.
+        # is nine standard errors.
         assert abs(float((scaled**2).mean()) - 2) < 9 * math.sqrt(20 / 4000)
         assert abs(float(np.sign(scaled).mean())) < math.sqrt(2 * math.log(2 / alpha) / 4000)
         if kind is Hourglass:

@@ -118,8 +118,7 @@ def test_probabilities_sum_to_one(n: int, g: int) -> None:
 )
 def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) -> None:
     # An independent derivation: x is on the first stair, or is inner + r + n K with K geometric and
-    # r
-    # uniform.
+    # r uniform.
     g = max(1, math.floor(share * n))
     law, glass = Staircase(rate, n, g), Hourglass(rate, n, g)
     with localcontext() as context:

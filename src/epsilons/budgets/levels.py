@@ -408,7 +408,7 @@ class Ladder:
         """Return the ladder of declared levels.
 
         Args:
-                levels: numbers above 0, in any order; those above 2²⁰, including ∞, become 2²⁰.
+            levels: numbers above 0, in any order; those above 2²⁰, including ∞, become 2²⁰.
 
         Raises:
             BudgetError: there are no levels or too many, a level is not a number above 0, or two

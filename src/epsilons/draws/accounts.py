@@ -114,9 +114,9 @@ class Account(Protocol):
         """Charge and draw in one transaction.
 
         Args:
-                charge: the loss of everyone. None if it depends on the draws; then it is at most
-                    the offered budget, and the returned `Settled` states it.
-                draw: the function that draws. It is called once, and only if everyone can pay.
+            charge: the loss of everyone. None if it depends on the draws; then it is at most the
+                offered budget, and the returned `Settled` states it.
+            draw: the function that draws. It is called once, and only if everyone can pay.
 
         Returns:
             The result of `draw`, after it is stored.

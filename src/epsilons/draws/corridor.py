@@ -313,8 +313,7 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
     if len(drawn) == 1:
         return Releases(releases, first.spent, first.mechanism)
     # Each part of a budget is rounded down separately and implies a total budget. A person's budget
-    # is
-    # at least the largest of these totals.
+    # is at least the largest of these totals.
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
@@ -339,8 +338,8 @@ def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> t
 
     Returns:
         The hash. If version 0.2.0 computed a different hash from the same arguments, that hash
-            follows. That version treated labels that are not strings as data, and hashed arrays of
-            labels by their `repr`.
+        follows. That version treated labels that are not strings as data, and hashed arrays of
+        labels by their `repr`.
     """
     current = _digest(questions, call, divided, _column, _plain)
     former = _digest(questions, call, divided, _text_or_data, repr)

@@ -65,7 +65,7 @@ def draws(mechanism: object, seed: int = 0) -> Draws:
 
     Returns:
         The comparisons. A correct mechanism passes with probability at least 1 − 10⁻⁶ over the
-            seeds, because binomial tails are exact and all checks share the error equally.
+        seeds, because binomial tails are exact and all checks share the error equally.
 
     Raises:
         ArgumentError: the seed is not a nonnegative integer.

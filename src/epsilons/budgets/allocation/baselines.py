@@ -40,6 +40,7 @@ def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     """Spend every budget in full: e_i = ε_i. This gives the least noise.
 
     If anyone is public, only public people are used.
+
     Reference:
         PROP of paper *correlated*, Appendix B.
     """

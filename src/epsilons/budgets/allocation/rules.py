@@ -504,7 +504,7 @@ def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
 
     Returns:
         The result, or None if it cannot be better. Only people with ε ≥ `LEAST` would be used. If
-            their data have too large a risk even without noise, the search is skipped.
+        their data have too large a risk even without noise, the search is skipped.
     """
     start = int(np.searchsorted(budgets.levels, LEAST))
     users = int(budgets.counts[start:].sum())

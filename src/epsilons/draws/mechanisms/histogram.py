@@ -168,8 +168,7 @@ class Histogram(CellTable):
         The ℓ1 distance is at most `moves`·k·reach = 2·k·unit. The noise values are independent, and
         the probability of each changes by at most a factor e^{1/scale} from one integer to the
         next. So the loss is at most 2·k·unit/scale. It is rational, and `epsilons.verify.exact`
-        compares it with ε.
-        Nothing is rounded after the counts.
+        compares it with ε. Nothing is rounded after the counts.
 
     Reference:
         Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.

@@ -273,7 +273,7 @@ class Selection:
         Args:
             candidate: the index of a candidate.
             cells: the indices of candidates that contain people, ascending; empty ones can be
-            omitted.
+                omitted.
             masses: the total weight of the people in each cell.
         """
         starts, far = distances(self.candidates, cells, masses, self.odds)
@@ -286,8 +286,8 @@ class Selection:
 
         Args:
             source: where the randomness comes from.
-                total: the indices of candidates that contain people, ascending (empty ones can be
-                    omitted), and the total weight of the people in each.
+            total: the indices of candidates that contain people, ascending (empty ones can be
+                omitted), and the total weight of the people in each.
 
         Guarantee:
             P ∝ prior·e^{−u/scale}, exactly. The envelope is an integer of at least 2^64·e^{−t},
@@ -338,8 +338,8 @@ def distances(
 
     Returns:
         The cumulative prior weight at the start of each run, followed by the end of the last run;
-            and the distance of each run. The runs are: the candidates before the first cell, that
-            cell, the candidates up to the next cell, and so on.
+        and the distance of each run. The runs are: the candidates before the first cell, that cell,
+        the candidates up to the next cell, and so on.
     """
     first, end = candidates.first, candidates.last + 1
     edges = np.empty(2 * cells.size + 2, dtype=np.int64)

@@ -167,7 +167,7 @@ def build_several(
 
     Returns:
         The mechanism, or None if only public people are used, who need no noise. It is also None if
-            budgets are so large that the scale of the noise is too small for this many means.
+        budgets are so large that the scale of the noise is too small for this many means.
     """
     spent, counts = allocation.spent, allocation.counts
     if math.isinf(spent[-1]):

@@ -653,7 +653,7 @@ def composition(source: Source, total: int, parts: int) -> list[int]:
     Args:
         source: where the bits come from.
         total: their sum, of any magnitude, at least `parts`.
-            parts: the number of integers, at least 1.
+        parts: the number of integers, at least 1.
 
     Guarantee: uniform on all such lists, exactly, because each list corresponds to one set of cut
     points.
@@ -674,7 +674,7 @@ def compositions(
         width: at least the largest number of parts.
 
     Returns:
-            A row for each composition: its parts, then zeros.
+        A row for each composition: its parts, then zeros.
 
     Guarantee: independent, each with the law of `composition`, exactly. If the cut points of a row
     are not all distinct, `composition` redraws the row with fresh bits.

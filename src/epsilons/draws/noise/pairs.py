@@ -67,7 +67,7 @@ class PairLaw(AnyLaw):
 
         Args:
             source: where the bits come from; None is the system's entropy.
-                size: the number of draws; None for a single pair.
+            size: the number of draws; None for a single pair.
 
         Returns:
             A pair of Python integers, or an array of shape (size, 2). The array is int64. It has
@@ -221,7 +221,7 @@ class Staircase2D(Stairs, PairLaw):
 
         Args:
             rate: an integer or `Fraction` above zero.
-                steps: the number of lattice points per unit, at least 1.
+            steps: the number of lattice points per unit, at least 1.
 
         Raises:
             ArgumentError: a parameter is not of the right type or out of range.
@@ -424,7 +424,7 @@ class Hourglass(Stairs, PairLaw):
 
         Args:
             rate: an integer or `Fraction` above zero.
-                steps: the number of lattice points per unit, at least 1.
+            steps: the number of lattice points per unit, at least 1.
 
         Raises:
             ArgumentError: a parameter is not of the right type or out of range.

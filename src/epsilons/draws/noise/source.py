@@ -24,8 +24,8 @@ def integer(name: str, value: object) -> int:
     """Return `value` as a Python integer; NumPy integers are accepted, booleans are not.
 
     Args:
-            name: the name of the parameter.
-            value: the given value.
+        name: the name of the parameter.
+        value: the given value.
 
     Raises:
         ArgumentError: `value` is not an integer.
@@ -44,9 +44,9 @@ def natural(name: str, value: object, least: int = 0) -> int:
     """Return `value` as a Python integer of at least `least`.
 
     Args:
-            name: the name of the parameter.
-            value: the given value.
-            least: the smallest accepted value.
+        name: the name of the parameter.
+        value: the given value.
+        least: the smallest accepted value.
 
     Raises:
         ArgumentError: `value` is not an integer of at least `least`.
@@ -180,7 +180,7 @@ class Seeded(Source):
     are uniform only statistically, and give no protection against an adversary.
 
     Args:
-            seed: an integer of at least 0.
+        seed: an integer of at least 0.
 
     Raises:
         ArgumentError: the seed is not an integer of at least 0.
@@ -224,7 +224,7 @@ def resolve(source: Source | None) -> Source:
     """Return `source`, or the system's entropy if it is None.
 
     Args:
-            source: the given source, or None.
+        source: the given source, or None.
 
     Raises:
         ArgumentError: `source` is neither a `Source` nor None.

@@ -38,11 +38,11 @@ class Stairs:
     """The parameters of staircase noise: the probability falls by e^{-rate} every `steps` points.
 
     Args:
-            rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1. Every stair except the first
-                has this width.
-            inner: the width of the first stair, from 1 to `steps`. It is at least 1 because 0 must
-                be on it: an hourglass with an empty first stair would cost three times its rate.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1. Every stair except the first has
+            this width.
+        inner: the width of the first stair, from 1 to `steps`. It is at least 1 because 0 must be
+            on it: an hourglass with an empty first stair would cost three times its rate.
 
     Raises:
         ArgumentError: a parameter is not of the right type or out of range.
@@ -174,8 +174,8 @@ def best_inner(rate: Fraction | int, steps: int) -> int:
     """Return the width of the first stair that minimizes the variance of `Staircase`.
 
     Args:
-            rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
 
     Returns:
         An integer from 1 to `steps`; the smallest if several are equally good.
@@ -202,8 +202,8 @@ def best_inner_2d(rate: Fraction | int, steps: int) -> int:
     """Return the width of the first ring that minimizes the variance of `Staircase2D`.
 
     Args:
-            rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
 
     Returns:
         An integer from 1 to `steps`; the smallest if several are equally good.
@@ -298,9 +298,9 @@ class Staircase(Stairs, Law):
     changes no level by more than 1, so it changes log P by at most `rate`.
 
     Args:
-            rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
-            steps: the number of lattice points per unit, at least 1.
-            inner: the width of the first stair, from 1 to `steps`; `best` chooses it.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
+        inner: the width of the first stair, from 1 to `steps`; `best` chooses it.
 
     Raises:
         ArgumentError: a parameter is not of the right type or out of range.
@@ -315,7 +315,7 @@ class Staircase(Stairs, Law):
 
         Args:
             rate: an integer or `Fraction` above zero.
-                steps: the number of lattice points per unit, at least 1.
+            steps: the number of lattice points per unit, at least 1.
 
         Raises:
             ArgumentError: a parameter is not of the right type or out of range.

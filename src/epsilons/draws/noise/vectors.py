@@ -74,7 +74,7 @@ class VectorLaw(AnyLaw):
 
         Args:
             source: where the bits come from; None is the system's entropy.
-                size: the number of draws; None for a single vector.
+            size: the number of draws; None for a single vector.
 
         Returns:
             A tuple of Python integers, or an array with a row for each vector. The array is int64.
@@ -157,7 +157,7 @@ class Closed(VectorLaw):
 
     Args:
         scale: an integer or `Fraction` above zero.
-            cells: the number of entries, at least 2.
+        cells: the number of entries, at least 2.
 
     Raises:
         ArgumentError: `scale` or `cells` is out of range, or there are more than `FEW` cells and
@@ -373,8 +373,7 @@ class Cube(VectorLaw):
 
     Args:
         scale: an integer or `Fraction` above zero.
-            dimension: the number of entries, at least 1. With one entry it is the discrete Laplace
-            law.
+        dimension: the number of entries, at least 1. With one entry it is the discrete Laplace law.
 
     Raises:
         ArgumentError: `scale` or `dimension` is out of range, or `dimension` is above both

@@ -43,7 +43,7 @@ def exact(mechanism: object) -> Verdict:
     amount, which `draws` tests; nor the path from rows to totals.
 
     Args:
-            mechanism: for example `release.mechanism`. Its `kind` selects the checker.
+        mechanism: for example `release.mechanism`. Its `kind` selects the checker.
 
     Returns:
         The verdict, with the losses and the budgets.
@@ -235,7 +235,7 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
     """Compute the privacy loss of a local randomizer from its table of probabilities.
 
     Args:
-            channel: for example `mechanism.channel(epsilon)` of a mechanism in `epsilons.local`.
+        channel: for example `mechanism.channel(epsilon)` of a mechanism in `epsilons.local`.
 
     Returns:
         The verdict. The loss is the largest log-ratio of the probabilities of one output for two
@@ -270,8 +270,8 @@ def _logarithm(ratio: Fraction) -> Fraction:
         context.prec = _DIGITS + spare + 10
         context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
         # The quotient has a relative error of 10^−prec, so its logarithm has that absolute error.
-        # If the
-        # ratio is near 1, the logarithm is small, and the extra digits cover the relative error.
+        # If the ratio is near 1, the logarithm is small, and the extra digits cover the relative
+        # error.
         quotient = decimal.Decimal(ratio.numerator) / decimal.Decimal(ratio.denominator)
         found = quotient.ln()
         return Fraction(found) * (1 + Fraction(1, 10**_DIGITS))

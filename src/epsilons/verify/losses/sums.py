@@ -229,8 +229,7 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
         p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
         total = (1 + p * (h.exp() - 1)).ln() - (1 - p * (1 - (-h).exp())).ln()
         # Fewer than twenty operations, all correctly rounded, on numbers with a logarithm of at
-        # most h. So
-        # the error is far below the trusted digits.
+        # most h. So the error is far below the trusted digits.
         margin = decimal.Decimal(10) ** -(_TRUSTED + zeros) * (1 + abs(total))
         return Fraction(total + margin)
 
