@@ -189,7 +189,7 @@ def float_down(number: Any) -> float:
 
 
 def _fraction_down(number: Fraction) -> float:
-    """Return `float_down` of a fraction; integer arithmetic is fast enough for many of them."""
+    """Return `float_down` of a fraction, in integer arithmetic for speed."""
     over, under = number.numerator, number.denominator
     try:
         near = over / under
@@ -362,7 +362,7 @@ SPLITTER: Final = 2.0**44 + 1.0
 """Veltkamp's splitting constant: it leaves 53 - 44 = 9 significant bits."""
 
 HUGE: Final = 2.0**900
-"""Larger budgets, including infinity, are used as keys unchanged: SPLITTER times them overflows."""
+"""Larger budgets, including infinity, are their own keys: their product with SPLITTER overflows."""
 
 MOST_DECLARED: Final = 256
 """The maximum number of rungs that a caller can declare."""

@@ -1,8 +1,9 @@
 """The only path from a question to a release.
 
-The corridor opens and checks the rows, and runs every question up to its first draw. All errors are
-raised before any noise is drawn. No other code in the central model calls `draw`. Everyone's loss
-is known before each draw. The mechanism of a release states exactly what was drawn and charged.
+The corridor opens and checks the rows, and runs every question up to its first draw. Errors in
+questions and data are raised before any noise is drawn. No other code in the central model calls
+`draw`. Everyone's loss is known before each draw. The mechanism of a release states exactly what
+was drawn and charged.
 """
 
 from __future__ import annotations

@@ -50,10 +50,10 @@ class _Tools:
 def draws(mechanism: object, seed: int = 0) -> Draws:
     """Compare a mechanism's draws with its declared laws, and its totals with its sensitivity.
 
-    What it checks: `draw`, one at a time and in bulk, against the pieces that the laws declare. The
+    What it checks: single draws and array draws must follow the declared pieces of the laws. The
     tests are binned counts of every entry of a draw, of pairs of entries, and of successive draws.
-    `total`, or `thin` if people are sampled, on random tallies and their neighbours: no person
-    moves it farther than declared. Sampling coins, against their probabilities.
+    On random tallies and their neighbours, no person can move `total` (`thin` with sampling)
+    farther than declared. Sampling coins must have their declared probabilities.
 
     What it does not check: privacy losses, which `exact` computes; the path from rows to tallies;
     and faults that are too small or too rare for a few thousand draws. It detects noise of half the

@@ -38,7 +38,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody's privacy loss exceeds their budget."""
+        """Whether everyone's privacy loss is within their budget."""
         return all(loss <= budget for loss, budget in zip(self.losses, self.budgets, strict=True))
 
     def require(self) -> Verdict:
@@ -123,7 +123,7 @@ class Draws:
 
     @property
     def limit(self) -> float:
-        """A check fails if its p-value is at most this: an equal share of `error` (Bonferroni)."""
+        """The largest p-value at which a check fails: an equal share of `error` (Bonferroni)."""
         return self.error / len(self.checks)
 
     @property

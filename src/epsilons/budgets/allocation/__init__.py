@@ -220,8 +220,7 @@ def allocate(
         categories: for frequencies, the categories or their number; None for a mean.
         edges: for frequencies of bins, the bin edges, instead of `categories`.
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets can depend on values: True, False, or a number that limits by how
-            much.
+        related: whether budgets can depend on values: True, False, or a limit on the dependence.
         spread: for a mean, a guess of the standard deviation as a fraction of the range. It changes
             the cap. `risk` is the worst case with or without a guess.
         loss: "mse"; "pac", the quantile of the absolute error at probability `confidence`; or, for

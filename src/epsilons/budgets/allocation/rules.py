@@ -412,7 +412,7 @@ def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
 
 
 def merged(budgets: Budgets, most: int) -> Budgets:
-    """Return about `most` levels at most: each group of adjacent levels becomes its smallest."""
+    """Return about `most` levels: each group of adjacent levels is merged to its minimum."""
     if len(budgets) <= most:
         return budgets
     starts = np.unique(np.linspace(0, len(budgets) - 1, most).astype(np.int64))

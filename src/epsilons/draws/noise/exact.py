@@ -1,4 +1,4 @@
-"""Exact draws on integers: uniform integers, coins of e^{-p/q}, counts, and compositions.
+"""Exact draws on integers: uniform integers, coins, geometric counts, and compositions.
 
 Floats decide a comparison only if error bounds prove the result. All other comparisons are between
 integers.

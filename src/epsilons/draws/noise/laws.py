@@ -22,7 +22,7 @@ from epsilons.frozen import storable
 
 
 class Pieces(NamedTuple):
-    """The pieces of a law: four numbers that describe it completely, so a checker can verify it.
+    """The pieces of a law: four fields that describe it completely, so a checker can verify it.
 
     Distances 0, ..., inner - 1 form the first piece, and every `steps` distances after them
     another. The probability is constant on a piece. It falls by a factor e^{-rate} from each piece
@@ -53,9 +53,9 @@ class Pieces(NamedTuple):
         """Return the largest log-ratio between the law and the law shifted by `points`.
 
         Args:
-            points: at least 0. For a pair: the sum of the distances that both coordinates move. For
-                a closed table: the total that some cells lose plus the total that others gain. For
-                a cube: the largest distance that any entry moves.
+            points: at least 0. For a pair: the sum of the distances that both coordinates move, in the
+                same direction. For a closed table: the total that some cells lose plus the total
+                that others gain. For a cube: the largest distance that any entry moves.
 
         Returns:
             A rational number, or infinity if an outcome is possible only before or after the shift.
@@ -139,7 +139,7 @@ class AnyLaw(ABC):
 
         Args:
             points: an integer of at least 0. For two numbers: the sum of the distances that both
-                move. For several: the distance that they move in the norm of the law.
+                move, in the same direction. For several: the distance in the norm of the law.
 
         Raises:
             ArgumentError: `points` is not an integer of at least 0.

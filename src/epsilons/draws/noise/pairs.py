@@ -101,7 +101,7 @@ class PairLaw(AnyLaw):
 
     @abstractmethod
     def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw both coordinates of `size` pairs; `steps` and the rate must not exceed `WIDEST`."""
+        """Draw both coordinates of `size` pairs, if `steps` and the rate do not exceed `WIDEST`."""
 
 
 # Two independent discrete Laplace laws: noise for a pair of sums.
@@ -308,7 +308,7 @@ class Staircase2D(Stairs, PairLaw):
 
     @cached_property
     def _heights(self) -> Geometric:
-        """The law of the number of rings beyond the first ring."""
+        """The law of the ring counts h, i and i' in the description of draws."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:

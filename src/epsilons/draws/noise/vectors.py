@@ -129,7 +129,7 @@ class VectorLaw(AnyLaw):
 # The law of a closed table: noise in every cell that sums to zero over all cells.
 
 FEW: Final = 6
-"""This many cells work at any scale: at least one proposal in C(10, 5) = 252 is accepted."""
+"""The most cells that work at any scale: at least 1 proposal in C(10, 5) = 252 is accepted."""
 
 TRIES: Final = 7
 """A table with more than `FEW` cells requires (cells - 1)/scale of at most this. Then at least a
@@ -347,7 +347,7 @@ class Closed(VectorLaw):
 # The cube law: noise for several sums. Its probability falls with the largest entry.
 
 FEW_SUMS: Final = 5
-"""This many entries work at any scale: at least 1 proposal in 2^5·5! = 3,840 is accepted."""
+"""The most entries that work at any scale: at least 1 proposal in 2^5·5! = 3,840 is accepted."""
 
 CUBE_TRIES: Final = 14
 """A vector of more than `FEW_SUMS` entries requires dimension/scale of at most this. Then at least

@@ -121,7 +121,7 @@ def _tosses(stage: Any) -> bool:
 
 
 def _reduced(mechanism: Any) -> Verdict:
-    """Check noisy counts of octaves, then a mechanism on slots: one slot per person."""
+    """Check noisy counts of octaves and a mechanism on slots with public budgets."""
     counted, slots = exact(mechanism.counts_stage), exact(mechanism.bounded)
     if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
         raise PrivacyError("People must be counted under add/remove, and slots replaced.")

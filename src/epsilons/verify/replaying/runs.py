@@ -150,7 +150,7 @@ def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[b
 
 
 def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check two sums: Σ k·x + Σ k·(1 − x) gains at most the new weight and loses the old one."""
+    """Check Σ k·x and Σ k·(1 − x): together they gain at most the new weight, lose the old."""
     mechanism = step.mechanism
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
