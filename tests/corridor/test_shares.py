@@ -53,7 +53,7 @@ TERMS: dict[str, dict[str, Any]] = {
 
 
 def reach(release: ep.Release) -> float:
-    """Return the largest half-width of the intervals; no interval can be clipped."""
+    """Return the largest half-width of the intervals, none of which is clipped."""
     low, high = release.interval()
     return float(np.max(np.subtract(high, low))) / 2.0
 

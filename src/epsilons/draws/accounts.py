@@ -4,7 +4,7 @@ The corridor does not depend on any database. `corridor.through` takes an accoun
 and makes only these calls, in this order:
 
     open(question)        return the releases already settled for the same question, or None
-    sheet(data, person)   return everyone's remaining budget: the table with its budget column
+    sheet(data, person)   return the data with everyone's remaining budget
     settle(charge, draw)  charge, draw and store the result in one transaction
     let_go()              clean up after an error, if `open` has returned
 
@@ -64,7 +64,7 @@ class AccountSheet:
 
     Attributes:
         data: the table; None if the columns are arrays.
-        epsilon: a mapping from person to budget, the name of a column of the table, or an array.
+        epsilon: budgets by person (`Offers`), the name of a column of the table, or an array.
     """
 
     data: Any

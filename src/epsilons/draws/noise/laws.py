@@ -53,9 +53,9 @@ class Pieces(NamedTuple):
         """Return the largest log-ratio between the law and the law shifted by `points`.
 
         Args:
-            points: at least 0. For a pair: the sum of the distances that both coordinates move, in the
-                same direction. For a closed table: the total that some cells lose plus the total
-                that others gain. For a cube: the largest distance that any entry moves.
+            points: at least 0. For a pair: the sum of the distances that both coordinates move, in
+                the same direction. For a closed table: the total that some cells lose plus the
+                total that others gain. For a cube: the largest distance that any entry moves.
 
         Returns:
             A rational number, or infinity if an outcome is possible only before or after the shift.
