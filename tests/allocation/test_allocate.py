@@ -1,4 +1,4 @@
-"""`ep.allocate`: figures of the papers, everyone's spending, and refusals."""
+"""`ep.allocate`: examples from the papers, everyone's spending, and rejected arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 
 def ratio(epsilon: Any) -> float:
-    """The risk of the best threshold over that of the best affine estimator."""
+    """Return the risk of the best threshold divided by that of the best affine estimator."""
     return sampled(epsilon, "threshold").risk / sampled(epsilon, "affine").risk
 
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_meant_is_refused_with_a_hint(
 def test_public_people_beside_budgets_that_are_next_to_nothing(
     tiny: float, assumption: Assumption
 ) -> None:
-    """The best cap exceeds all floats here: only public people count, and nothing is NaN."""
+    """Only public people are used, and no result is NaN, if the best cap exceeds all floats."""
     found = ep.allocate([tiny, math.inf], **asdict(assumption), method="minimax")
     assert np.isfinite(found.risk)
     assert 0.0 < found.total <= 1.0

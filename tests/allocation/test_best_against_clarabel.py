@@ -1,7 +1,7 @@
-"""`optimal` and `minimax` against Clarabel, over all weights that the budgets allow.
+"""Tests of `optimal` and `minimax` against Clarabel, over all weights that the budgets allow.
 
-The objectives are written here from the mathematics (unit range, weights w, noise Laplace(t) with
-t ≥ w_i/ε_i), and share no code with `epsilons.risk`.
+The objectives are derived independently (unit range, weights w, noise Laplace(t) with t ≥ w_i/ε_i),
+and share no code with `epsilons.risk`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
-# Clarabel does not always reach the requested digits; what it reached is compared below.
+# Clarabel does not always reach the requested precision; the tests compare with its result.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 PROFILES = 50
@@ -46,12 +46,12 @@ def kind_of(index: int) -> str:
 
 
 def by_person(index: int) -> bool:
-    """Whether Clarabel has one weight for each person, rather than for each level."""
+    """Whether Clarabel uses one weight for each person, rather than for each level."""
     return index % 5 == 4
 
 
 def indices() -> list[Any]:
-    """The first of every kind in either form is fast; the others are similar, and marked slow."""
+    """The first example of each kind and form is fast; the others are similar and marked slow."""
     seen, found = set(), []
     for index in range(PROFILES):
         form = kind_of(index), by_person(index)
@@ -62,7 +62,7 @@ def indices() -> list[Any]:
 
 
 def profile(kind: str, rng: np.random.Generator, most: int = 200) -> Floats:
-    """One ε for each person."""
+    """Return one ε for each person."""
     n = int(rng.integers(3, most + 1))
     base = np.exp(rng.uniform(-5.0, 5.0, n))
     if kind == "few levels":
@@ -121,7 +121,7 @@ def alone(epsilon: Floats) -> People:
 
 
 def noise(people: People, weights: Floats) -> float:
-    """The smallest t with w ≤ t·ε."""
+    """Return the smallest t with w ≤ t·ε."""
     assert not np.any(weights[people.epsilon == 0.0])
     inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
     return float(np.max(weights[inner] / people.epsilon[inner], initial=0.0))
@@ -130,7 +130,7 @@ def noise(people: People, weights: Floats) -> float:
 def objective(
     people: People, weights: Floats, assumption: Assumption, confidence: float | None = None
 ) -> float:
-    """The worst-case risk of these weights: PAC if a confidence is given."""
+    """Return the worst-case risk of these weights; the PAC error if a confidence is given."""
     n, t = people.n, noise(people, weights)
     total = float(people.counts @ weights)
     if assumption == RELATED:
@@ -143,7 +143,7 @@ def objective(
     if assumption == SAMPLE:
         data = max((1.0 - total) ** 2, float(people.counts @ weights**2))
         return data / 4.0 + 2.0 * t * t
-    # Shuffled: all data with j ones and n − j zeros.
+    # Budgets independent of values: all data with j ones and n − j zeros.
     share = np.arange(n + 1) / n
     variance = share * (1.0 - share) * n / (n - 1)
     spread = float(people.counts @ (weights - total / n) ** 2)
@@ -153,10 +153,10 @@ def objective(
 def solve(
     people: People, assumption: Assumption, confidence: float | None, *, simplex: bool
 ) -> float:
-    """The least risk found by Clarabel. Weights are in units of 1/n, noise in its natural unit."""
+    """Return the least risk found by Clarabel, with weights in units of 1/n and scaled noise."""
     n, counts = people.n, people.counts
     inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
-    # Roughly the noise that budgets capped at the median need.
+    # Roughly the noise scale for budgets capped at the median.
     middle = float(np.median(people.epsilon[inner])) if inner.any() else 1.0
     unit = 1.0 / (n * middle)
     u = cp.Variable(len(counts), nonneg=True)  # n·w
@@ -175,7 +175,7 @@ def solve(
     if simplex:
         constraints.append(total == 1.0)
     root = np.sqrt(share)
-    # Norms, not squares: everything is on the scale of the error itself.
+    # Norms, not squares: all terms are on the scale of the error.
     if assumption == RELATED:
         data = 0.5 * (share @ cp.abs(u - 1.0))
         size = 1.0
@@ -195,8 +195,9 @@ def solve(
         goal = cp.norm(cp.hstack([data, math.sqrt(2.0) * ratio * s]))
         return (clarabel(cp.Problem(cp.Minimize(goal), constraints)) * size) ** 2
     # The risk t·(ln cosh(b/t) + ln(1/β)) is convex and homogeneous in (b, t), so it is the maximum
-    # of its tangents b·tanh z + t·(ln cosh z − z·tanh z + ln(1/β)). A linear program over some of
-    # them gives a lower bound, its solution an upper bound. Add the tangent there until both meet.
+    # of its tangents b·tanh z + t·(ln cosh z − z·tanh z + ln(1/β)). A linear program over some
+    # tangents gives a lower bound, and its solution gives an upper bound. The loop adds the tangent
+    # at the solution until both bounds meet.
     bias, risk = cp.Variable(nonneg=True), cp.Variable()
     constraints.append(bias >= data)
     lost = -math.log(1.0 - confidence)
@@ -296,7 +297,7 @@ def test_minimax_is_least_where_everyone_is_left_out_or_public(
 ) -> None:
     found = ep.allocate({0.0: nobody, math.inf: public}, **asdict(assumption), method="minimax")
     people = People(np.array([0.0, math.inf]), np.array([nobody, public], dtype=np.float64))
-    # The only free variable is the weight of a public person.
+    # The only free variable is the weight of one public person.
     grid = np.linspace(0.0, 2.0 / public, 1001)
     values = [objective(people, np.array([0.0, w]), assumption) for w in grid]
     assert found.risk <= min(values) * (1.0 + 1e-6)
@@ -319,4 +320,4 @@ def test_no_point_of_a_fine_grid_on_a_small_simplex_does_better(
             if not np.any(weights[budgets == 0.0]):
                 best = min(best, objective(people, weights, assumption, confidence))
     assert found.risk <= best * (1.0 + 1e-12)
-    assert best <= found.risk * 1.05  # the grid comes close, so it is the same problem
+    assert best <= found.risk * 1.05  # the grid comes close, so both solve the same problem

@@ -1,4 +1,4 @@
-"""The rules of the papers match their definitions: against Clarabel and 60-digit arithmetic."""
+"""The rules of the papers, checked against Clarabel and 60-digit arithmetic."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def profile(index: int, rng: np.random.Generator) -> Floats:
 
 
 def noise(epsilon: Floats, weights: Floats) -> float:
-    """‖w/ε‖∞, with 0/0 = 0."""
+    """Return ‖w/ε‖∞, with 0/0 = 0."""
     used = weights > 0.0
     return float(np.max(weights[used] / epsilon[used]))
 
 
 def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> float:
-    """The squared surrogates (6), (7) and Algorithm 3 of paper *correlated*, for k = 1."""
+    """Return the squared surrogates (6), (7) and Algorithm 3 of paper *correlated*, for k = 1."""
     n = len(weights)
     far = weights - 1.0 / n
     near = n * float(far @ far) if method.endswith("-t") else float(np.abs(far).sum()) ** 2
@@ -52,7 +52,7 @@ def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> floa
 
 
 def least(method: str, epsilon: Floats, log: float) -> float:
-    """The least surrogate on the simplex; for a minimum of two parts, the smaller optimum."""
+    """Return the least surrogate on the simplex; the smaller one if it is a minimum of two."""
     n = len(epsilon)
     inner = (epsilon > 0.0) & np.isfinite(epsilon)
     w, t = cp.Variable(n, nonneg=True), cp.Variable(nonneg=True)  # in units of 1/n
@@ -108,5 +108,5 @@ def test_hpm_a_weighs_people_by_1_minus_e_to_the_minus_epsilon(epsilon: list[flo
         )
         expected = [float(share / total) for share in shares]
     np.testing.assert_allclose(found.weights, expected, rtol=1e-13)
-    # And no more noise than the strictest person needs.
+    # The noise is exactly what the smallest budget needs.
     assert found.spent[0] == pytest.approx(found.levels[0], rel=1e-14)

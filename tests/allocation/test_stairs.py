@@ -1,4 +1,4 @@
-"""The staircase rule: multiples of one rate, brute force, and when it is chosen."""
+"""The staircase rule: multiples of one rate, comparison with brute force, and when it is chosen."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ GOALS = list(itertools.product(ASSUMPTIONS, LOSSES))
 
 
 def units(found: Allocation) -> list[Fraction]:
-    """The weight of a person of each level in units, exactly."""
+    """Return the weight of a person at each level in units, exactly."""
     assert found.stairs is not None
     rate = Fraction(found.stairs.law.pieces.rate)
     return [Fraction(spent) / rate for spent in found.spent.tolist()]
 
 
 def check(found: Allocation) -> None:
-    """Check for small multiples of one rate, within everyone's budget, in exact arithmetic."""
+    """Check that all spending is a small multiple of one rate and within the budget, exactly."""
     if found.stairs is None:  # only public people
         assert found.scale == 0.0
         assert math.isinf(found.levels[-1])
@@ -49,7 +49,7 @@ def check(found: Allocation) -> None:
     assert found.cap is not None
     assert found.spent.max() <= found.cap
     if rate >= Fraction(1, 4096):
-        assert rate.denominator <= 2**53  # draws are fast up to here
+        assert rate.denominator <= 2**53  # draws are fast up to this denominator
 
 
 @pytest.mark.parametrize(("assumption", "loss"), GOALS)
@@ -88,7 +88,7 @@ SMALL: list[dict[float, int]] = [
 def by_hand(
     budgets: dict[float, int], rate: float, most: int, assumption: Assumption, loss: str
 ) -> float:
-    """The risk of one rate and one largest weight, from the law itself."""
+    """Return the risk of one rate and one largest weight, computed from the law."""
     people = np.array(sorted(itertools.chain.from_iterable([e] * n for e, n in budgets.items())))
     held = np.minimum(np.floor(people / rate * (1.0 + 1e-13)), most)
     if held.sum() == 0.0:
@@ -105,7 +105,7 @@ def by_hand(
 def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Assumption) -> None:
     found = ep.allocate(budgets, **asdict(assumption), method="staircase")
     parts = {level / m for level in budgets for m in range(1, 13) if level > 0.0}
-    between = np.geomspace(0.1, max(budgets), 60).tolist()  # these can only be worse
+    between = np.geomspace(0.1, max(budgets), 60).tolist()  # rates that can only be worse
     rates = [rate for rate in {*parts, *between} if rate >= 0.1]
     least = min(
         by_hand(budgets, rate, most, assumption, "mse")
@@ -124,7 +124,7 @@ def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Ass
 def test_the_search_for_the_pac_error_is_near_the_best(
     budgets: dict[float, int], assumption: Assumption
 ) -> None:
-    """The search tries only a few candidates: within 3 % of the best of all here."""
+    """The search tries only a few candidates, but is within 3 % of the best rate here."""
     found = ep.allocate(budgets, **asdict(assumption), loss="pac", method="staircase").risk
     rates = {level / m for level in budgets for m in range(1, 7)}
     least = min(
@@ -173,7 +173,7 @@ def test_auto_takes_it_where_all_budgets_are_large(
 
 def test_auto_takes_it_for_a_sample_only_while_noise_counts() -> None:
     assert ep.allocate({4.0: 20}, **asdict(SAMPLE)).method == "staircase"
-    # For a thousand people the sampling error dominates: stairs would gain 0.02 %.
+    # For 1,000 people the sampling error dominates: staircase noise would gain only 0.02 %.
     assert ep.allocate({4.0: 1000}, **asdict(SAMPLE)).method == "optimal"
 
 

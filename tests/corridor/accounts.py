@@ -1,4 +1,4 @@
-"""Test doubles for accounts: one records its calls, one fails at a chosen step."""
+"""Test doubles for accounts: one records its calls, another fails at a chosen step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from epsilons.results.release import Releases
 
 
 class Recording:
-    """Records every call, offers the given budgets, and keeps what was settled."""
+    """An account that records every call, offers the given budgets, and stores settled releases."""
 
     neighbours = "replace"
 
@@ -45,11 +45,11 @@ class Recording:
 
 
 class Broken(RuntimeError):
-    """The error of a failing account."""
+    """The error that a failing account raises."""
 
 
 class Failing(Recording):
-    """Fails at one step: "open", "sheet", "settle" (before it draws) or "commit" (after)."""
+    """An account that fails at "open", "sheet", "settle" (before the draw) or "commit" (after)."""
 
     def __init__(self, epsilon: Any, at: str) -> None:
         super().__init__(epsilon)

@@ -1,4 +1,4 @@
-"""The corridor: which calls it makes to an account, and that it checks before it draws noise."""
+"""The corridor: its calls to an account, and that all checks come before any draw."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FOUND = ep.Mean(VALUES, bounds=None)
 
 
 class Counting(Source):
-    """A seeded source that counts the bytes it hands out."""
+    """A seeded source that counts the bytes it returns."""
 
     private = False
 
@@ -76,7 +76,7 @@ def test_an_account_is_asked_three_things_in_order_and_told_the_exact_loss(name:
         assert loss <= charged <= budget
     if verdict.exact:
         assert losses == verdict.losses
-    # With one draw the charge is known in advance. With several it depends on the first draws.
+    # With one draw the charge is known in advance. With several it depends on earlier draws.
     if account.charge is None:
         assert release.mechanism.kind == "composition"
     else:
@@ -145,7 +145,7 @@ LABELLED: dict[str, tuple[Any, ...]] = {
         ["a", "b"],
     ),
 }
-"""Arguments that are not text. Those of one entry all give different questions."""
+"""Arguments that are not text. All arguments of one entry give different questions."""
 
 
 def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
 
 
 def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
-    """The second hash is that of 0.2.0. It is absent if all arguments are text: nothing changed."""
+    """The second hash is that of version 0.2.0; it is absent if all arguments are text."""
     text = hashes_of(ep.Mean("wage", bounds=(0, 50)), person="id")
     assert text == ("c2f74864e0461dbc52d91c3b7defcfb7022d963dbeab352e889c3d7cdaf4a917",)
     assert (
@@ -194,7 +194,7 @@ def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
 
 def test_a_renamed_question_with_a_renamed_field_keeps_its_hash() -> None:
     class Average(ep.Mean):
-        """A mean under another name, whose `shape` is called `form`."""
+        """A mean under another name, with a field `form` instead of `shape`."""
 
         RENAMED: ClassVar[dict[str, str]] = {"form": "shape"}
         form = "any"
@@ -278,7 +278,7 @@ def test_budgets_that_become_alike_are_refused_before_anything_is_drawn() -> Non
 
 
 def test_who_pays_is_who_the_account_says() -> None:
-    """The budgets of a call come from the account's sheet, whatever `epsilon` says."""
+    """The budgets come from the account's sheet, not from the `epsilon` of the call."""
     account = Recording(EPSILON / 2.0)
     (release,) = corridor.through([MEAN], call(), ep.Seeded(3), account)
     assert release.mechanism.levels.tolist() == [0.125, 0.5, 1.0]
@@ -292,7 +292,7 @@ def test_an_answer_that_was_not_drawn_is_stopped() -> None:
         def steps(self, rows: Any, call: Call) -> Any:
             steps = super().steps(rows, call)
             try:
-                steps.send(next(steps).total)  # the exact total, without noise
+                steps.send(next(steps).total)  # the exact total instead of a noisy draw
             except StopIteration as end:
                 return end.value
             yield

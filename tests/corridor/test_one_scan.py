@@ -1,4 +1,4 @@
-"""Several questions in one call are counted in one scan, and answer as each would alone."""
+"""Several questions in one call share one scan, and give the same answers as separate calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several questions about the same people: each gets an equal share of everyone's ε."""
+"""Several questions about the same people: each gets an equal part of everyone's ε."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPSILON = RNG.choice([0.0, 0.3, 1.0, 2.5, np.inf], PEOPLE)
 
 MEAN = ep.Mean(VALUES, bounds=(0, 100))
 APART = [ep.Mean(VALUES, bounds=(0, 100), confidence=0.9 + 0.01 * k) for k in range(7)]
-"""Means that are not drawn together, because each has another confidence."""
+"""Means that are not drawn together, because their confidence levels differ."""
 FOUND = ep.Mean(VALUES, bounds=None)
 SHARES = ep.Frequencies(COLOURS, categories=["red", "green", "blue"])
 
@@ -41,7 +41,7 @@ TERMS: dict[str, dict[str, Any]] = {
 )
 def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: str) -> None:
     epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    if terms == "fine":  # where nobody counts budgets, related=True is refused
+    if terms == "fine":  # without a count of budgets, related=True is rejected
         questions = [each if each is FOUND else replace(each, related=0.05) for each in questions]
     releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
     assert len(releases) == len(questions)
@@ -53,10 +53,10 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
         assert own.holds
         for level, whole in zip(own.budgets, verdict.budgets, strict=True):
             assert Fraction(level) * parts <= Fraction(whole)
-    # The losses of the whole are the sums of the losses of its releases.
+    # The losses of the composition are the sums of the losses of its releases.
     lost = zip(*(own.losses for own in verdicts), strict=True)
     assert verdict.losses == tuple(sum(each, Fraction(0)) for each in lost)
-    # Its levels are the budgets that people have, or that were offered to them, and no others.
+    # Its levels are exactly the budgets that people have, or that they were offered.
     levels = releases.mechanism.levels
     if terms != "fine":
         given = np.unique(epsilon) if terms == "replace" else np.array([0.3, 1.0, 2.5])
@@ -110,7 +110,7 @@ def test_what_is_no_list_of_questions_is_refused(questions: Any) -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> None:
-    """A single ε for everyone fits arrays of any length, so it cannot reveal that two differ."""
+    """A single ε for everyone fits arrays of any length, so lengths must be checked separately."""
     fewer = ep.Mean(VALUES[1:], bounds=(0, 100))
     with pytest.raises(ArgumentError, match="have different lengths"):
         ep.publish([MEAN, fewer], epsilon=1.0, neighbours=neighbours)
@@ -121,5 +121,5 @@ def test_a_budget_that_cannot_be_divided_is_refused() -> None:
     epsilon[0] = 2.0**-60
     with pytest.raises(BudgetError, match="divided among several"):
         ep.publish([MEAN, SHARES], epsilon=epsilon, shares=[1.0, 1e-310])
-    epsilon[0] = 5e-324  # below the public range: it counts as 0
+    epsilon[0] = 5e-324  # below the public range, so it becomes 0
     assert ep.publish([MEAN, SHARES], epsilon=epsilon).spent(5e-324) == 0.0

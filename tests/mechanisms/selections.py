@@ -1,4 +1,4 @@
-"""Small selections, and reference implementations of their law."""
+"""Small selections, and reference implementations of their probabilities."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def selection(
 
 
 def law(people: list[tuple[int, int]], scale: int | Fraction) -> list[float]:
-    """Reference: the probabilities of four candidates, from a list of (cell, weight)."""
+    """Return the probabilities of four candidates, computed from a list of (cell, weight)."""
     shares = []
     for candidate, prior in enumerate(PRIOR):
         below = sum(k for cell, k in people if cell < candidate)
@@ -53,7 +53,7 @@ def masses(people: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def probabilities(mechanism: Selection, people: list[tuple[int, int]]) -> list[float]:
-    """The law that the mechanism states, computed from its exponents."""
+    """Return the probabilities computed from the mechanism's exponents."""
     cells, sums = masses(people)
     shares = [
         prior * math.exp(-float(mechanism.exponent(candidate, cells, sums)))

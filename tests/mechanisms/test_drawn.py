@@ -1,4 +1,4 @@
-"""Single draws have the law of many; people move totals by the stated sensitivity; coins."""
+"""Single draws and array draws have the same law; totals have the declared sensitivity; coins."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ ALPHA = 1e-8
 
 
 def differ(one: Any, other: Any) -> float:
-    """An upper bound on the p-value of two samples having the same law."""
+    """Return an upper bound on the p-value of the hypothesis that two samples have the same law."""
     points = np.concatenate([one, other])
     gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
     distance = float(np.abs(gaps[0] - gaps[1]).max())
@@ -80,7 +80,7 @@ def differ(one: Any, other: Any) -> float:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_single_draw_has_the_law_of_many(name: str) -> None:
-    """40 comparisons: 4e-7 false alarms in all, 1e-8 each. Halved or shared noise is noticed."""
+    """Halved or shared noise is detected; 40 comparisons, each with false-alarm rate 1e-8."""
     mechanism = DRAWN[name]()
     source = ep.Seeded(21)
     singles = np.array([mechanism.draw(source) for _ in range(SINGLES)], dtype=float)
@@ -89,12 +89,12 @@ def test_a_single_draw_has_the_law_of_many(name: str) -> None:
     assert singles.shape[1] == bulk.shape[1]
     for column in range(singles.shape[1]):
         assert differ(singles[:, column], bulk[:, column]) > ALPHA
-        # Power: half of the noise is noticed.
+        # Power: half of the noise is detected.
         assert differ(singles[:, column] / 2.0, bulk[:, column]) < ALPHA
     if singles.shape[1] > 1:
         apart, theirs = (x[:, 0] - x[:, 1] for x in (singles, bulk))
         assert differ(apart, theirs) > ALPHA
-        assert differ(0.0 * apart, theirs) < ALPHA  # both sums with the same noise
+        assert differ(0.0 * apart, theirs) < ALPHA  # the same noise in both sums
         together, theirs = (x[:, 0] + x[:, 1] for x in (singles, bulk))
         assert differ(together, theirs) > ALPHA
 
@@ -113,11 +113,11 @@ def test_counts_of_levels_have_noise_of_their_own_rates() -> None:
     assert [float(rate) for rate in capped.rates] == pytest.approx([0.0125, 0.05, 0.05])
 
 
-# How far a person moves the totals.
+# The sensitivity of totals.
 
 
 def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
-    """In ℓ1, exactly `moves`·weight·reach: twice if they are replaced, once if they are added."""
+    """Totals move by exactly `moves`·weight·reach in ℓ1; `moves` is 2 if people are replaced."""
     histogram = build_histogram(SHARES, unit=1)
     before = np.zeros((3, 3), dtype=np.int64)
     before[:, 0] = 80
@@ -156,7 +156,7 @@ def test_weights_are_rounded_down() -> None:
         )
 
 
-# Coins.
+# Sampling coins.
 
 
 def test_coins_are_rounded_down() -> None:
@@ -184,7 +184,7 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.statistical
 def test_as_many_stay_as_coins_say() -> None:
-    """False alarms 1e-7 by Hoeffding's inequality, for each of three levels."""
+    """The kept fraction matches the coins at three levels; false-alarm rate 1e-7 (Hoeffding)."""
     keep = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
     size = 20_000
     level_of = np.repeat(np.arange(3), size)
@@ -197,7 +197,7 @@ def test_as_many_stay_as_coins_say() -> None:
 
 
 def test_fractions_are_computed_once() -> None:
-    """A fine ladder has thousands of rungs, and every account reads its losses."""
+    """The losses of a fine ladder are cached, because it has thousands of rungs."""
     counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
     for mechanism in (pair_of("transformed"), cell_sums(), counts):
         assert mechanism.losses is mechanism.losses

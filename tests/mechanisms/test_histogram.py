@@ -1,4 +1,4 @@
-"""The mechanism of frequencies: exactly private for each person, and faults are caught."""
+"""The mechanisms of frequencies: exact losses are within all budgets; faults are detected."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_rounding_cell_by_cell_is_refused() -> None:
 
 
 def histogram(weights: list[int], scale: int, k: int, keep: Fraction | None = None) -> Histogram:
-    """A hand-made mechanism for few people, with a law that can be enumerated."""
+    """Return a small mechanism for few people, with probabilities that can be enumerated."""
     return Histogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),
@@ -80,7 +80,7 @@ def histogram(weights: list[int], scale: int, k: int, keep: Fraction | None = No
 
 
 def test_losses_equal_those_of_brute_force() -> None:
-    """Two people, two cells: every pair of neighbours and every output in a window."""
+    """Losses equal an enumeration for two people and two cells, over all neighbours and outputs."""
     mechanism = histogram([2, 3], 5, 2)
     points = range(-30, 36)
 
@@ -128,7 +128,7 @@ def test_draws_are_totals_plus_noise_of_the_law() -> None:
     noise = (many - total).astype(np.float64) / float(mechanism.scale)
     assert not (one - total).sum()
     assert not (many - total).sum(axis=1).any()
-    # |X_1| + … + |X_4| is twice a sum of three exponential variables of half the scale.
+    # |X_1| + … + |X_4| is twice a sum of three exponential variables with half the scale.
     assert abs(np.abs(noise).sum(axis=1).mean() - 3.0) < 6.0 * math.sqrt(3.0 / 3000.0)
     shares = mechanism.estimates(total)
     assert shares.sum() == pytest.approx(1.0)
@@ -164,7 +164,7 @@ def test_the_weighing_is_that_of_the_allocation() -> None:
 
 
 def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
-    """A hand-made closed table for few people, with a law that can be enumerated."""
+    """Return a small closed table for few people, with probabilities that can be enumerated."""
     return ClosedHistogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),
@@ -177,7 +177,7 @@ def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
 
 
 def test_losses_of_a_closed_table_equal_those_of_brute_force() -> None:
-    """Two people, three cells: all neighbours, and all possible outputs in a window."""
+    """Losses equal an enumeration for two people and three cells, over neighbours and outputs."""
     mechanism = closed([2, 3], 5, 3)
     near = range(-12, 18)
     outputs = [(a, b, 5 - a - b) for a in near for b in near]
@@ -207,7 +207,7 @@ def test_tables_are_closed_wherever_they_can_be() -> None:
     public = made(ADVERSARIAL["zero and public"], "optimal")
     assert type(public) is Histogram
     assert public.law == PointMass()
-    # With ε = 10⁶ the scale is about 2⁵ points: for more cells the noise is independent.
+    # For ε = 10⁶ the scale is about 2⁵ points. With more cells than that, the noise is independent.
     large = ep.Budgets({1e6: 100})
     few, many = (made(large, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k)) for k in (5, 10**8))
     assert type(few) is ClosedHistogram

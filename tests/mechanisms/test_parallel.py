@@ -1,4 +1,4 @@
-"""Public groups: everyone's loss is what their own group costs, and no more."""
+"""Public groups: everyone's loss is the loss of their own group's mechanism."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def part(people: dict[float, int], method: str = "proportional") -> Additive:
 
 
 def made() -> Parallel:
-    last = part({0.25: 2, 1.0: 3}, "uniform")  # at ε = 1 the first group costs more
+    last = part({0.25: 2, 1.0: 3}, "uniform")  # at ε = 1 the first group has a larger loss
     parts = (part({0.5: 3, 1.0: 4}), None, part({0.5: 1, 2.0: 5}, "uniform"), last)
     return Parallel(np.array([0.25, 0.5, 1.0, 2.0]), parts)
 
 
 def tiny() -> Parallel:
-    """Two groups on a grid of two steps: one person at ½ and one at 1, and two at 1."""
+    """Return two groups on a grid of two steps: people at ½ and 1, and two people at 1."""
 
     def group(levels: list[float], counts: list[int]) -> Additive:
         weights = np.array([int(level * 4) for level in levels])
@@ -74,7 +74,7 @@ def test_a_person_loses_what_the_most_expensive_group_takes() -> None:
 
 
 def test_losses_are_those_of_brute_force() -> None:
-    """All data of four people and all neighbours: the largest log-ratio over all results."""
+    """The loss is the largest log-ratio over all data of four people, neighbours and results."""
     mechanism = tiny()
     people = [(0, 0), (1, 0), (1, 1), (1, 1)]  # level and group
     law = DiscreteLaplace(4)
@@ -203,7 +203,7 @@ def test_replay_knows_how_far_a_person_moves() -> None:
     assert moved(step, before, (10, 0, 20 + weight, 30), one) == (True, True)
     assert moved(step, before, (10, 0, 21 + weight, 30), one) == (True, False)
     assert moved(step, before, (11, 0, 21, 30), one) == (True, False)  # two groups
-    assert moved(step, before, (10, 1, 20, 30), one) == (True, False)  # nothing is drawn there
+    assert moved(step, before, (10, 1, 20, 30), one) == (True, False)  # a group without a draw
     assert moved(step, before, (10, 0, 20, 31), one) == (True, False)  # the group has nobody at ½
 
 

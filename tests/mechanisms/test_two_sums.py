@@ -1,4 +1,4 @@
-"""Two noisy sums: those of the scheme, rounded down once; a person moves both the same way."""
+"""Two noisy sums: they match the scheme, are rounded down once, and move in one direction."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_sums_are_those_of_the_scheme(scheme: str) -> None:
     one_by_one = [made.estimate((int(p), int(q))) for p, q in many]
     np.testing.assert_allclose(made.estimates(many), one_by_one, rtol=1e-12)
     (a, b), (c, d) = made.matrix
-    assert made.estimate((-a - b, -c - d)) == 1.0  # a count below 0 gives the middle
+    assert made.estimate((-a - b, -c - d)) == 1.0  # a negative count gives the midpoint
     assert made.sums((a * 3 - b * 2, c * 3 - d * 2)) == (Fraction(3), Fraction(-2))
 
 
 def test_sums_round_down_once() -> None:
-    """The floor is applied to the total, never to one person's part."""
+    """The floor is applied to the total, never to the contribution of one person."""
     made = mechanism(Hourglass.best(1, 8))
     counted = of_numbers(np.array([1.0]), np.array([3]), np.array([GRID - 1]))
     assert made.total(counted) == (7, 3 * 8 - 7)

@@ -1,4 +1,4 @@
-"""The coin that leaves the first stair, whose odds no float can represent exactly."""
+"""The coin that decides whether a draw leaves the first stair; its odds are irrational."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_the_exact_fallback_has_the_same_law(
     monkeypatch.setattr(bernoulli, "BAND", 2.0)
     exact = tosses_of(p, q, 40_000, 17)
     assert coin(exact, 40_000, math.exp(-p / q)) > alpha
-    # Not only in law: the words are the same, so every coin must fall the same way.
+    # The words are the same, so not only the law but every single coin must be the same.
     assert exact == filtered
 
 
@@ -102,7 +102,7 @@ def test_the_filter_keeps_within_a_quarter_of_its_band() -> None:
             for a, b in zip(x.tolist(), values.tolist(), strict=True)
         ]
     assert max(errors) < Decimal(bernoulli.BAND) / 4
-    # And the analysis is not slack: at the ends the truncation error is as large as stated.
+    # The error bound is tight: at the ends the truncation error is as large as stated.
     assert max(errors) > Decimal(bernoulli.BAND) / 16
 
 
@@ -116,7 +116,7 @@ def test_the_test_has_power(coin: Coin, alpha: float) -> None:
 
 @pytest.mark.statistical
 def test_coins_in_all_chunks_are_tossed(coin: Coin, alpha: float) -> None:
-    # Numerators alternate, across the edges of chunks, and each half is tested separately.
+    # Numerators alternate, also across chunk boundaries, and each half is tested separately.
     size = 3 * bernoulli.CHUNK + 17
     p = np.arange(size, dtype=np.int64) % 2 * 3
     heads = exp_minus_many(Seeded(4), p, 2)

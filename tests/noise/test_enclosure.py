@@ -20,7 +20,7 @@ def test_the_enclosure_holds_and_is_narrow(p: int, q: int, bits: int, whole: boo
     p = p % (50 * q) if whole else p % (q + 1)
     lo, hi = enclose(p, q, bits)
     with localcontext() as context:
-        context.prec = 250  # another algorithm, in another base
+        context.prec = 250  # a different algorithm, in decimal
         true = (-Decimal(p) / Decimal(q)).exp() * Decimal(2) ** bits
         assert lo <= true <= hi
     assert 0 <= lo <= hi <= 2**bits
@@ -28,7 +28,7 @@ def test_the_enclosure_holds_and_is_narrow(p: int, q: int, bits: int, whole: boo
 
 
 def test_more_bits_are_drawn_until_it_is_decided(tape: Tape) -> None:
-    # Follow the digits of e^{-1/3} for four words, then leave them upwards and downwards.
+    # Follow the digits of e^{-1/3} for four words, then deviate upwards and downwards.
     lo, _ = enclose(1, 3, 400)
     words = [lo >> (400 - 64 * (i + 1)) & (2**64 - 1) for i in range(4)]
     assert continues_below(tape([*words[1:], 0]), words[0], 64, 1, 3)

@@ -1,4 +1,4 @@
-"""The draws of each law against its probabilities, and against OpenDP's sampler."""
+"""The draws of each law, compared with its probabilities and with OpenDP's sampler."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KINDS = [Geometric, DiscreteLaplace]
 
 
 def below_edge(law: Law, x: int) -> float:
-    """P(X <= x), from the closed form, not from the code under test."""
+    """Return P(X <= x), from the closed form, not from the code under test."""
     a = math.exp(-1 / law.scale)
     if isinstance(law, Geometric):
         return 1.0 - math.exp(-(x + 1) / law.scale) if x >= 0 else 0.0
@@ -50,12 +50,12 @@ def below_edge(law: Law, x: int) -> float:
 
 
 def edges_of(law: Law) -> list[int]:
-    """Edges of cells: multiples of a sixth of the scale, rounded down to integers."""
+    """Return the edges of cells: multiples of a sixth of the scale, rounded down to integers."""
     return sorted({math.floor(k * law.scale / 6) for k in range(-60, 61)})
 
 
 def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
-    """How many draws fall in each cell (e, e'], compared as integers: floats would round."""
+    """Return the number of draws in each cell (e, e'], in integers because floats would round."""
     if isinstance(draws, np.ndarray) and draws.dtype == np.int64:
         at = np.searchsorted(np.array(edges, dtype=np.int64), draws, side="left")
         return [int(n) for n in np.bincount(at, minlength=len(edges) + 1)]
@@ -66,7 +66,7 @@ def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
 
 
 def fits(law: Law, draws: Iterable[int], fit: Fit) -> float:
-    """The p-value of draws under a law; every sampler in this file is tested with it."""
+    """Return the p-value of draws under a law; all samplers in this file use this test."""
     edges = edges_of(law)
     cumulative = [0.0, *(below_edge(law, edge) for edge in edges), 1.0]
     shares = [b - a for a, b in itertools.pairwise(cumulative)]
@@ -88,7 +88,7 @@ def test_many_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha:
     "scale",
     [
         *(Fraction(1, 3), Fraction(7, 3), Fraction(2**53 - 1, 2**52), Fraction(2**200)),
-        # The same code paths; test_single_draws.py has more scales, and tests the power.
+        # These scales use the same code; test_single_draws.py has more scales and tests the power.
         *(
             pytest.param(scale, marks=pytest.mark.slow)
             for scale in map(Fraction, (0.5, 1, 10, 2**45, 2**62 - 1))
@@ -110,7 +110,7 @@ def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alph
 def test_a_scale_wrong_by_a_twentieth_is_noticed(
     scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
 ) -> None:
-    # As many draws as above, so samplers that pass there have a scale within 5 %.
+    # The same number of draws as above, so samplers that pass there have a scale within 5 %.
     if (scale * wrong).numerator > 2**53:
         scale = Fraction(
             scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
@@ -133,7 +133,7 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(2**45), Fraction(3**30)], ids=str)
 def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: float) -> None:
-    # Rounding to floats would show in low bits. Modulo 64 the law is uniform up to 2**-40.
+    # Rounding to floats would affect low bits. Modulo 64 the law is uniform up to 2**-40.
     draws = DiscreteLaplace(scale).draw(Seeded(5), 300_000)
     assert fit(np.bincount(draws % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 
@@ -154,7 +154,7 @@ def test_the_exact_fallback_gives_the_very_same_draws(
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [0.5, 7 / 3, 10.0, 1000.0])
 def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> None:
-    # An independent sampler. OpenDP cannot be seeded: each run fails by chance, at rate alpha.
+    # OpenDP is an independent sampler without a seed, so each run has false-alarm rate alpha.
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
     size = 40_000
@@ -205,7 +205,8 @@ def test_a_large_draw_is_kept_as_it_is(
 
 
 def test_a_source_of_zeros_reaches_far_and_does_not_wrap(tape: Tape) -> None:
-    # The tape: U = 5, accepted; then V passes the end of its table twelve times, 44 steps each.
+    # The tape gives U = 5, accepted. Then V passes the end of its table twelve times, 44 steps
+    # each.
     top = 2**64 - 1
     source = tape([5] * 18 + [0] * 18 + [0] * 18 * 12 + [top] * 18)
     draws = Geometric(2**53).draw(source, 1)

@@ -1,4 +1,4 @@
-"""Two independent Laplace laws, and the smallest variance of staircase noise."""
+"""The pair of independent Laplace laws, and the smallest variance of staircase noise."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_draws_have_their_law(scale: Fraction) -> None:
     chances = [math.exp(law.log_pmf(x, y)) for x, y in cells]
     p = chi_square([*seen, n - sum(seen)], [*chances, 1.0 - sum(chances)])
     assert p > ALPHA
-    # The test rejects draws whose coordinates are equal.
+    # Power: draws with equal coordinates are rejected.
     twice = [int(((drawn[:, 0] == x) & (drawn[:, 0] == y)).sum()) for x, y in cells]
     assert chi_square([*twice, n - sum(twice)], [*chances, 1.0 - sum(chances)]) < ALPHA
 
@@ -129,7 +129,7 @@ def test_the_least_variance_is_the_limit_of_fine_steps(rate: Fraction) -> None:
 
 
 def variance(rate: float, gamma: np.ndarray) -> np.ndarray:
-    """The variance of staircase noise by summing over stairs; `gamma` is the first one's width."""
+    """Return the variance of staircase noise, summed over stairs; `gamma` is the first width."""
     b = math.exp(-rate)
     heights = b ** np.arange(math.ceil(60.0 / rate) + 2)
     left = np.zeros((len(gamma), len(heights)))

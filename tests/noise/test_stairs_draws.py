@@ -1,4 +1,4 @@
-"""The draws of each law of stairs against its probabilities."""
+"""The draws of each staircase law, compared with its probabilities."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WIDE = [
 
 @functools.cache
 def table_of(law: Law) -> dict[object, float]:
-    """The probability of every outcome that is neither far out nor rare."""
+    """Return the probability of every outcome that is neither far out nor rare."""
     reach = math.ceil(9 / law.rate) * law.steps + law.steps
     span = range(-reach, reach + 1)
     table: dict[object, float]
@@ -71,7 +71,7 @@ def table_of(law: Law) -> dict[object, float]:
 
 
 def counted(draws: np.ndarray) -> Counter[object]:
-    """How often each outcome was drawn."""
+    """Return the number of draws of each outcome."""
     if draws.ndim == 1:
         singles, times = np.unique(draws, return_counts=True)
         return Counter(dict(zip(singles.tolist(), times.tolist(), strict=True)))
@@ -82,7 +82,7 @@ def counted(draws: np.ndarray) -> Counter[object]:
 
 
 def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
-    """The p-value of draws: a cell for every outcome, and one for all far or rare ones."""
+    """Return the p-value of draws: a cell per outcome, and one for all far or rare outcomes."""
     table = table_of(law)
     seen = [counts[outcome] for outcome in table]
     elsewhere = 1.0 - math.fsum(table.values())
@@ -90,18 +90,18 @@ def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
 
 
 def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float:
-    """The p-value of one wide coordinate: eighths of the first stair, quarters of the others."""
+    """Return the p-value of one wide coordinate, in eighths of the first stair and quarters."""
     n, g = law.steps, law.inner
     width, quarter = 2 * g - 1, n // 4
     at = np.asarray(draws, dtype=np.int64)  # exact: larger values would raise
     inside = np.abs(at) < g
     cells: Counter[tuple[int, int, int]] = Counter()
-    # Eight times a position of 2**45 steps is far below 2**63.
+    # Eight times a position in 2**45 steps is far below 2**63.
     eighths, times = np.unique((at[inside] + g - 1) * 8 // width, return_counts=True)
     for i, more in zip(eighths.tolist(), times.tolist(), strict=True):
         cells[0, 0, i] += more
     height, place = np.divmod(np.abs(at[~inside]) - g, n)
-    # Sign, height and quarter in one integer: n is below 2**46, so heights are below 2**17.
+    # Encode sign, height and quarter in one integer: n is below 2**46, so heights are below 2**17.
     rest = (height * 8 + np.minimum(place // quarter, 7)) * 2 + (at[~inside] > 0)
     stairs, times = np.unique(rest, return_counts=True)
     for where, more in zip(stairs.tolist(), times.tolist(), strict=True):
@@ -119,7 +119,7 @@ def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float
 
 
 def rings_fit(law: Staircase2D, draws: np.ndarray | list[tuple[int, int]], fit: Fit) -> float:
-    """The p-value of distances, in quarters of a ring."""
+    """Return the p-value of distances, in quarters of a ring."""
     n, g = law.steps, law.inner
     edges = [1, g // 2, g]
     edges += [g + i * (n // 4) for i in range(1, 4 * math.ceil(30 / law.rate) + 5)]
@@ -145,13 +145,13 @@ def test_draws_have_their_law(
     many = counted(draws)
     assert many.total() == 200_000
     assert fits(law, many, fit) > alpha
-    # Power: another width of the first stair, or another rate, is noticed.
+    # Power: another width of the first stair, or another rate, is detected.
     if n > 1:
         assert fits(kind(rate, n, g % n + 1), many, fit) < alpha
     assert fits(kind(rate * Fraction(11, 10), n, g), many, fit) < alpha
 
 
-# test_single_draws.py has single draws of other parameters, with tests of power.
+# test_single_draws.py tests single draws for other parameters, including power.
 SINGLE = [*SMALL[1:4:2], *(pytest.param(*SMALL[i], marks=pytest.mark.slow) for i in (0, 2, 4, 5))]
 
 
@@ -164,7 +164,7 @@ def test_single_draws_have_their_law(
     law, source = kind(rate, n, g), Seeded(2)
     singles: Counter[object] = Counter(law.draw(source) for _ in range(15_000))
     assert fits(law, singles, fit) > alpha
-    # Power: twice the rate, or another width if few draws leave the first stair, is noticed.
+    # Power: twice the rate is detected, or another width if few draws leave the first stair.
     assert (
         min(fits(kind(2 * rate, n, g), singles, fit), fits(kind(rate, n, g % n + 1), singles, fit))
         < alpha
@@ -202,12 +202,12 @@ def test_wide_stairs_have_their_law(rate: Fraction, n: int, g: int, fit: Fit, al
     assert rings.dtype == np.int64
     assert rings_fit(two, rings, fit) > alpha
     assert rings_fit(two, [two.draw(source) for _ in range(8000)], fit) > alpha
-    # The position on the ring: all sides are equally likely, and all places on a side.
+    # The position on the ring: all sides are equally likely, and so are all positions on a side.
     size = np.abs(rings).sum(axis=1)
     along = np.minimum((np.abs(rings[:, 1]) / size * 8).astype(int), 7)
     side = 2 * (rings[:, 0] > 0) + (rings[:, 1] > 0)
     assert fit(np.bincount(8 * side + along, minlength=32).tolist(), [1 / 32] * 32) > alpha
-    # Floats would leave traces here.
+    # Floating-point rounding would affect the low bits.
     for sample in (draws, pairs[:, 1], rings[:, 0]):
         assert fit(np.bincount(sample % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 
@@ -223,7 +223,8 @@ def test_tiny_rates_do_not_wrap(rate: Fraction, alpha: float) -> None:
         flat = draws.ravel().tolist()
         assert {type(x) for x in flat} == {int}
         scaled = np.array([float(x * rate / n) for x in flat])
-        # Laplace of scale 1, up to the rate; its squares have variance 20: nine standard errors.
+        # Up to the rate, this is Laplace noise of scale 1. Its squares have variance 20; the bound
+        # is nine standard errors.
         assert abs(float((scaled**2).mean()) - 2) < 9 * math.sqrt(20 / 4000)
         assert abs(float(np.sign(scaled).mean())) < math.sqrt(2 * math.log(2 / alpha) / 4000)
         if kind is Hourglass:

@@ -1,4 +1,4 @@
-"""The numbers that laws of stairs state about themselves: against sums, and at extremes."""
+"""The declared properties of staircase laws, compared with sums, also at extreme parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**12), st.integers(1, 10**12))
 
 
 def tower(rate: Fraction, n: int, g: int, far: int) -> dict[int, Decimal]:
-    """e^{-rate level} by distance, built up one factor at a time."""
+    """Return e^{-rate level} by distance, computed by repeated multiplication."""
     b = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     weights, weight = {}, Decimal(1)
     for a in range(far):
@@ -60,7 +60,7 @@ def test_a_staircase_of_pairs_is_that_of_a_sum(rate: Fraction, n: int, g: int) -
     with localcontext() as context:
         context.prec = 60
         shells = tower(rate, n, g, math.ceil(100 / rate) * n + 2 * n)
-        # |x| + |y| = s has 4s points: each x in -s, ..., s twice, except the ends.
+        # |x| + |y| = s has 4s points: each x in -s, ..., s occurs twice, except the ends.
         total = 1 + sum(4 * s * w for s, w in shells.items())
         squares, below = Decimal(0), 0  # below: 1 + 4 + ... + (s - 1)^2
         for s, w in shells.items():
@@ -117,7 +117,8 @@ def test_probabilities_sum_to_one(n: int, g: int) -> None:
     share=st.fractions(0, 1),
 )
 def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) -> None:
-    # Another derivation: x is on the first stair, or inner + r + n K, K geometric and r uniform.
+    # An independent derivation: x is on the first stair, or is inner + r + n K with K geometric and
+    # r uniform.
     g = max(1, math.floor(share * n))
     law, glass = Staircase(rate, n, g), Hourglass(rate, n, g)
     with localcontext() as context:
@@ -130,7 +131,7 @@ def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) ->
         square = place + 2 * n * t * offset + n * n * t * (1 + 2 * t)
         disc = Decimal(g * (g - 1)) / 3  # the variance of a uniform law on 2g - 1 integers
         variance = (near * disc + far * square) / (near + far)
-        # j = 1 + K, so |x| j is (offset + n K)(1 + K)
+        # j = 1 + K, so |x| j is (offset + n K)(1 + K).
         product = offset * (1 + t) + n * (t + t * (1 + 2 * t))
         covariance = n * product * far / (near + far) - variance
         normaliser = near + far
@@ -165,7 +166,7 @@ def test_the_ends_of_all_ranges() -> None:
 def test_unit_steps_are_the_discrete_laplace_and_its_hourglass() -> None:
     law = Staircase(Fraction(3, 7), 1, 1)
     assert [law.exponent(x) for x in (-2, 0, 5)] == [Fraction(6, 7), 0, Fraction(15, 7)]
-    # x = ±j, and y = k - x is discrete Laplace for every x
+    # x = ±j, and y = k - x has the discrete Laplace law for every x.
     assert Hourglass(Fraction(3, 7), 1, 1).covariance == pytest.approx(0, abs=1e-12)
 
 
@@ -175,7 +176,7 @@ def test_laws_are_frozen_values() -> None:
         assert law == kind(Fraction(1, 2), 5, 2)
         assert hash(law) == hash(kind(Fraction(1, 2), 5, 2))
         assert type(law.steps) is int
-        law.draw(None)  # cached state of draws is not part of the value
+        law.draw(None)  # the cached state of draws is not part of the value
         assert law == kind(Fraction(1, 2), 5, 2)
         assert pickle.loads(pickle.dumps(law)) == law
         assert repr(law) == f"{kind.__name__}(rate=Fraction(1, 2), steps=5, inner=2)"

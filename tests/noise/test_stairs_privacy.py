@@ -1,7 +1,7 @@
-"""The largest log-ratio of each law of stairs, by enumeration of the regions in the paper.
+"""The largest log-ratio of each staircase law, by enumeration of the regions in the paper.
 
-Levels are not taken from the laws: the regions are those of Kulesza, Suresh and Wang (2024),
-equations (7), (11) and (12), on a lattice, and the laws must agree with them point by point.
+The levels are not computed by the laws. The regions are those of Kulesza, Suresh and Wang (2024),
+equations (7), (11) and (12), on a lattice. The laws must agree with them at every point.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Pair = Callable[[int, int], int]  # the level of (x, k)
 
 
 def stair(a: int, n: int, g: int) -> int:
-    """Equation (11): walk down unit by unit."""
+    """Return the level by equation (11), unit by unit."""
     down = 0
     while a >= n:
         a -= n
@@ -34,7 +34,7 @@ def stair(a: int, n: int, g: int) -> int:
 
 
 def glass(x: int, k: int, n: int, g: int) -> int:
-    """Equation (7): the segments A_k and B_k(i), mirrored for x < 0."""
+    """Return the level by equation (7): the segments A_k and B_k(i), mirrored for x < 0."""
     if x < 0:
         return glass(-x, -k, n, g)
     if x < k * n + g:
@@ -46,7 +46,7 @@ def glass(x: int, k: int, n: int, g: int) -> int:
 
 
 class Levelled:
-    """A law of pairs defined by its level, for the checker."""
+    """A law of pairs that is defined by its level, as input for the checker."""
 
     def __init__(self, n: int, level: Pair) -> None:
         self.n, self.level = n, level
@@ -57,7 +57,7 @@ class Levelled:
 
 
 def largest_of_pairs(level: Pair, n: int) -> int:
-    """The largest change of level over the shifts (s, n - s), and so over their negatives."""
+    """Return the largest change of level over the shifts (s, n - s), and so their negatives."""
     xs, ks = range(-4 * n, 4 * n + 1), range(-7, 8)
     table = {(x, k): level(x, k) for x in range(-5 * n, 5 * n + 1) for k in range(-8, 9)}
     return max(abs(table[x + s, k + 1] - table[x, k]) for x in xs for k in ks for s in range(n + 1))
@@ -78,7 +78,7 @@ def test_a_staircase_costs_its_rate(n: int, g: int) -> None:
 
 @pytest.mark.parametrize(("n", "g"), SHAPES)
 def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
-    # Sign and magnitude drawn separately: zero occurs with both signs.
+    # If sign and magnitude are drawn separately, zero occurs with both signs.
     rate = float(RATE)
     log_weights = {
         x: math.log(2 if x == 0 else 1) - rate * stair(abs(x), n, g) for x in range(-3 * n, 3 * n)
@@ -87,7 +87,7 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     assert max(losses) == pytest.approx(rate + math.log(2))
 
     class Doubled(Staircase):
-        """That mistake as a law: the checker rejects its pieces."""
+        """A law with that mistake, whose pieces the checker rejects."""
 
         def exponent(self, x: int) -> Fraction:
             return super().exponent(x) + (Fraction(7, 10) if x else 0)
@@ -115,7 +115,7 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
         return j + abs(k - j if x >= 0 else k + j)
 
     def found(level: Pair) -> Fraction:
-        """The loss that the checker finds without the regions: it must be the same."""
+        """Return the loss that the checker finds without the regions; it must be the same."""
         largest = unit_loss(Levelled(n, level), n, 1)
         assert largest == largest_of_pairs(level, n)
         return largest

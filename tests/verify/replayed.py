@@ -1,4 +1,4 @@
-"""Data and questions for tests of replay."""
+"""Data and questions for the tests of replay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS: dict[str, list[Any]] = {
     "epsilon": BUDGETS,
     "person": WHO,
 }
-# For a sample, weights differ more, so a value paired with the wrong budget shows.
+# For a sample the weights differ more, so a value with the wrong budget is detected.
 QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), **SAMPLE),
     "mean, midpoint": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), missing="midpoint"),

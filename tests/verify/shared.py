@@ -1,4 +1,4 @@
-"""A minimal question about shares by group, for tests of replay."""
+"""A minimal question about shares by group, for the tests of replay."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Shared:
     """Means by group, with the same weight for everyone who is included.
 
     Attributes:
-        values: a column.
-        bounds: its bounds.
-        by: one or two columns of groups, or none.
-        groups: the labels of each column of groups.
+        values: the value column.
+        bounds: the bounds of the values.
+        by: one or two group columns, or none.
+        groups: the labels of each group column.
         where: a column that selects people, or None.
         missing: how missing values are treated.
         groups_are: "public" or "private".

@@ -1,10 +1,10 @@
-"""The sampled auditor: what it proves, what it finds, and how often it is wrong.
+"""The sampling auditor: its bounds, its power, and its error rate.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here, or in
-test_auditing_outputs.py, fails although the code is right is below 10⁻⁶. Each check that a loss is
+The tests are seeded, so results are reproducible. For a new seed, the probability that any test
+here or in test_auditing_outputs.py fails for correct code is below 10⁻⁶. Each check that a loss is
 not above the budget has error 10⁻⁹. False flags are compared with a binomial tail of 10⁻⁸. Every
 required power is at least five standard errors away, with one exception: at ε = 0.1 an audit misses
-0.8·ε with probability about 3·10⁻⁴ (3.4 standard errors, from 200 runs), so three of four audits
+0.8·ε with probability about 3·10⁻⁴ (3.4 standard errors, from 200 runs). So three of four audits
 must reach it.
 """
 
@@ -37,7 +37,7 @@ def laplace(source: ep.Seeded, scale: int, centre: int = 0) -> Sampler:
 
 
 def audited(budget: float, loss: float, seed: int, **options: Any) -> Audit:
-    """The audit of a Laplace release that loses `loss` and claims `budget`."""
+    """Return the audit of a Laplace release with the given loss and a claimed budget."""
     source, scale = ep.Seeded(seed), 2**20
     far = round(loss * scale)
     first, second = laplace(source, scale), laplace(source, scale, far)
@@ -45,7 +45,7 @@ def audited(budget: float, loss: float, seed: int, **options: Any) -> Audit:
 
 
 def within(found: Audit, loss: float) -> bool:
-    """Whether the guesses are consistent with a loss, except with probability 10⁻⁹."""
+    """Whether the guesses are consistent with a loss, with error probability 10⁻⁹."""
     return lower_log_odds(found.right, found.guesses, SURE) <= loss
 
 
@@ -79,7 +79,7 @@ def mean_mechanism(method: str) -> tuple[ep.Release, SumAndSquares]:
 
 
 def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler, Sampler]:
-    """The mechanism on two data sets: one person of a level goes from one bound to the other.
+    """Return the mechanism on two data sets: one person moves from one bound to the other.
 
     The person's square is the same at both bounds.
     """
@@ -137,7 +137,7 @@ def test_frequencies_are_audited_over_all_cells_at_once() -> None:
         epsilon=1.5,
         samples=200_000,
     )
-    # One cell alone would show half of the loss.
+    # A single cell would show only half of the loss.
     assert found.loss >= 0.8 * 1.5
     assert within(found, 1.5)
 
@@ -175,7 +175,7 @@ FLAGS = 0.1
 
 
 def flags(play: Callable[[int], Audit], repeats: int = 400) -> tuple[int, int]:
-    """The number of audits that flag, and the largest number allowed."""
+    """Return the number of audits that flag, and the largest number allowed."""
     most = int(binom.isf(1e-8, repeats, FLAGS))
     return sum(not play(seed).passes for seed in range(repeats)), most
 
@@ -190,7 +190,7 @@ def test_false_flags_are_as_rare_as_promised_for_a_bit() -> None:
         return audit(*bits, epsilon=math.log(3), samples=10_000, confidence=confidence, seed=seed)
 
     found, most = flags(play)
-    # Some are flagged, because every output attains the largest odds.
+    # Some audits flag, because every output attains the largest odds.
     assert 1 <= found <= most
 
 

@@ -1,4 +1,4 @@
-"""Binomial tails against exact fractions and scipy, and the confidence bound against its error."""
+"""Binomial tails against exact fractions and SciPy, and the error rate of the bound."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilons.verify.fit import lower_log_odds, tail
 
 
 def exact_tail(successes: int, trials: int, odds: Fraction) -> Fraction:
-    """The binomial tail as a sum of terms, in rational numbers."""
+    """Return the binomial tail as a sum of terms, in rational numbers."""
     p = odds / (1 + odds)
     return sum(
         (
@@ -44,7 +44,7 @@ def test_long_tails_are_the_sums_of_their_terms(log_odds: float) -> None:
     odds = Fraction(math.exp(log_odds)).limit_denominator(1000)
     a, b = odds.numerator, odds.denominator
     successes = trials * a // (a + b) + 100
-    # Integers over a common denominator: the same sum, without reducing fractions.
+    # Integers over a common denominator give the same sum without reducing fractions.
     numerator = sum(
         math.comb(trials, k) * a**k * b ** (trials - k) for k in range(successes, trials + 1)
     )
@@ -70,7 +70,7 @@ def test_long_tails_are_the_sums_of_their_terms(log_odds: float) -> None:
 @pytest.mark.parametrize("error", [0.5, 0.1, 1e-3, 1e-9])
 def test_the_bound_is_the_quantile_of_a_beta_law(successes: int, trials: int, error: float) -> None:
     chance = beta.ppf(error, successes, trials - successes + 1)
-    wrong = beta.isf(error, trials - successes + 1, successes)  # 1 − p, with all its digits
+    wrong = beta.isf(error, trials - successes + 1, successes)  # 1 − p, to full precision
     expected = math.log(chance / (1 - chance) if chance < 0.5 else (1 - wrong) / wrong)
     bound = lower_log_odds(successes, trials, error)
     assert bound == pytest.approx(expected, abs=1e-7)
@@ -91,7 +91,7 @@ def test_the_bound_is_safe_and_as_large_as_that_allows(
 @pytest.mark.parametrize("error", [0.3, 0.05, 0.001])
 @pytest.mark.parametrize("trials", [1, 7, 40])
 def test_the_promise_is_kept_for_every_chance(error: float, trials: int) -> None:
-    """By enumeration: the probability that the bound exceeds the truth."""
+    """By enumeration, the bound exceeds the true value with probability at most `error`."""
     bounds = [lower_log_odds(k, trials, error) for k in range(trials + 1)]
     assert bounds == sorted(bounds)
     for log_odds in [x / 4 for x in range(-24, 25)]:

@@ -1,4 +1,4 @@
-"""The checker of several sums: its own formulas, and the faults that it must notice."""
+"""The checker of several sums: its formulas, and the faults that it must detect."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
 
 
 def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
-    """A third of the noise or triple weights break budgets; a third of the weights fits."""
+    """A third of the noise or triple weights exceed the budgets; a third of the weights fits."""
     mechanism = released(3)
     smaller = replace(mechanism, law=Cube(mechanism.scale / 3, 3))
     assert not ep.verify.exact(smaller).holds
@@ -50,7 +50,7 @@ def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
 
 
 class Off(Cube):
-    """Noise that is off by one."""
+    """Noise that is wrong by one."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         drawn = super().draw(source, size)
@@ -58,7 +58,7 @@ class Off(Cube):
 
 
 class Even(Cube):
-    """Noise on every second point."""
+    """Noise on even points only."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         half = Cube(self.scale / 2, self.dimension).draw(source, size)
@@ -83,7 +83,7 @@ class Half(Cube):
 
 
 class Fine(Cube):
-    """Right for many draws at once, but without noise in a single draw."""
+    """Correct array draws, but single draws without noise."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         return super().draw(source, size) if size is not None else (0,) * self.dimension
@@ -97,7 +97,7 @@ def test_other_noise_than_declared_is_noticed(wrong: type[Cube]) -> None:
 
 
 class Rounding(SeveralSums):
-    """Sums rounded up or down: a person may move one by one point more."""
+    """Sums rounded up or down, so a person can move one of them by one point too many."""
 
     def total(self, tally: Any) -> Any:
         sums = tally.cells[:, ::2].T
@@ -170,12 +170,12 @@ def test_its_own_formulas_are_those_of_shells(scale: Fraction, means: int) -> No
 
 
 def test_a_point_of_a_shell_becomes_uniform_numbers() -> None:
-    """All points of one shell, 400 times each: every quarter gets its share of each number."""
+    """For all points of one shell, 400 times each, every quarter has its share of each number."""
     law, chance = cube.vector(Cube(2, 2), 2), np.random.default_rng(1)
     points = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if max(abs(x), abs(y)) == 3]
     rows = [cube.numbers(law, list(z), chance) for z in points for _ in range(400)]
     for column in list(zip(*rows, strict=True))[1:]:
         counts = Counter(int(4 * each) for each in column)
-        # 2,400 of 9,600 in each quarter, within six standard errors.
+        # 2,400 of 9,600 numbers in each quarter, within six standard errors.
         assert all(abs(counts[cell] - 2400) < 6 * 43 for cell in range(4))
     assert all(0.0 <= each < 1.0 for row in rows for each in row)

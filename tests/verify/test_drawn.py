@@ -1,7 +1,7 @@
-"""Draws and totals against what is declared: right mechanisms pass, and broken ones do not.
+"""Draws and totals against the declaration: correct mechanisms pass, and broken ones fail.
 
-Seeded. For a new seed a right mechanism fails with probability 10⁻⁶; there are fewer than twenty
-here.
+The tests are seeded. For a new seed, a correct mechanism fails with probability 10⁻⁶; there are
+fewer than twenty here.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ WORDS = ["a", "b", "c"]
 
 
 def loose(mechanism: Any) -> Any:
-    """The same mechanism, with independent noise in each cell."""
+    """Return the same mechanism, with independent noise in each cell."""
     parts = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)}
     return Histogram(**{**parts, "law": DiscreteLaplace(mechanism.scale)})
 
 
 @cache
 def made(name: str) -> Any:
-    """The mechanism of a release of this kind."""
+    """Return the mechanism of a release of this kind."""
     kind, _, method = name.partition(", ")
     options: dict[str, Any] = {"epsilon": EPSILON, "source": ep.Seeded(1)}
     if method == "stairs":
@@ -50,7 +50,7 @@ def made(name: str) -> Any:
     elif method:
         options["method"] = method
     if method == "sampling":
-        options |= SAMPLE  # with related=True hardly any coin is tossed
+        options |= SAMPLE  # with related=True nearly nobody is sampled
     if kind.startswith("open"):
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any
@@ -128,23 +128,23 @@ def test_other_seeds_pass_too(seed: int) -> None:
 
 
 def turned(mechanism: Any, **methods: Any) -> Any:
-    """The same mechanism, with some methods replaced."""
+    """Return the same mechanism, with some methods replaced."""
     kind = type("Turned", (type(mechanism),), methods)
     return kind(**{each.name: getattr(mechanism, each.name) for each in fields(mechanism)})
 
 
 def right(mechanism: Any) -> Any:
-    """The original class of a mechanism from `turned`."""
+    """Return the original class of a mechanism from `turned`."""
     return type(mechanism).__mro__[1]
 
 
 def no_noise(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """A `draw` that adds no noise."""
+    """Replace `draw`: add no noise."""
     return total if size is None else np.array([total] * size)
 
 
 def half_when(single: bool) -> Callable[..., Any]:
-    """A `draw` with half of the noise, only in single draws or only in many at once."""
+    """Return a `draw` with half of the noise, in single draws only or in array draws only."""
 
     def draw(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
         drawn = right(self).draw(self, source, size, total)
@@ -158,7 +158,7 @@ def half_when(single: bool) -> Callable[..., Any]:
 
 
 def in_both(self: Any, source: Any, size: Any = None, total: Any = (0, 0)) -> Any:
-    """The same noise for both sums of a pair, in the single draw that a release makes."""
+    """Replace `draw`: use the same noise for both sums of a pair, in single draws."""
     if size is not None:
         return right(self).draw(self, source, size, total)
     first, _ = self.law.draw(source)
@@ -166,28 +166,28 @@ def in_both(self: Any, source: Any, size: Any = None, total: Any = (0, 0)) -> An
 
 
 def in_all_cells(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """The same noise for all cells."""
+    """Replace `draw`: use the same noise for all cells."""
     drawn = right(self).draw(self, source, size, total) - np.asarray(total)
     drawn[..., 1:] = drawn[..., :1]
     return drawn + np.asarray(total)
 
 
 def not_in_the_last(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """No noise in the last cell."""
+    """Replace `draw`: add no noise in the last cell."""
     drawn = right(self).draw(self, source, size, total)
     drawn[..., -1] = np.asarray(total)[..., -1]
     return drawn
 
 
 def coarse(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Noise of the right scale that is always even."""
+    """Replace `draw`: add noise of the right scale that is always even."""
     zero = (0, 0) if isinstance(total, tuple) else 0
     noise = np.asarray(right(self).draw(self, source, size, zero))
     return noise // 2 * 2 + np.asarray(total)
 
 
 def times(factor: int) -> Callable[..., Any]:
-    """A total that is too sensitive."""
+    """Return a `total` that is too sensitive."""
 
     def total(self: Any, *given: Any) -> Any:
         found = right(self).total(self, *given)
@@ -197,7 +197,7 @@ def times(factor: int) -> Callable[..., Any]:
 
 
 def rounded_up(self: Any, *given: Any) -> Any:
-    """A total with weights one larger than declared."""
+    """Replace `total`: use weights that are larger by one than declared."""
     whole: Any = object.__new__(right(self))
     for each in fields(self):
         object.__setattr__(whole, each.name, getattr(self, each.name))
@@ -206,12 +206,12 @@ def rounded_up(self: Any, *given: Any) -> Any:
 
 
 def two_up(self: Any, *given: Any) -> Any:
-    """Weights two larger than declared: rounding two sums may move them by one more, not two."""
+    """Replace `total`: use weights larger by two; rounding two sums accounts for only one."""
     return right(self).total(replace(self, weights=self.weights + 2), *given)
 
 
 def all_stay(self: Any, source: Any, level_of: Any, places: Any) -> Any:
-    """Sampling that leaves nobody out."""
+    """Replace sampling: keep everyone."""
     whole = replace(self, keep=(Fraction(1),) * len(self.weights))
     return right(self).thin(whole, source, level_of, places)
 
@@ -221,7 +221,7 @@ def counted_twice(self: Any, tally: Any) -> Any:
 
 
 def counted_beside(self: Any, tally: Any) -> Any:
-    """People are also counted in the next cell."""
+    """Replace `total`: also count people in the next cell."""
     found = right(self).total(self, tally)
     return found + np.roll(found, 1)
 
@@ -262,7 +262,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
 )
 def test_broken_mechanisms_are_noticed(name: str, methods: dict[str, Any], words: str) -> None:
     broken = turned(made(name), **methods)
-    assert ep.verify.exact(broken).holds  # which is why draws are checked as well
+    assert ep.verify.exact(broken).holds  # the reason why draws are also checked
     found = ep.verify.draws(broken)
     assert not found.passes
     assert str(found).startswith("DRAWS OR TOTALS ARE NOT AS DECLARED.")

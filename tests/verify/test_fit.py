@@ -1,7 +1,7 @@
-"""Uniform numbers made from draws, against sums over the laws; and how often they raise an alarm.
+"""Uniform numbers made from draws, compared with sums over the laws; and the false-alarm rate.
 
-Seeded, so a pass stays a pass. For a new seed each statistical test here fails on right code with
-probability below 10⁻⁷.
+The tests are seeded, so results are reproducible. For a new seed, each statistical test here fails
+for correct code with probability below 10⁻⁷.
 """
 
 from __future__ import annotations

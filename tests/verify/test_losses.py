@@ -1,4 +1,4 @@
-"""The checker itself: it probes every law, and computes certified bounds."""
+"""The checker of losses: it evaluates every law, and computes certified bounds."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class TwoSided:
 
 
 class Gaussian(TwoSided):
-    """Not geometric: far out, one step has an ever larger log-ratio."""
+    """A law with a log-ratio per step that grows without bound."""
 
     def exponent(self, x: int) -> Fraction:
         return Fraction(x * x, 100)
 
 
 class Doubled(TwoSided):
-    """Zero is twice as likely as it should be, as when sign and magnitude are drawn separately."""
+    """A law in which zero is twice as likely, because sign and magnitude are drawn separately."""
 
     def exponent(self, x: int) -> Any:
         return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
@@ -57,14 +57,14 @@ class OneSided(TwoSided):
 
 
 class Holed(TwoSided):
-    """The value 100 is impossible; nothing else is wrong."""
+    """A law in which the value 100 is impossible; otherwise correct."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class Bumpy(TwoSided):
-    """Flat for a while and then steeper; right at both ends of that stretch."""
+    """A law that is flat on a segment and then steeper, and correct at both ends of it."""
 
     def exponent(self, x: int) -> Any:
         a = abs(x)
@@ -72,7 +72,7 @@ class Bumpy(TwoSided):
 
 
 class HalfLine(OneSided):
-    """Declares that it has one side."""
+    """A one-sided law that declares a half-line."""
 
     @property
     def pieces(self) -> Any:
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass
 class Steps:
-    """A staircase law, or a typical mistake."""
+    """A staircase law, correct or with a typical mistake."""
 
     rate: Any = Fraction(1, 2)
     steps: Any = 10
@@ -134,7 +134,7 @@ class Steps:
 
 @dataclass
 class Hand:
-    """A mechanism written by hand, without any code of epsilons."""
+    """A mechanism that uses no code of epsilons."""
 
     levels: Any
     weights: Any
@@ -154,7 +154,7 @@ def test_the_loss_is_weight_over_scale() -> None:
 
 
 def test_lattice_points_are_crossed_whole() -> None:
-    """A move by part of a lattice point may cross into the next one."""
+    """A move by a fraction of a lattice point can reach the next lattice point."""
     assert ep.verify.exact(Hand([1.0], [1], reach=17)).losses == (Fraction(2, 8),)
     assert ep.verify.exact(Hand([1.0], [3], reach=33)).losses == (Fraction(7, 8),)
 
@@ -227,7 +227,7 @@ def test_the_verdict_prints_on_a_screen() -> None:
 
 
 def stepped(levels: Any, weights: Any, law: Any, **changes: Any) -> Hand:
-    """A mechanism with staircase noise, where one unit is ten lattice points."""
+    """Return a mechanism with staircase noise, in which one unit is ten lattice points."""
     return Hand(levels, weights, law=law, **changes)
 
 
@@ -285,7 +285,7 @@ def test_a_staircase_that_is_a_little_off_is_too_much() -> None:
 
 @pytest.mark.parametrize("kind", ["cells", "open cells"])
 def test_stairs_under_several_sums_are_refused(kind: str) -> None:
-    """A person who splits their unit among cells may cross a stair in each."""
+    """A person who splits their unit among cells can cross a stair in each cell."""
     moves = 2 if kind == "cells" else 1
     cells = stepped([9.0], [1], Steps(), grid=1, reach=1, moves=moves, kind=kind)
     with pytest.raises(PrivacyError, match="stair"):
@@ -293,7 +293,7 @@ def test_stairs_under_several_sums_are_refused(kind: str) -> None:
     assert ep.verify.exact(replace(cells, law=TwoSided(Fraction(1)))).holds
 
 
-# How far a person can move follows from the kind, whatever the mechanism says.
+# The sensitivity follows from the kind, regardless of the declaration.
 
 CELLS = Hand([1.0], [4], grid=1, reach=1, moves=2, kind="cells")
 
@@ -341,14 +341,14 @@ def test_a_histogram_that_forgets_that_people_leave_a_cell_is_refused() -> None:
 
 
 class Pierced(DiscreteLaplace):
-    """The law of a release, but the value 100 is impossible."""
+    """The law of a release, except that the value 100 is impossible."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class PiercedTable(Closed):
-    """The same for a table whose noise sums to zero."""
+    """The same for a table with noise that sums to zero."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 50 else super().exponent(z)

@@ -1,4 +1,4 @@
-"""The loss of a pair of sums: against enumeration, and for broken mechanisms."""
+"""The loss of a pair of sums, compared with enumeration, also for broken mechanisms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Fake:
 
     @property
     def pieces(self) -> Fake:
-        """It declares itself, whatever its exponent is."""
+        """The declaration of the law, which is correct for any exponent."""
         return self
 
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -59,7 +59,7 @@ class Memo:
 
 
 def level(a: int, steps: int, inner: int) -> int:
-    """The stair of a distance, found by a loop."""
+    """Return the stair of a distance, by a loop."""
     stair, end = 0, inner
     while a >= end:
         stair, end = stair + 1, end + steps
@@ -67,7 +67,7 @@ def level(a: int, steps: int, inner: int) -> int:
 
 
 def stair(a: int, steps: int, inner: int) -> int:
-    """`level` in closed form, for any distance."""
+    """Return `level` in closed form, for any distance."""
     return max(0, -(-(a - inner + 1) // steps))
 
 
@@ -80,7 +80,7 @@ def hourglass(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
-    """The waist at y₀ + 1 for x ≥ 0, and mirrored for x < 0."""
+    """An hourglass with the waist at y₀ + 1 for x ≥ 0, mirrored for x < 0."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -89,7 +89,7 @@ def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
-    """The waist on the same side for both signs of x."""
+    """An hourglass with the waist on the same side for both signs of x."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -98,7 +98,7 @@ def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def of_one_side(x: int, y: int, steps: int, inner: int) -> float:
-    """An hourglass with an impossible half."""
+    """An hourglass in which one half is impossible."""
     return math.inf if x < 0 else hourglass(x, y, steps, inner)
 
 
@@ -107,7 +107,7 @@ def rings(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def squares(x: int, y: int, steps: int, inner: int) -> float:
-    """Rings of the maximum norm instead of the sum: a move in both coordinates counts once."""
+    """Rings of the maximum norm, so a move in both coordinates counts only once."""
     return stair(max(abs(x), abs(y)), steps, inner)
 
 
@@ -118,7 +118,7 @@ def bumpy(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def enumerated(law: Any, steps: int, units: int, reach: int = 4) -> Fraction:
-    """The largest change of the exponent, over all positions and all moves of `units` of weight."""
+    """Return the largest change of the exponent, over all positions and moves of `units`."""
     around = range(-reach * steps, reach * steps + 1)
     largest = Fraction(0)
     for x in around:
@@ -191,7 +191,7 @@ def two_sums(law: Any, levels: list[float], weights: list[int], scheme: Any = No
 
 
 def keeps(mechanism: Any) -> bool:
-    """Whether nobody's loss exceeds their rung."""
+    """Whether every loss is at most the rung."""
     losses = pair_losses(mechanism)
     return all(x <= Fraction(y) for x, y in zip(losses, mechanism.levels.tolist(), strict=True))
 
@@ -221,7 +221,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
 
 
 def test_the_count_moves_with_the_sum() -> None:
-    """Two sums lose half of what a sum and a count lose, so they need half the noise."""
+    """Two sums lose half as much as a sum and a count, so they need half the noise."""
     one, two = (
         pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
         for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
@@ -260,7 +260,7 @@ def test_the_unbroken_twins_of_these_laws_keep_their_rate() -> None:
 
 @dataclass(frozen=True)
 class Loose:
-    """A mechanism that may have another unit than its law, or wrong numbers."""
+    """A mechanism that can have another unit than its law, or invalid numbers."""
 
     levels: Any
     weights: Any
@@ -346,7 +346,7 @@ def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
     )
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
-    # The spending that a release states is the loss, rounded down to a float.
+    # The stated spending is the loss, rounded down to a float.
     for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
         said = Fraction(release.spent(float(budget)))
         assert said <= loss <= said * (1 + Fraction(1, 2**50))

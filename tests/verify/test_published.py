@@ -1,4 +1,4 @@
-"""The fields that a release file shows must match the release stored in it; edits are named."""
+"""The displayed fields of a release file must match its stored release; edits are reported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RELEASES: dict[str, Callable[[], Any]] = {
 
 
 def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Every field that a file shows, by name and path."""
+    """Generate every displayed field of a file, by name and path."""
 
     def walk(part: Any, name: str, way: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
         if isinstance(part, dict):
@@ -69,7 +69,7 @@ def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]
 
 
 def edited(shown: Any, way: tuple[Any, ...]) -> Any:
-    """The same file, with another value in one field."""
+    """Return the same file, with another value in one field."""
     found = copy.deepcopy(shown)
     part = found
     for step in way[:-1]:
@@ -155,7 +155,7 @@ def test_a_file_as_it_was_written_holds(name: str) -> None:
 
 
 def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
-    """Editing both the shown and the stored value is caught: neither follows from the draw."""
+    """If both the displayed and the stored value are edited, they do not follow from the draw."""
     text = RELEASES["mean"]().to_json()
     data = json.loads(text)
     data["value"] = data["release"]["estimate"]["value"] = data["value"] + 1.0

@@ -1,4 +1,4 @@
-"""The mechanism drawn is the one checked, and the spending that a release states is the loss."""
+"""The drawn mechanism is the checked one, and the stated spending is the privacy loss."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def published(name: str) -> Any:
 
 
 def fingerprint(mechanism: Any) -> tuple[Any, ...]:
-    """The content of a stage, without the levels that it is stated for."""
+    """Return the content of a stage, without its levels."""
     if mechanism.kind == "selection":
         return ("selection", mechanism.scale, mechanism.seeks)
     if mechanism.kind == "counts":
@@ -81,7 +81,7 @@ def fingerprint(mechanism: Any) -> tuple[Any, ...]:
 
 
 def leaves(mechanism: Any) -> list[tuple[Any, ...]]:
-    """The fingerprints of all stages that a mechanism says it was drawn from."""
+    """Return the fingerprints of all stages that a mechanism declares."""
     if mechanism.kind == "composition":
         return [each for stage in mechanism.stages for each in leaves(stage)]
     if mechanism.kind == "reduction":
@@ -118,7 +118,7 @@ def test_what_a_release_says_is_spent_is_what_people_lose(name: str) -> None:
         else:
             said = release.spent(float(budget))
         assert loss <= Fraction(said) * (1 + Fraction(1, 2**50))
-        # Coins have rounded probabilities, and lose slightly less.
+        # Sampling probabilities are rounded, so the loss is slightly smaller.
         near = 1e-6 if release.method in ("sampling", "diffusion") else 1e-9
         assert float(loss) == pytest.approx(said, rel=near)
 
@@ -137,7 +137,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
     mechanism = published("line, weighted").mechanism
 
     class Modest(type(mechanism)):  # type: ignore[misc]
-        """Claims that nobody loses anything."""
+        """A mechanism that declares losses of zero."""
 
         @property
         def losses(self) -> Any:
@@ -148,7 +148,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
     assert min(ep.verify.exact(modest).losses) > 0
 
 
-# Diffusion: coins, four crossings and a median; and slots to which people are assigned.
+# Diffusion: sampling, four crossings and a median; and slots to which people are assigned.
 
 
 def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
@@ -169,7 +169,7 @@ def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
             ep.verify.exact(replace(first, **change))
 
     class Fewer(type(first)):  # type: ignore[misc]
-        """Leaves one crossing out of the list."""
+        """A mechanism that omits one crossing from the list."""
 
         crossings = property(lambda self: (self.up, self.down, self.wide))
 
@@ -214,7 +214,7 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
 def test_how_far_exponents_move_is_looked_at(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the spread of a change were understated, small data sets would reveal it."""
+    """If the spread of a change is understated, small data sets reveal it."""
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
     assert max(ep.verify.exact(stage).losses) > 0

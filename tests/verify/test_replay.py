@@ -1,4 +1,4 @@
-"""Replay holds for every statistic and every form of data, and says what was tried."""
+"""Replay holds for every statistic and every form of data, and lists the tested changes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_it_holds_on_slow_engines(make: Callable[[], Any], name: str, terms: str
 
 
 def test_on_dask_rows_may_share_labels() -> None:
-    """What is counted for a person is not joined to their rows by labels."""
+    """Counts of a person are not joined to their rows by labels."""
     table = dask_frame()
     found = [
         ep.frequencies(

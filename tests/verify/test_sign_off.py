@@ -1,4 +1,4 @@
-"""The sheet to sign: what was recomputed, what no file can show, and lines to fill in."""
+"""The sign-off sheet: the checks, the facts that no file can show, and blank lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHECKS = ("loss", "spent", "value", "intervals", "others")
 
 
 def results(text: str) -> dict[str, str]:
-    """The result of each check, by a short name."""
+    """Return the result of each check, by a short name."""
     checks = published(text).checks
     return {name: each.result for name, each in zip(CHECKS, checks, strict=True)}
 

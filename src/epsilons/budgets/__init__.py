@@ -1,1 +1,1 @@
-"""Budgets: how much everyone offers, and how much of it they spend."""
+"""Privacy budgets: the ε that each person offers, and the part of it that a release spends."""

@@ -1,4 +1,4 @@
-"""Budgets: ε in [0, ∞] as levels with counts; and ladders of public levels for private budgets."""
+"""Budgets as levels ε in [0, ∞] with counts, and public ladders of levels for private budgets."""
 
 from __future__ import annotations
 
@@ -44,31 +44,31 @@ __all__ = [
 ]
 
 
-# Budgets: how much privacy loss each person accepts, as levels with counts.
+# Budgets: the privacy loss that each person accepts, stored as levels with counts.
 
 LEAST: Final = 2.0**-60
 LARGEST: Final = 2.0**20
-"""The public range of ε: smaller budgets count as 0, larger finite ones as its upper end."""
+"""The public range of ε: smaller budgets become 0, and larger finite budgets become 2²⁰."""
 
 _MOST = 2**63 - 1
 
 _EXACT = 2**53
-"""All integers up to this size are exact floats."""
+"""All integers up to this value are exact as floats."""
 
 _BLOCK = 8192
-"""Longer products are computed block by block. BLAS would split them among threads and wait for
-these, which takes far longer than the product when other work is running."""
+"""Longer products are computed in blocks of this length. BLAS would split a long product among
+threads, and waiting for these threads is slow when the machine is busy."""
 
 _HINT = "0 leaves a person out of the sum and math.inf makes their record public."
 
 
 class Budgets:
-    """How many people chose each ε, in [0, ∞].
+    """The number of people who chose each ε in [0, ∞].
 
-    ε = 0 means "leave me out of the sum", ε = ∞ means "my record is public". A given float64 *is*
-    the budget; any other number (Decimal, Fraction, long double, an integer above 2⁵³) is rounded
-    down to one. Equal budgets are merged into one level. A budget below 2⁻⁶⁰ counts as 0, and a
-    finite one above 2²⁰ as 2²⁰.
+    ε = 0 means "leave me out of the sum", ε = ∞ means "my record is public". A float64 is used as
+    given. Any other number (Decimal, Fraction, long double, an integer above 2⁵³) is rounded down
+    to a float64. Equal budgets form one level. A budget below 2⁻⁶⁰ becomes 0, and a finite budget
+    above 2²⁰ becomes 2²⁰.
 
     Args:
         epsilon: a mapping from ε to the number of people who chose it, or one ε for each person.
@@ -139,33 +139,33 @@ class Budgets:
 
 
 People: TypeAlias = Budgets | Mapping[float, int] | npt.ArrayLike
-"""The budgets of people: one ε for each person, or how many people have each."""
+"""The budgets of people: one ε for each person, or a mapping from ε to the number of people."""
 
 Levels: TypeAlias = Budgets | Mapping[float, int] | Iterable[float]
-"""Budgets that people are offered, perhaps with a guess of how many people choose each."""
+"""The budgets that people are offered, optionally with a guess of how many people choose each."""
 
 
 def as_budgets(epsilon: People) -> Budgets:
-    """Return `epsilon` as `Budgets`, in whatever form the user gave it."""
+    """Return `epsilon` as `Budgets`, from any accepted form."""
     return epsilon if isinstance(epsilon, Budgets) else Budgets(epsilon)
 
 
 def is_number(item: object) -> bool:
-    """Whether an object is a real number of Python, NumPy or `decimal`; booleans are not."""
+    """Whether an object is a real number of Python, NumPy or `decimal`; False for booleans."""
     return is_number_type(type(item))
 
 
 def is_number_type(type_: type) -> bool:
-    """Whether objects of a type are real numbers; a NumPy duration only claims to be an integer."""
+    """Whether a type is a real number; False for NumPy durations, which register as integers."""
     other = (bool, np.bool_, np.timedelta64)
     return issubclass(type_, (numbers.Real, Decimal)) and not issubclass(type_, other)
 
 
 def float_down(number: Any) -> float:
-    """Return the largest float64 that is at most a number, for which `is_number` holds.
+    """Return the largest float64 that is at most `number`, an object for which `is_number` is true.
 
-    The nearest float may be larger, and a budget larger than the one given would break a promise.
-    A positive number below all floats becomes 0, a negative one stays negative; NaN is NaN.
+    Rounding to nearest could exceed the given budget, and people would lose more than they allowed.
+    A positive number below all floats becomes 0, a negative one stays negative, and NaN stays NaN.
     """
     if isinstance(number, float):
         return float(number)
@@ -189,7 +189,7 @@ def float_down(number: Any) -> float:
 
 
 def _fraction_down(number: Fraction) -> float:
-    """Return `float_down` of a fraction, by integer arithmetic for speed: there are many."""
+    """Return `float_down` of a fraction, in integer arithmetic for speed."""
     over, under = number.numerator, number.denominator
     try:
         near = over / under
@@ -200,17 +200,17 @@ def _fraction_down(number: Fraction) -> float:
 
 
 def float_up(number: Fraction | float) -> float:
-    """Return the smallest float64 that is at least a loss: reported spending is never too low.
+    """Return the smallest float64 that is at least a privacy loss, so reports never understate it.
 
-    If the loss is at most some float, such as a budget, so is the result.
+    If the loss is at most some float, for example a budget, so is the result.
     """
     return number if isinstance(number, float) else -_fraction_down(-number)
 
 
 def in_range(epsilon: Floats) -> Floats:
-    """Return budgets moved into the public range: 0 below it, its upper end above it, ∞ as is.
+    """Return budgets moved into the public range: 0 below it, 2²⁰ above it; ∞ is unchanged.
 
-    NaN and negative numbers stay as they are, for the checks that refuse them.
+    NaN and negative numbers are unchanged, so later checks can reject them.
     """
     with np.errstate(invalid="ignore"):
         low = (epsilon > 0.0) & (epsilon < LEAST)
@@ -219,16 +219,16 @@ def in_range(epsilon: Floats) -> Floats:
 
 
 def moved(epsilon: Floats | float) -> bool:
-    """Whether somebody's budget is changed by `in_range`."""
+    """Whether `in_range` changes any budget."""
     given = np.asarray(epsilon)
     return bool((in_range(given)[given >= 0.0] != given[given >= 0.0]).any())
 
 
 def floats_down(array: npt.NDArray[Any]) -> Floats:
-    """Return numbers as float64, each rounded down.
+    """Return numbers as float64, rounded down.
 
     Args:
-        array: integers or floats of any size, or objects for which `is_number` holds.
+        array: integers or floats of any size, or objects for which `is_number` is true.
     """
     if array.dtype.kind == "O":
         found = np.fromiter(map(float_down, array.ravel().tolist()), np.float64, array.size)
@@ -245,9 +245,9 @@ def floats_down(array: npt.NDArray[Any]) -> Floats:
 
 
 def numbers_given(given: Any) -> npt.NDArray[Any]:
-    """Return numbers as an array, with none of them rounded.
+    """Return numbers as an array without rounding.
 
-    NumPy would turn a list with floats, or with integers beyond 64 bits, into floats.
+    NumPy would convert a list with floats, or with integers beyond 64 bits, to floats.
     """
     plain = not isinstance(given, (list, tuple)) or set(map(type, given)) <= {float, np.float64}
     if not plain and all(map(is_number, given)):
@@ -256,11 +256,11 @@ def numbers_given(given: Any) -> npt.NDArray[Any]:
 
 
 def budgets_of_people(epsilon: Any) -> Floats:
-    """Return one ε for each person as float64, rounded down, in order and unchecked.
+    """Return one ε for each person as float64, rounded down, in the given order, unchecked.
 
     Raises:
-        BudgetError: they are not numbers.
-        ArgumentError: they are not one column.
+        BudgetError: a budget is not a number.
+        ArgumentError: `epsilon` is not one column.
     """
     try:
         given = numbers_given(epsilon)
@@ -280,12 +280,12 @@ def budgets_of_people(epsilon: Any) -> Floats:
 
 
 def summed(counts: Integers, values: Floats, n: int) -> float:
-    """Return Σ count·value over levels of n people; if each has one person, a plain sum."""
+    """Return Σ count·value over levels of n people; a plain sum if each level has one person."""
     return float(values.sum()) if len(counts) == n else dot(counts, values)
 
 
 def dot(first: Floats | Integers, second: Floats | Integers) -> float:
-    """Return Σ first·second, in one thread."""
+    """Return Σ first·second, computed in one thread."""
     if len(first) <= _BLOCK:
         return float(first @ second)
     starts = range(0, len(first), _BLOCK)
@@ -316,10 +316,10 @@ def _from_mapping(epsilon: Mapping[Any, Any]) -> tuple[Floats, Integers]:
 
 
 def _from_people(epsilon: npt.ArrayLike) -> tuple[Floats, Integers]:
-    # A sorted copy: NaN is at the end and the smallest number at the start, so checks of values
-    # need only look at both ends.
+    # After sorting, NaN is at the end and the smallest number at the start. So the checks need only
+    # look at both ends.
     ordered = np.sort(in_range(budgets_of_people(epsilon)))
-    ordered += 0.0  # −0.0 and 0.0 are one level
+    ordered += 0.0  # −0.0 and 0.0 are the same level
     if len(ordered) == 0:
         return ordered, np.zeros(0, dtype=np.int64)
     fresh = ordered[1:] != ordered[:-1]
@@ -349,33 +349,33 @@ def _check(levels: Floats, counts: Integers) -> None:
         )
 
 
-# A public ladder of budgets: where budgets are private, everyone stands on the rung below theirs.
+# A public ladder of budgets, for private budgets: each budget is rounded down to a public rung.
 #
-# Under add/remove nothing may depend on which budgets are present. A rung is a function of a
-# person's own ε and of public numbers alone, and is never above ε. No two rungs share a key, so a
-# level of the tally is a rung, regardless of who is in the data.
+# Under add/remove, nothing can depend on which budgets are present. A rung is a function of a
+# person's own ε and of public numbers alone, and is never above ε. No two rungs have the same key,
+# so each level of the tally is a rung for any data.
 #
-# The tally also writes `keys` and `Ladder.of` as expressions of engines; property tests keep both
-# forms equal.
+# The tally also computes `keys` and `Ladder.of` as engine expressions. Property tests check that
+# both forms agree.
 
 SPLITTER: Final = 2.0**44 + 1.0
-"""Veltkamp's constant that leaves 53 - 44 = 9 significant bits."""
+"""Veltkamp's splitting constant: it leaves 53 - 44 = 9 significant bits."""
 
 HUGE: Final = 2.0**900
-"""Larger budgets, including infinity, are their own keys: times SPLITTER they may overflow."""
+"""Larger budgets, including infinity, are their own keys: their product with SPLITTER overflows."""
 
 MOST_DECLARED: Final = 256
-"""The most rungs that a caller may declare."""
+"""The maximum number of rungs that a caller can declare."""
 
 SMALLEST: Final = 2.0**-40
-"""The lowest cap and the lowest level that may be declared: far above LEAST, so every rung of every
-ladder is above LEAST."""
+"""The lowest cap and the lowest level that can be declared. It is far above LEAST, so every rung of
+every ladder is above LEAST."""
 
 DEPTH: Final = 2.0**-20
-"""The lowest fine rung relative to the highest; people below it are left out of the sum."""
+"""The ratio of the lowest to the highest fine rung. Budgets below the lowest rung are left out."""
 
 LESS: Final = 1.0 - 2.0**-9
-"""A number times this, rounded to 9 significant bits, is below the number: see `_down`."""
+"""A number times this, rounded to 9 significant bits, is below the original number: see `_down`."""
 
 
 def keys(epsilon: Floats) -> Floats:
@@ -388,12 +388,12 @@ def keys(epsilon: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Ladder:
-    """Public rungs, ascending.
+    """Public rungs of budgets, ascending.
 
     Attributes:
         levels: the rungs, all above 0 and finite.
-        fine: whether they are all numbers of 9 significant bits between the ends; otherwise they
-            were declared.
+        fine: True if the rungs are all numbers with 9 significant bits between the lowest and the
+            highest rung; False if they were declared.
 
     Guarantee:
         The rung of ε is at most ε. It is 0 if ε is below the lowest rung, missing, NaN or negative.
@@ -408,11 +408,11 @@ class Ladder:
         """Return the ladder of declared levels.
 
         Args:
-            levels: numbers above 0, in any order; those above 2²⁰, including ∞, count as 2²⁰.
+            levels: numbers above 0, in any order; those above 2²⁰, including ∞, become 2²⁰.
 
         Raises:
-            BudgetError: there are none or too many, one is not a number above 0, or two are so
-                close that the tally would merge them.
+            BudgetError: there are no levels or too many, a level is not a number above 0, or two
+                levels are so close that the tally would merge them.
         """
         rungs = np.unique(np.minimum(levels, LARGEST))
         if not 1 <= len(rungs) <= MOST_DECLARED or not (rungs >= SMALLEST).all():
@@ -429,7 +429,7 @@ class Ladder:
 
     @classmethod
     def up_to(cls, cap: float) -> Ladder:
-        """Return the ladder of all numbers of 9 significant bits up to a cap."""
+        """Return the ladder of all numbers with 9 significant bits up to a cap."""
         top = float(_down(np.array([min(cap, LARGEST)]))[0])
         steps = np.arange(256.0, 512.0)
         _, exponent = math.frexp(top)
@@ -443,7 +443,7 @@ class Ladder:
         return float(self.levels[-1])
 
     def of(self, epsilon: Floats) -> Floats:
-        """Return the rung of each ε; 0 for people without a rung."""
+        """Return the rung of each ε; 0 if ε is below all rungs or invalid."""
         with np.errstate(invalid="ignore"):
             usable = (epsilon >= self.levels[0]) & (epsilon <= math.inf)
         capped = np.minimum(np.where(usable, epsilon, 0.0), self.top)
@@ -456,8 +456,8 @@ class Ladder:
 def _down(epsilon: Floats) -> Floats:
     """Round down to 9 significant bits.
 
-    If rounding to nearest went up, ε·(1 − 2⁻⁹) is rounded instead. The result is below ε, because
-    (1 − 2⁻⁹)(1 + 2⁻⁹) < 1.
+    If rounding to nearest rounds up, ε·(1 − 2⁻⁹) is rounded instead. That result is below ε,
+    because (1 − 2⁻⁹)(1 + 2⁻⁹) < 1.
     """
     near = keys(epsilon)
     return np.where(near <= epsilon, near, keys(epsilon * LESS))

@@ -1,1 +1,1 @@
-"""Everything that draws: noise laws, mechanisms, and the corridor that draws and charges."""
+"""Random draws: noise laws, mechanisms, and the corridor that charges budgets and draws."""

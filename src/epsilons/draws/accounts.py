@@ -1,14 +1,15 @@
-"""The interface between the corridor and a ledger; the corridor knows no database.
+"""The interface between the corridor and a ledger.
 
-`corridor.through` takes an account for one release. It makes only these calls, in this order:
+The corridor does not depend on any database. `corridor.through` takes an account for one release
+and makes only these calls, in this order:
 
-    open(question)        the releases already settled for the same question, or None
-    sheet(data, person)   who may spend how much: the table with its column of budgets
-    settle(charge, draw)  charges, draws and stores the result, all of it or nothing
-    let_go()              after an error once `open` has returned
+    open(question)        return the releases already settled for the same question, or None
+    sheet(data, person)   return the data with everyone's remaining budget
+    settle(charge, draw)  charge, draw and store the result in one transaction
+    let_go()              clean up after an error, if `open` has returned
 
-`open` and `sheet` are called before the corridor looks at any data. `settle` is called after every
-check and before anything is drawn.
+The corridor calls `open` and `sheet` before it reads any data. It calls `settle` after all checks
+and before any draw.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ __all__ = ["Account", "AccountSheet", "Charge", "Settled", "sum_of"]
 
 @dataclass(frozen=True, eq=False)
 class Charge:
-    """Privacy loss by budget: a person with ε pays for the highest level that is at most ε.
+    """Privacy loss as a function of ε: a person is charged at the highest level that is at most ε.
 
     Attributes:
         levels: budgets ε, ascending.
-        losses: the loss at each level, an exact fraction; ∞ for people used without protection.
+        losses: the loss at each level, an exact fraction; ∞ for people who are used without noise.
     """
 
     levels: Floats
     losses: tuple[Fraction | float, ...]
 
     def on(self, levels: Floats) -> tuple[Fraction | float, ...]:
-        """Return the losses at other budgets; 0 for those below all levels."""
+        """Return the losses at other budgets; 0 for budgets below all levels."""
         every = (Fraction(0), *self.losses)
         at = np.searchsorted(self.levels, levels, side="right")
         return tuple(every[place] for place in at.tolist())
@@ -59,11 +60,11 @@ def sum_of(charges: Iterable[Charge]) -> Charge:
 
 @dataclass(frozen=True, eq=False)
 class AccountSheet:
-    """The budgets of a release.
+    """The data and the budgets for one release.
 
     Attributes:
         data: the table; None if the columns are arrays.
-        epsilon: budgets by person, the name of a column of the table, or an array.
+        epsilon: budgets by person (`Offers`), the name of a column of the table, or an array.
     """
 
     data: Any
@@ -72,11 +73,11 @@ class AccountSheet:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What was drawn, and what it cost.
+    """The releases of a call, and their cost.
 
     Attributes:
         releases: one for each question.
-        charge: what people lost, exactly.
+        charge: the exact privacy loss of everyone.
     """
 
     releases: Releases
@@ -84,28 +85,28 @@ class Settled:
 
 
 class Account(Protocol):
-    """One release of a ledger."""
+    """One release in a ledger."""
 
     @property
     def neighbours(self) -> str:
-        """The neighbouring relation of all releases of the ledger."""
+        """The neighbouring relation, the same for all releases of the ledger."""
 
     def open(self, question: str, *former: str) -> Releases | None:
-        """Begin a release.
+        """Begin a release, or return it if it was already settled.
 
         Args:
-            question: a hash of all arguments, which contains no data.
-            former: hashes of the same arguments as earlier versions computed them.
+            question: a hash of all arguments; it does not depend on data.
+            former: hashes of the same arguments, computed as in earlier versions.
 
         Returns:
             The earlier releases, if the same question was settled under this name; otherwise None.
         """
 
     def sheet(self, data: Any, person: Any) -> AccountSheet:
-        """Return who may spend how much.
+        """Return the data with everyone's remaining budget.
 
         Args:
-            data: the table that the user gave, or None.
+            data: the given table, or None.
             person: the column that identifies people.
         """
 
@@ -113,13 +114,13 @@ class Account(Protocol):
         """Charge and draw in one transaction.
 
         Args:
-            charge: what people lose. None if that depends on what is drawn: then it is at most
-                everything they offer, and the result says how much it was.
-            draw: draws; to be called once, and only if everyone can pay.
+            charge: the loss of everyone. None if it depends on the draws; then it is at most the
+                offered budget, and the returned `Settled` states it.
+            draw: the function that draws. It is called once, and only if everyone can pay.
 
         Returns:
-            What was drawn, once it is stored.
+            The result of `draw`, after it is stored.
         """
 
     def let_go(self) -> None:
-        """End a release after an error; if nothing was drawn, give back all that it reserved."""
+        """End a release after an error; if nothing was drawn, release the reserved budgets."""

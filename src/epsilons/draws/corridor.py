@@ -1,9 +1,9 @@
 """The only path from a question to a release.
 
-The corridor opens and checks the rows and advances every question to its first draw. Only then does
-it draw anything, so errors come before noise. Nothing else in the central model calls `draw`.
-Everyone's loss is known before each draw, and the mechanism of a release declares exactly what was
-drawn and charged.
+The corridor opens and checks the rows, and runs every question up to its first draw. Errors in
+questions and data are raised before any noise is drawn. No other code in the central model calls
+`draw`. Everyone's loss is known before each draw. The mechanism of a release states exactly what
+was drawn and charged.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def through(
     account: Account | None = None,
     division: Division | None = None,
 ) -> Releases:
-    """Answer questions: check, charge, draw, and return their releases.
+    """Answer questions: check, charge, draw, and return the releases.
 
     Args:
-        questions: already checked.
+        questions: the questions, already checked.
         call: the people, their budgets, and the terms of the call.
         source: where the randomness comes from; None is the system's entropy.
         account: the ledger account to charge; None if there is no ledger.
-        division: how everyone's budget is divided among the questions; evenly if None.
+        division: how everyone's budget is divided among the questions; None for equal parts.
 
     Raises:
-        ArgumentError: `source` is not a source, or targets of the division cannot be met.
+        ArgumentError: `source` is not a source, or the targets of the division cannot be met.
     """
     entropy = resolve(source)
     division = evenly(len(questions)) if division is None else division
@@ -77,21 +77,21 @@ def through(
 
 
 class _Counted(Protocol):
-    """Rows or people that were counted."""
+    """Rows or people that have been counted."""
 
     @property
     def moved(self) -> bool:
-        """Whether a public budget was moved into the public range of ε."""
+        """Whether a budget was moved into the public range of ε."""
 
 
 def released(
     question: Question, steps: Steps, call: Call, source: Source, people: _Counted
 ) -> Release:
-    """Draw for a generator that is not the question's own: that of a method of `papers`.
+    """Return the release of a generator from `papers`, which replaces the question's own generator.
 
     Args:
-        question: what is asked; the release describes itself in its words.
-        steps: the generator; it may toss coins from the same source between draws.
+        question: the question; it provides the description of the release.
+        steps: the generator; it can toss coins from the same source between draws.
         call: the people, their budgets, and the terms of the call.
         source: where the randomness comes from.
         people: the people who were counted.
@@ -102,7 +102,7 @@ def released(
 def _led(
     questions: Sequence[Question], call: Call, source: Source, division: Division
 ) -> list[_Way]:
-    """Advance all questions to their first draw; nothing is drawn yet."""
+    """Run all questions up to their first draw, without drawing."""
     for question in questions:
         question.check_terms(call)
     shares = division.among(questions, call, lambda: questions[0].people(call))
@@ -110,7 +110,7 @@ def _led(
 
 
 def _settled(ways: list[_Way], account: Account) -> Releases:
-    """Charge, draw and store what was drawn, in one transaction of the account."""
+    """Charge, draw and store the releases, in one transaction of the account."""
 
     def draw() -> Settled:
         releases = _together(ways, [way.release() for way in ways])
@@ -122,7 +122,7 @@ def _settled(ways: list[_Way], account: Account) -> Releases:
 
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
-    """Make a `_Way` for each question, and only one for means that are better drawn together."""
+    """Return a `_Way` for each question; means that are better drawn together share one."""
     gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
     several_of = {place for places in gathered if len(places) > 1 for place in places}
     opened = _opened(questions, calls, several_of)
@@ -146,12 +146,12 @@ def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) 
 def _opened(
     questions: Sequence[Question], calls: Sequence[Call], gathered: Collection[int]
 ) -> list[door.Rows]:
-    """Open the rows of all questions, and count what they need first in one scan.
+    """Open the rows of all questions, and compute their first counts in one scan.
 
     Args:
-        questions: in order.
+        questions: the questions, in order.
         calls: the call of each question.
-        gathered: the places of means that may be drawn together.
+        gathered: the indices of means that can be drawn together.
     """
     opened = [question.open(call) for question, call in zip(questions, calls, strict=True)]
     if len(questions) > 1:
@@ -166,12 +166,12 @@ def _opened(
 
 
 class _Way:
-    """Questions in progress: `__init__` advances them to their first draw, `release` to the end.
+    """Questions in progress: `__init__` runs them up to their first draw, `release` to the end.
 
     Args:
-        questions: by place: one question, or several that are drawn as one.
+        questions: by index: one question, or several that share their draws.
         steps: the generator that answers them.
-        call: the people and the part of their budgets that these questions may use.
+        call: the people and the part of their budgets that these questions can use.
         source: where the randomness comes from.
         rows: the rows that were counted.
     """
@@ -197,7 +197,7 @@ class _Way:
         self._first = first
 
     def _next(self, sent: Any) -> Draw | Answer | tuple[Answer, ...]:
-        """Send what was drawn to the generator; return its next draw, or the answers."""
+        """Send the drawn values to the generator; return its next draw, or the answers."""
         try:
             return self._steps.send(sent)
         except StopIteration as end:
@@ -205,7 +205,7 @@ class _Way:
             return answer
 
     def release(self) -> dict[int, Release]:
-        """Draw until there are answers; return a release for each question, by place."""
+        """Draw until the generator ends; return a release for each question, by index."""
         step: Draw | Answer | tuple[Answer, ...] = self._first
         while isinstance(step, Draw):
             if self._draws and not self._draws[-1].more:
@@ -218,14 +218,14 @@ class _Way:
 
     @property
     def known_charge(self) -> Charge | None:
-        """What people lose, known before anything is drawn; None if it depends on the draws."""
+        """The charge if it is known before anything is drawn; None if it depends on the draws."""
         if self._first.more:
             return None
         return self._charge([self._first])
 
     @property
     def charge(self) -> Charge:
-        """What all draws cost."""
+        """The total charge of all draws."""
         return self._charge(self._draws)
 
     def _charge(self, draws: list[Draw]) -> Charge:
@@ -267,17 +267,17 @@ class _Way:
 
     @property
     def _range(self) -> str:
-        """The sentence on the public range of ε, if it applies; for private budgets, by levels."""
+        """The sentence about the public range of ε, if it applies."""
         ladder = self.call.ladder
         if ladder is not None:
             return words.HIGHEST if ladder.top == LARGEST else ""
         return words.RANGE if any(rows.moved for rows in self._rows) else ""
 
     def _mechanism(self, answer: Answer) -> Any:
-        """Return what was drawn from: one mechanism, or all of them in order with their charges.
+        """Return the mechanism of the release; a composition if there were several draws.
 
         Raises:
-            PrivacyError: the answer names another mechanism than was drawn from.
+            PrivacyError: the answer names a mechanism that was not charged.
         """
         if len(self._draws) == 1 and answer.mechanism is None:
             return self._draws[0].mechanism
@@ -291,9 +291,9 @@ class _Way:
 
 
 def _called(before: Releases, questions: Sequence[Question]) -> Releases:
-    """Return earlier releases under the titles and units given now, which affect no draw.
+    """Return earlier releases with the current titles and units, which affect no draw.
 
-    A corrected title must not cost the budget for the same numbers again.
+    So a user can correct a title without paying for the same numbers again.
     """
     each = [
         one
@@ -306,15 +306,15 @@ def _called(before: Releases, questions: Sequence[Question]) -> Releases:
 
 
 def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
-    """Combine releases: their total spending, and their mechanisms, each `_Way` counted once."""
+    """Combine releases: add up spending and compose mechanisms, one for each `_Way`."""
     by_place = {place: release for each in made for place, release in each.items()}
     releases = tuple(by_place[place] for place in sorted(by_place))
     drawn = [next(iter(each.values())) for each in made]
     first = drawn[0]
     if len(drawn) == 1:
         return Releases(releases, first.spent, first.mechanism)
-    # Parts of a budget are rounded down one by one. Everyone's budget is at least the largest of
-    # those that the parts imply.
+    # Each part of a budget is rounded down separately and implies a total budget. A person's budget
+    # is at least the largest of these totals.
     each = [way.call.budgets(one.mechanism.levels) for way, one in zip(ways, drawn, strict=True)]
     levels = np.max(each, axis=0)
     whole = together(levels, [one.mechanism for one in drawn])
@@ -325,7 +325,7 @@ def _together(ways: list[_Way], made: list[dict[int, Release]]) -> Releases:
 
 
 def _sum_up(amounts: Sequence[float]) -> float:
-    """Return a sum of floats, rounded up: nobody spends more than is reported."""
+    """Return a sum of floats, rounded up, so the reported spending is never too low."""
     if math.inf in amounts:
         return math.inf
     return float_up(sum(map(Fraction, amounts), Fraction()))
@@ -334,12 +334,13 @@ def _sum_up(amounts: Sequence[float]) -> float:
 def _hashes(questions: Sequence[Question], call: Call, divided: Any = None) -> tuple[str, ...]:
     """Hash the questions and the call without data: columns by name, arrays as a placeholder.
 
-    Titles and units name the numbers but do not affect them, so they are left out. So is an even
-    division.
+    Titles and units do not affect the numbers, so they are left out. An equal division of budgets
+    is also left out.
 
     Returns:
-        The hash. If 0.2.0 computed another one from the same arguments, that one too: it treated
-        labels that are not strings as data, and hashed arrays of labels by their `repr`.
+        The hash. If version 0.2.0 computed a different hash from the same arguments, that hash
+        follows. That version treated labels that are not strings as data, and hashed arrays of
+        labels by their `repr`.
     """
     current = _digest(questions, call, divided, _column, _plain)
     former = _digest(questions, call, divided, _text_or_data, repr)
@@ -353,7 +354,7 @@ def _digest(
     column: Callable[[Any], Any],
     plain: Callable[[Any], Any],
 ) -> str:
-    """Hash the arguments; `column` writes columns, and `plain` writes what JSON cannot."""
+    """Hash the arguments; `column` converts columns, `plain` what JSON does not support."""
 
     def arguments(question: Question) -> dict[str, Any]:
         columns = {name: column(given) for name, given in question.columns.items()}
@@ -371,14 +372,14 @@ def _digest(
 
 
 def _text_or_data(given: Any) -> Any:
-    """Return a column as 0.2.0 hashed it."""
+    """Return a column in the form that version 0.2.0 hashed."""
     return given if given is None or isinstance(given, str) else "data"
 
 
 def _column(given: Any) -> Any:
-    """Return a column by its label and the label's type: 1, 1.0 and "1" are three columns.
+    """Return the label of a column with its type, because 1, 1.0 and "1" are three columns.
 
-    A column called "data" is distinct from an array.
+    A column called "data" gets a different form than an array.
     """
     if (isinstance(given, str) and given != "data") or not isinstance(given, door.LABELS):
         return _text_or_data(given)
@@ -389,10 +390,10 @@ def _column(given: Any) -> Any:
 
 
 def _plain(given: Any) -> Any:
-    """Return an argument that JSON cannot write, in full and without details of the Python object.
+    """Return the complete value of an argument that JSON does not support, in a stable form.
 
     Raises:
-        ArgumentError: it has no such form, so a retry could not be recognized.
+        ArgumentError: there is no such form, so a retry could not be recognized.
     """
     if isinstance(given, np.generic):
         return given.item()
@@ -407,10 +408,10 @@ def _plain(given: Any) -> Any:
 
 
 def _asked_for(question: Question) -> list[str]:
-    """Return the names of the arguments that affect what is drawn, except columns.
+    """Return the names of the arguments that affect the draws, except columns.
 
-    Arguments that earlier versions did not have are left out where they have their default.
-    This keeps the hashes of earlier questions.
+    An argument that earlier versions did not have is left out if it has its default. This keeps the
+    hashes of earlier questions.
     """
 
     def says(name: str, default: Any) -> bool:

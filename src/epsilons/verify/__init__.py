@@ -1,4 +1,4 @@
-"""Check that a mechanism keeps each person's privacy budget, independently of its own code."""
+"""Checks that mechanisms respect privacy budgets; they share no code with the mechanisms."""
 
 from epsilons.verify.auditing import Audit, audit
 from epsilons.verify.drawn import draws

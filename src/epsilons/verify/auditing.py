@@ -1,9 +1,9 @@
 """A sampling auditor: a lower bound on a person's privacy loss, from outputs alone.
 
-It plays a game. A fair coin chooses one of two neighbouring data sets, the mechanism is run on it,
-and the auditor sees the output and guesses the data set, or passes. If the privacy loss is at most
-ε, then given any output, the posterior odds of either data set are at most e^ε : 1. So no guess is
-right with probability above e^ε/(1 + e^ε). An auditor who does better has proven a larger loss.
+The auditor plays a game. A fair coin chooses one of two neighbouring data sets, and the mechanism
+runs on it. The auditor sees the output and guesses the data set, or passes. If the privacy loss is
+at most ε, the posterior odds of either data set are at most e^ε : 1 for any output. So no guess is
+right with probability above e^ε/(1 + e^ε). If the guesses are right more often, the loss exceeds ε.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ Sampler = Callable[[int], npt.ArrayLike]
 
 _FEWEST: Final = 400
 _LIMITS: Final = 128
-"""The largest number of evenly spaced quantiles tried as thresholds; the tails get more."""
+"""The largest number of evenly spaced quantiles to try as thresholds; the tails get more."""
 
 _PLAYED: Final = ((6.0, 0.8), (1.5, 0.2))
-"""The two guesses that are played: the discount of each in standard errors, and its error share.
+"""The two guesses to play: the discount of each in standard errors, and its share of the error.
 
-The best of many guesses looks better than it is, so each is discounted when it is chosen. A large
-discount selects a guess that is made often, which measures a loss closely. A small discount may
-select a rare guess, which finds leaks.
+The best of many guesses looks better than it is, so each prediction is discounted during the
+search. A large discount selects a frequent guess, which bounds the loss tightly. A small discount
+can select a rare guess, which detects rare leaks.
 """
 
 _COINS: Final = 0x636F696E73
-"""Separates the stream of the coins from any stream that simulates the mechanism."""
+"""Seed constant that separates the coins from any stream that simulates the mechanism."""
 
 _REFUSED: Final = 1e-6
-"""The share of the error reserved for coins that would need more outputs than the arrays hold."""
+"""The part of the error reserved for coins that need more outputs than the arrays contain."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an auditor could prove from samples.
+    """A lower bound on the privacy loss, proven from samples.
 
     Attributes:
         loss: a lower bound on the true privacy loss, which is the largest log-ratio of the
             probabilities of any event, in either direction. The bound exceeds the true loss with
-            probability at most 1 − confidence. 0 if nothing could be proven.
-        epsilon: the budget that it is compared with.
+            probability at most 1 − confidence. It is 0 if nothing was proven.
+        epsilon: the budget to compare with.
         confidence: confidence level of the bound.
-        event: how the auditor guessed, in words.
-        samples: number of outputs used, from both data sets together, for search and proof.
-        guesses: number of outputs of the proof on which the auditor guessed rather than passed.
+        event: description of the auditor's guess.
+        samples: number of outputs used, from both data sets, for search and proof.
+        guesses: number of proof outputs on which the auditor guessed rather than passed.
         right: number of correct guesses.
     """
 
@@ -72,11 +72,11 @@ class Audit:
 
     @property
     def passes(self) -> bool:
-        """Whether no loss above ε was proven. This does not prove that there is none."""
+        """Whether no loss above ε was proven. This does not prove that the loss is at most ε."""
         return self.loss <= self.epsilon
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return all fields as plain data."""
         return {
             "loss": self.loss,
             "epsilon": self.epsilon,
@@ -117,25 +117,26 @@ def audit(
 ) -> Audit:
     """Prove from samples a lower bound on a mechanism's privacy loss on two neighbouring data sets.
 
-    One half of the samples is searched for the guess that distinguishes the two data sets best: by
-    the output itself, its value, its bin, its last binary digits; for vectors by directions, bins
-    of each number and boxes. Two guesses are chosen, one that is made often and one that may be
-    rare, and nothing is chosen after that. The other half plays them. Each guess gets a
-    Clopper-Pearson bound on its share of right answers, the first at 4/5 of the error and the
-    second at 1/5, and the larger bound is returned. A guess covers both directions of the loss, so
-    neither the two directions nor the search cost any confidence.
+    The first half of the samples is used to find the guess that distinguishes the two data sets
+    best. Guesses use the output, its value, its bin or its last binary digits; for vectors, also
+    directions, bins of each entry, and boxes. Two guesses are chosen: one that is made often, and
+    one that can be rare. The second half of the samples is used to play them. Each guess gets a
+    Clopper-Pearson bound on its fraction of correct answers, the first at 4/5 of the error and the
+    second at 1/5. The larger bound is returned. A guess covers both directions of the loss. So
+    neither the two directions nor the search reduce the confidence.
 
     Args:
-        first: the mechanism on the first data set: a function from a size to that many independent
-            outputs, or an array of them. An output is a number, or a row of numbers.
+        first: the mechanism on the first data set: a function that returns a given number of
+            independent outputs, or an array of outputs. An output is a number, or a row of numbers.
         second: the same, on a data set that differs in one person.
         epsilon: the budget of that person, from 0 to ∞.
         samples: the largest number of outputs to use, from both data sets together.
-        confidence: the bound holds with at least this probability.
-        seed: seed of the coins, which the mechanism must not know. Nothing private depends on it.
+        confidence: the bound is valid with at least this probability.
+        seed: seed of the coins, which must be independent of the mechanism. Nothing private depends
+            on it.
 
     Returns:
-        The audit: the proven loss next to the budget.
+        The audit, with the proven loss and the budget.
 
     Raises:
         BudgetError: epsilon is not a nonnegative number.
@@ -147,8 +148,8 @@ def audit(
         exceeds L with probability at most 1 − confidence.
 
     Reference:
-        Clopper and Pearson 1934 for the bound; the game is that of Wasserman and Zhou 2010, and of
-        Steinke, Nasr and Jagielski 2023 for many people at once.
+        Clopper and Pearson 1934 for the bound. Wasserman and Zhou 2010 describe the game; Steinke,
+        Nasr and Jagielski 2023 play it for many people simultaneously.
 
     Examples:
         >>> import numpy as np
@@ -212,9 +213,9 @@ def audit(
 
 @dataclass(frozen=True)
 class _Guess:
-    """A score with two thresholds: guess one data set from `high` up, the other up to `low`.
+    """A score with two thresholds: at least `high`, guess one data set; at most `low`, the other.
 
-    The data set guessed from `high` up is the first, or the second if `turned`.
+    Scores of at least `high` mean the first data set, or the second if `turned` is true.
     """
 
     score: Score
@@ -223,7 +224,7 @@ class _Guess:
     turned: bool
 
     def play(self, one: Outputs, two: Outputs) -> tuple[int, int]:
-        """The number of right guesses, and of all guesses that are made."""
+        """Return the number of correct guesses, and the number of all guesses."""
         ups, downs = self.score.of(one), self.score.of(two)
         high = [int((side >= self.high).sum()) for side in (ups, downs)]
         low = [int((side <= self.low).sum()) for side in (ups, downs)]
@@ -244,10 +245,10 @@ class _Guess:
 def _search(
     one: Outputs, two: Outputs, rounds: int, errors: list[float], rng: np.random.Generator
 ) -> list[_Guess]:
-    """For each discount in `_PLAYED`, the guess with the largest predicted bound.
+    """Return, for each discount in `_PLAYED`, the guess with the largest predicted bound.
 
-    Scores are learnt on one half of the searched outputs, and thresholds are chosen on the other:
-    a score that merely overfits its half gains nothing there.
+    Scores are trained on one half of the search outputs, and thresholds are chosen on the other
+    half. So a score that overfits its half is not preferred.
     """
     half = len(one) // 2
     scale = rounds / (len(one) + len(two) - 2 * half)
@@ -270,13 +271,13 @@ _NEVER: Final = _Guess(
 def _limits(
     score: Score, ups: Floats, downs: Floats, scale: float, zs: list[float]
 ) -> list[tuple[float, _Guess]]:
-    """For each z the best two thresholds of a score, with the bound that they predict.
+    """Return, for each z, the best two thresholds of a score, with the predicted bound.
 
-    The prediction is the bound from `scale` times as many samples, at z standard errors.
+    The prediction is the bound for `scale` times as many samples, at z standard errors.
     """
     ups, downs = np.sort(ups), np.sort(downs)
     limits = _tried(np.sort(np.concatenate([ups, downs])))
-    # The last row and column stand for never guessing on that side.
+    # The last row and column represent never guessing on that side.
     highs, lows = np.append(limits, math.inf), np.append(limits, -math.inf)
     above = [len(side) - np.searchsorted(side, highs, "left") for side in (ups, downs)]
     below = [np.searchsorted(side, lows, "right") for side in (ups, downs)]
@@ -296,9 +297,9 @@ def _limits(
 
 
 def _tried(pooled: Floats) -> Floats:
-    """Thresholds to try: evenly spaced quantiles, and tail ranks that grow by a fifth each."""
+    """Return thresholds to try: evenly spaced quantiles, and tail ranks that grow by 20 %."""
     count = len(pooled)
-    several = min(_LIMITS, math.isqrt(count))  # a finer spacing would only fit noise
+    several = min(_LIMITS, math.isqrt(count))  # a finer grid would only fit noise
     even = np.linspace(0, count - 1, several)
     tails = 1.2 ** np.arange(0.0, math.log(count / several + 1.0) / math.log(1.2))
     ranks = np.concatenate([even, tails, count - 1 - tails]).clip(0, count - 1)
@@ -306,9 +307,9 @@ def _tried(pooled: Floats) -> Floats:
 
 
 def _promise(right: Floats, wrong: Floats, z: float) -> Floats:
-    """The approximate Clopper-Pearson bound at z standard errors, for many counts at once.
+    """Return the approximate Clopper-Pearson bound at z standard errors, for arrays of counts.
 
-    The odds are those of the counts times a quantile of an F distribution. In Paulson's
+    The odds are the ratio of the counts times a quantile of an F distribution. In Paulson's
     approximation, the cube root of that quantile solves a quadratic equation.
     """
     a, b = 1.0 / (9.0 * np.maximum(right, 1e-9)), 1.0 / (9.0 * (wrong + 1.0))
@@ -319,17 +320,18 @@ def _promise(right: Floats, wrong: Floats, z: float) -> Floats:
 
 
 def _affordable(left: int, refused: float) -> int:
-    """The number of rounds to play with `left` outputs of each data set.
+    """Return the number of rounds to play with `left` outputs of each data set.
 
-    The coins need more than `left` of one of them with probability at most `refused`: by
-    Hoeffding's inequality at most 2·exp(−(2·left − rounds)²/(2·rounds)), where rounds ≤ 2·left.
+    The coins need more than `left` outputs of one data set with probability at most `refused`. By
+    Hoeffding's inequality it is at most 2·exp(−(2·left − rounds)²/(2·rounds)), where rounds ≤
+    2·left.
     """
     spare = math.ceil(2.0 * math.sqrt(left * math.log(2.0 / refused)))
     return max(1, 2 * left - spare)
 
 
 def _toss(rounds: int, left: int | None, rng: np.random.Generator) -> int:
-    """The number of rounds played on the first data set, tossed again if outputs would run out."""
+    """Return the number of rounds on the first data set; toss again if outputs would run out."""
     while True:
         heads = int(rng.integers(0, 2, size=rounds, dtype=np.int8).sum())
         if left is None or max(heads, rounds - heads) <= left:
@@ -337,7 +339,7 @@ def _toss(rounds: int, left: int | None, rng: np.random.Generator) -> int:
 
 
 class _Tape:
-    """Outputs of one data set, each handed out once."""
+    """The outputs of one data set; each output is used once."""
 
     def __init__(self, name: str, given: Sampler | npt.ArrayLike) -> None:
         self._name = name
@@ -347,11 +349,11 @@ class _Tape:
 
     @property
     def left(self) -> int | None:
-        """The number of outputs left; None if the supply is unlimited."""
+        """The number of outputs left; None if outputs are generated without limit."""
         return None if self._draw is not None else len(self._rows) - self._used
 
     def take(self, size: int, like: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """The next outputs, one per row, of the same length and type as `like`."""
+        """Return the next outputs, one per row, with the same width and type as `like`."""
         if self._draw is not None:
             rows = self._table(self._draw(size))
         else:

@@ -1,7 +1,7 @@
-"""Check by simulation that a mechanism's draws and totals match what it declares.
+"""Check by simulation that a mechanism's draws and totals match its declaration.
 
-`exact` computes privacy losses from a declaration. This is the other half: it makes the same calls
-as a release, `total` and `draw`, many times, and compares them with the declaration.
+`exact` computes privacy losses from a declaration. This module checks the declaration itself: it
+calls `total` and `draw` many times, as a release does, and compares the results with it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Found: TypeAlias = Iterator[Comparison | str]
 
 @dataclass(frozen=True)
 class _Tools:
-    """Randomness for every check: bits for the mechanism, a generator for the checker."""
+    """Sources of randomness: bits for the mechanism, and a generator for the checker."""
 
     source: Stream
     chance: np.random.Generator
@@ -50,23 +50,22 @@ class _Tools:
 def draws(mechanism: object, seed: int = 0) -> Draws:
     """Compare a mechanism's draws with its declared laws, and its totals with its sensitivity.
 
-    What it checks: `draw`, called as a release calls it, one draw at a time and many at once,
-    against the pieces that the laws declare, by binned counts of every number of a draw, of pairs
-    of them and of successive draws. `total`, or `thin` where people are sampled, on random tallies
-    and their neighbours: nobody moves it farther than declared. Sampling coins, against their
-    probabilities.
+    What it checks: single draws and array draws must follow the declared pieces of the laws. The
+    tests are binned counts of every entry of a draw, of pairs of entries, and of successive draws.
+    On random tallies and their neighbours, no person can move `total` (`thin` with sampling)
+    farther than declared. Sampling coins must have their declared probabilities.
 
     What it does not check: privacy losses, which `exact` computes; the path from rows to tallies;
-    and faults that are too small or too rare for some thousand draws. It finds noise of half the
-    scale, but not noise that is off by a few percent.
+    and faults that are too small or too rare for a few thousand draws. It detects noise of half the
+    scale, but not noise with a scale that is wrong by a few percent.
 
     Args:
-        mechanism: for instance `release.mechanism`. Its `kind` selects the checks.
-        seed: seed of the draws and of the made-up data sets. Nothing private depends on it.
+        mechanism: for example `release.mechanism`. Its `kind` selects the checks.
+        seed: seed of the draws and of the simulated data sets. Nothing private depends on it.
 
     Returns:
         The comparisons. A correct mechanism passes with probability at least 1 − 10⁻⁶ over the
-        seeds: binomial tails are exact, and the checks share the error equally.
+        seeds, because binomial tails are exact and all checks share the error equally.
 
     Raises:
         ArgumentError: the seed is not a nonnegative integer.
@@ -91,7 +90,7 @@ def _found(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _sums(mechanism: Any, tools: _Tools) -> Found:
-    """Check weighted sums with noise, possibly after sampling people."""
+    """Check weighted sums with noise, with or without sampling."""
     if getattr(mechanism, "keep", None) is None:
         yield _totals(mechanism, tools)
     else:
@@ -114,13 +113,13 @@ def _sums(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _closed(mechanism: Any, tools: _Tools) -> Found:
-    """Check weighted sums of cells with noise that sums to zero."""
+    """Check weighted cell counts with noise that sums to zero."""
     law = closed.table(mechanism.law, mechanism.cells)
     return _vectors(mechanism, tools, law, (closed.numbers, closed.even), _positive)
 
 
 def _several(mechanism: Any, tools: _Tools) -> Found:
-    """Check several weighted sums of the same people, with noise that depends on its maximum."""
+    """Check several weighted sums over the same people, with noise that depends on its maximum."""
     law = sums.vector(mechanism.law, len(mechanism.bounds))
     return _vectors(mechanism, tools, law, (sums.numbers, sums.even), _largest)
 
@@ -140,14 +139,14 @@ def _vectors(
     fit: tuple[Callable[..., list[float]], Callable[..., float]],
     size: Callable[[list[int]], int],
 ) -> Found:
-    """Check joint noise of several numbers: the uniforms of each draw, and the parity of its size.
+    """Check joint noise of several entries: the uniforms of each draw, and the parity of its size.
 
     Args:
         mechanism: the mechanism.
-        tools: randomness.
+        tools: sources of randomness.
         law: the declared law.
-        fit: the map from a draw to uniforms, and the probability that its size is even.
-        size: the size of a draw.
+        fit: a function from a draw to uniforms, and a function for P(size is even).
+        size: a function from a draw to its size.
     """
     yield _totals(mechanism, tools)
     numbers, even_size = fit
@@ -198,9 +197,10 @@ def _totals(mechanism: Any, tools: _Tools) -> Comparison:
 
 
 def _coins(mechanism: Any, tools: _Tools) -> Found:
-    """Check sampling coins: put all people of a level at one end and count the kept from the total.
+    """Check sampling coins: put all people of a level at one end, and derive the number kept.
 
-    Also check that the totals of neighbours, under the same coins, move no farther than declared.
+    Also check that the totals of neighbours, with the same coins, differ by at most the declared
+    amount.
     """
     weight, tried, wrong = int(max(mechanism.weights)), 0, 0
     spread = mechanism.kind == "cells"
@@ -233,7 +233,7 @@ def _coins(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _counts(mechanism: Any, tools: _Tools) -> Found:
-    """Check counts of people, where each cell has its own law."""
+    """Check counts of people, in which each cell has its own law."""
     yield _totals(mechanism, tools)
     laws = [one_number(law, 128) for law in mechanism.laws]
     total = a_total(mechanism, tools.chance)
@@ -248,7 +248,7 @@ def _counts(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _parallel(mechanism: Any, tools: _Tools) -> Found:
-    """Check one sum per group, where each group has its own law."""
+    """Check one sum per group, in which each group has its own law."""
     yield _totals(mechanism, tools)
     drawn = [at for at, part in enumerate(mechanism.parts) if part is not None]
     if len(drawn) > _GROUPS:
@@ -267,7 +267,7 @@ def _parallel(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _selection(mechanism: Any, tools: _Tools) -> Found:
-    """Check candidates drawn for made-up people, against probabilities computed from counts."""
+    """Check drawn candidates for simulated people, against probabilities computed from counts."""
     space = mechanism.candidates
     first, last, scale = int(space.first), int(space.last), int(mechanism.scale)
     unit = min(scale, _LARGE)
@@ -300,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Check how often the first query crosses, if noise must lift it by 1 or by two scales."""
+    """Check how often the first query crosses a threshold that is 1 or two scales above it."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"
@@ -309,7 +309,7 @@ def _crossing(mechanism: Any, tools: _Tools) -> Found:
     queries = np.full(mechanism.end, -400 * (gap + 1), dtype=np.int64)
     queries[0] = 0
     a, rest = math.exp(-1.0 / float(scale)), -math.expm1(-1.0 / float(scale))
-    # The difference d of two discrete Laplace noises, where c = (1 − a)/(1 + a), has
+    # Let c = (1 − a)/(1 + a). The difference d of two discrete Laplace variables has
     # P(d) = c²·a^|d|·(|d| + 1 + 2a²/(1 − a²)).
     constant = (rest / (1.0 + a)) ** 2
     for above, trials in ((1, 150), (gap, 700)):

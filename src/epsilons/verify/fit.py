@@ -1,9 +1,9 @@
-"""Goodness of fit: map every draw to numbers that are uniform if the law is right, and count them.
+"""Goodness of fit: map draws to numbers that are uniform if the law is right, and count them.
 
-A draw is mapped to numbers in [0, 1) by the distribution function of the pieces that its law
-declares, randomized within each jump. If the draws follow that law, these numbers are exactly
-independent and uniform. So the count of those in a fixed cell is binomial, and an exact tail gives
-its p-value. Float rounding is the only approximation.
+The distribution function of the law's declared pieces maps a draw to numbers in [0, 1), with
+randomization within each jump. If the draws follow that law, these numbers are exactly independent
+and uniform. So the count of numbers in a fixed cell is binomial, and an exact tail gives its
+p-value. Float rounding is the only approximation.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from epsilons.verify.losses.laws import LawPieces
 
 # Exact binomial tails, and the Clopper-Pearson lower bound on the odds of a success.
 #
-# No normal approximation is used: a tail is the sum of its terms. Only float64 rounding remains,
-# and the bound leaves more room than that needs.
+# There is no normal approximation: a tail is the sum of its terms. The only error is float64
+# rounding, and the slack of the bound exceeds it.
 
 _CHUNK: Final = 256
 _NEGLIGIBLE: Final = 2.0**-60
 _ROOM: Final = 1e-9
-"""Relative slack in the bound: ten times the error of a tail, below 10⁻¹⁰ for up to 10⁹ trials."""
+"""Relative slack of the bound: ten times the error of a tail, 10⁻¹⁰ for up to 10⁹ trials."""
 
 _CLOSE: Final = 1e-9
 _HALF_LOG_TAU: Final = 0.5 * math.log(2.0 * math.pi)
 
 
 def tail(successes: int, trials: int, log_odds: float) -> float:
-    """The probability of at least `successes` in independent trials.
+    """Return the probability of at least `successes` successes in independent trials.
 
     Args:
         successes: from 0 to `trials`.
@@ -45,14 +45,14 @@ def tail(successes: int, trials: int, log_odds: float) -> float:
         log_odds: ln(p/(1 − p)), where p is the probability of a success in each trial.
 
     Returns:
-        P(X ≥ successes), with a relative error below 10⁻¹⁰ wherever it is at most one half.
+        P(X ≥ successes), with a relative error below 10⁻¹⁰ if it is at most one half.
 
     Raises:
-        ArgumentError: the counts are not integers in this range.
+        ArgumentError: the counts are not integers in these ranges.
 
     Reference:
-        Loader 2000, Fast and Accurate Computation of Binomial Probabilities, for the first term;
-        the others follow from it by their ratios.
+        Loader 2000, Fast and Accurate Computation of Binomial Probabilities, for the first term.
+        The other terms follow from ratios of successive terms.
     """
     _check(successes, trials)
     if successes == 0:
@@ -60,22 +60,22 @@ def tail(successes: int, trials: int, log_odds: float) -> float:
     chance, rest = _logistic(log_odds), _logistic(-log_odds)
     if chance == 0.0 or rest == 0.0:
         return float(rest == 0.0)
-    # Sum away from the mean, where terms fall: the omitted rest is then at most geometric.
+    # Sum away from the mean, where the terms decrease: the remainder is at most a geometric series.
     if successes > trials * chance:
         return _falling(successes, trials, chance, rest)
     return 1.0 - _falling(trials - successes + 1, trials, rest, chance)
 
 
 def lower_log_odds(successes: int, trials: int, error: float) -> float:
-    """The Clopper-Pearson lower bound on ln(p/(1 − p)).
+    """Return the Clopper-Pearson lower bound on ln(p/(1 − p)).
 
     Args:
         successes: number of trials that succeeded.
         trials: number of trials, fixed in advance.
-        error: the largest probability that the bound exceeds the truth, strictly between 0 and 1.
+        error: the largest probability that the bound exceeds the true value, in (0, 1).
 
     Returns:
-        The bound; −∞ if nothing succeeded.
+        The bound; −∞ without successes.
 
     Raises:
         ArgumentError: the counts or the error are out of range.
@@ -85,7 +85,7 @@ def lower_log_odds(successes: int, trials: int, error: float) -> float:
         exceeds ln(p/(1 − p)) with probability at most `error`.
 
     Reference:
-        Clopper and Pearson 1934, one-sided: the odds at which P(X ≥ successes) is `error`.
+        Clopper and Pearson 1934, one-sided: the odds for which P(X ≥ successes) = `error`.
     """
     _check(successes, trials)
     if not 0.0 < error < 1.0:
@@ -110,14 +110,14 @@ def lower_log_odds(successes: int, trials: int, error: float) -> float:
 
 
 def _falling(successes: int, trials: int, chance: float, rest: float) -> float:
-    """P(X ≥ successes) above the mean, where each term is smaller than the one before it."""
+    """Return P(X ≥ successes) above the mean, where the terms decrease."""
     total, first, odds = 0.0, 1.0, chance / rest
     start = successes
     while start <= trials:
         j = np.arange(start, min(start + _CHUNK, trials + 1), dtype=np.float64)
         terms = first * np.cumprod(np.concatenate(([1.0], (trials - j) / (j + 1.0) * odds)))
         total += float(terms[:-1].sum())
-        first = float(terms[-1])  # the first term of the next chunk; zero after the last
+        first = float(terms[-1])  # the first term of the next chunk; zero after the last term
         start += len(j)
         ratio = (trials - start) / (start + 1.0) * odds
         if first <= _NEGLIGIBLE * total * (1.0 - ratio):
@@ -126,10 +126,10 @@ def _falling(successes: int, trials: int, chance: float, rest: float) -> float:
 
 
 def _log_term(successes: int, trials: int, chance: float, rest: float) -> float:
-    """The log of P(X = successes), without the cancellation of three log-gammas (Loader)."""
+    """Return ln P(X = successes) without the cancellation of three log-gammas (Loader)."""
     k, m, n = float(successes), float(trials - successes), float(trials)
     if successes == trials:
-        # ln p from 1 − p, which keeps its digits when p is close to 1.
+        # Compute ln p from 1 − p, which keeps its precision if p is close to 1.
         return n * (math.log(chance) if chance < 0.5 else math.log1p(-rest))
     shape = 0.5 * math.log(n / k / m) - _HALF_LOG_TAU
     stirling = _stirling(trials) - _stirling(successes) - _stirling(trials - successes)
@@ -146,7 +146,7 @@ def _stirling(n: int) -> float:
 
 
 def _deviance(x: float, mean: float) -> float:
-    """x·ln(x/mean) + mean − x, by its series where the two are close."""
+    """Return x·ln(x/mean) + mean − x, by a series if x is close to the mean."""
     gap = x - mean
     if abs(gap) >= 0.1 * (x + mean):
         return x * math.log(x / mean) - gap
@@ -177,7 +177,7 @@ def _check(successes: int, trials: int) -> None:
 
 CELLS: Final = 16
 IMPOSSIBLE: Final = -1.0
-"""Marks an outcome that has probability 0 under the law."""
+"""Marker for an outcome that has probability 0 under the law."""
 
 _GROUPS: Final = 12
 _APART: Final = int.from_bytes(b"verify.draws", "big")
@@ -189,7 +189,7 @@ def check_seed(seed: object) -> int:
     """Return `seed` if it is a nonnegative integer.
 
     Raises:
-        ArgumentError: it is not.
+        ArgumentError: `seed` is not a nonnegative integer.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ArgumentError("seed must be an integer from 0.")
@@ -197,7 +197,7 @@ def check_seed(seed: object) -> int:
 
 
 class Stream:
-    """Seeded random bits with the interface that samplers expect: for checks, never private."""
+    """Seeded random bits with the interface of a source; for checks only, never private."""
 
     private = False
 
@@ -206,27 +206,27 @@ class Stream:
         self._stream = np.random.PCG64(sequence)
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """The next `count` 64-bit words."""
+        """Return the next `count` 64-bit words."""
         words: npt.NDArray[np.uint64] = self._stream.random_raw(count)
         return words
 
     def bytes(self, count: int) -> builtins.bytes:
-        """The next `count` bytes."""
+        """Return the next `count` bytes."""
         return self.words((count + 7) >> 3).astype("<u8", copy=False).tobytes()[:count]
 
     def bits(self, k: int) -> int:
-        """The next `k` bits, as an integer."""
+        """Return the next `k` bits, as an integer."""
         count = (k + 7) >> 3
         return int.from_bytes(self.bytes(count), "little") >> ((count << 3) - k)
 
 
 def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator) -> list[float]:
-    """Map one draw to as many numbers, independent and uniform on [0, 1) if the law is right.
+    """Map a draw of one or two integers to uniforms: independent on [0, 1) if the law is right.
 
     Args:
         law: the declared law.
-        noise: one integer, or two.
-        chance: generator that randomizes within jumps of the distribution function.
+        noise: one integer, or two integers.
+        chance: generator for the randomization within jumps of the distribution function.
     """
     if law.shape == "point":
         return [chance.random() if noise == (0,) else IMPOSSIBLE]
@@ -245,7 +245,7 @@ def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator
 
 
 def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
-    """A uniform for one signed integer: above 1/2 if it is positive, lower in its half if far."""
+    """Return a uniform for one signed integer: above 1/2 if positive, lower in its half if far."""
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
     above = chance.random() < 0.5 if x == 0 else x > 0
@@ -253,9 +253,9 @@ def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
 
 
 def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[float]:
-    """Two uniforms for a point: one for its ℓ1 norm, one for its place on the ring of that norm.
+    """Return two uniforms for a point: its ℓ1 norm, and its position on the ring of that norm.
 
-    Each quarter of the ring holds as many points as the norm.
+    Each quarter of the ring has as many points as the norm.
     """
     size = abs(x) + abs(y)
     far, near = beyond(law, size + 1), beyond(law, size)
@@ -274,19 +274,19 @@ def _ring(law: LawPieces, x: int, y: int, chance: np.random.Generator) -> list[f
 
 
 def beyond(law: LawPieces, distance: int) -> float:
-    """The probability that noise lies at least `distance` from 0, from the pieces of the law.
+    """Return P(distance from 0 is at least `distance`), computed from the pieces of the law.
 
-    Let b = e^{−rate}, t = b/(1 − b), n = steps, and j the index of the piece that holds the
-    distance. The pieces after it add b^j·n·t on a line. On rings they add
-    b^j·(n·t·(e + (n − 1)/2) + n²·t²), where e is the end of the piece, since 4s pairs have
-    distance s. At a small rate everything is divided by n·t or its square to avoid overflow.
+    Let b = e^{−rate}, t = b/(1 − b), n = steps, and j the index of the piece that contains the
+    distance. The pieces after it add b^j·n·t on a line. On rings, 4s pairs have distance s. So the
+    pieces after it add b^j·(n·t·(e + (n − 1)/2) + n²·t²), where e is the end of the piece. At a
+    small rate, all terms are divided by n·t or its square to avoid overflow.
     """
     return 1.0 if distance <= 0 else _beyond(law)(distance)
 
 
 @lru_cache(maxsize=32)
 def _beyond(law: LawPieces) -> Callable[[int], float]:
-    """`beyond` as a function of the distance, with the constants of the law computed once."""
+    """Return `beyond` as a function of the distance, with the law's constants computed once."""
     rate, n = float(law.rate), float(law.steps)
     small = rate < 1.0
     if small:
@@ -295,7 +295,7 @@ def _beyond(law: LawPieces) -> Callable[[int], float]:
         unit, whole = 1.0, n / math.expm1(rate) if rate < _LARGE else 0.0
 
     def units(points: int) -> float:
-        """A number of points in these units; at tiny rates it may overflow a float, so exactly."""
+        """Return a number of points in these units, computed exactly to avoid overflow."""
         return points * unit if rate > _TINY else float(points * law.rate / law.steps)
 
     def mass(start: int) -> float:
@@ -317,10 +317,10 @@ def _beyond(law: LawPieces) -> Callable[[int], float]:
 
 
 def even(law: LawPieces) -> float:
-    """The probability of an even number under a law on a line, to detect noise on another lattice.
+    """Return the probability of an even number under a law on a line, to detect a wrong lattice.
 
-    Pieces of n points hold e and f even numbers by turns, so the even numbers on both sides after
-    the first piece have total weight 2·(e·b + f·b²)/(1 − b²).
+    Pieces of n points contain alternately e and f even numbers. So the even numbers on both sides
+    after the first piece have total weight 2·(e·b + f·b²)/(1 − b²).
     """
     rate, n = float(law.rate), law.steps
     b, rest = math.exp(-rate), -math.expm1(-rate)
@@ -332,14 +332,14 @@ def even(law: LawPieces) -> float:
 
 
 def strangeness(table: Floats, chance: np.random.Generator) -> float:
-    """An upper bound on the p-value of the most extreme of many cell counts (Bonferroni).
+    """Return an upper bound on the p-value of the most extreme of many cell counts (Bonferroni).
 
-    The cells are those of single numbers, in groups of columns if there are many; of pairs of
-    numbers in one draw; and of the same number in two successive draws.
+    There are three kinds of cells: for single columns, in groups of columns if there are many; for
+    pairs of columns; and for the same column in two successive draws.
 
     Args:
         table: numbers that should be uniform, with a row per draw.
-        chance: generator that chooses which columns are paired, if there are many.
+        chance: generator that selects pairs of columns if there are many columns.
     """
     if (table < 0.0).any() or (table >= 1.0).any():
         return 0.0
@@ -360,14 +360,14 @@ def strangeness(table: Floats, chance: np.random.Generator) -> float:
 
 
 def shares(counts: Sequence[int], chances: Iterable[float]) -> float:
-    """An upper bound on the p-value of the most extreme count, given the cells' probabilities."""
+    """Return an upper bound on the p-value of the most extreme count, for given probabilities."""
     total = sum(counts)
     found = [two_sided(k, total, p) for k, p in zip(counts, chances, strict=True)]
     return min(1.0, min(found) * len(found))
 
 
 def two_sided(heads: int, tosses: int, chance: float) -> float:
-    """The two-sided p-value of a count of heads: twice the smaller exact tail, at most 1."""
+    """Return the two-sided p-value of a count of heads: twice the smaller exact tail, at most 1."""
     if tosses == 0:
         return 1.0
     if chance <= 0.0 or chance >= 1.0:

@@ -1,8 +1,8 @@
-"""Check the file of a release: everything that it shows must follow from the release inside it.
+"""Check the file of a release: all displayed content must follow from the release in the file.
 
-A file shows numbers and words for everyone to read, and holds the release that they were made from.
-This module compares the two, and compares the release with the mechanism that it was drawn from.
-Nothing is signed: a consistent file may still come from someone else.
+A file contains numbers and text for readers, and the release from which they were computed. This
+module compares the two. It also compares the release with its mechanism. Files are not signed: a
+consistent file can still be forged.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from epsilons.verify.verdict import Verdict
 __all__ = ["Published", "published"]
 
 _FORMAT: Final = 2
-"""The format of the files that are read."""
+"""The supported file format."""
 
 _ROUNDED: Final = 1e-6
-"""Relative tolerance between stated spending and loss: weights are rounded down in between."""
+"""Relative tolerance between stated spending and loss, because weights are rounded down."""
 
 _CLOSE: Final = 1e-9
-"""Tolerance between a value and its recomputation from the draw, relative to the range."""
+"""Tolerance between a value and its recomputation from the draw, as a fraction of the range."""
 
 _FEW: Final = 12
 """The largest number of categories or dimensions for which local reports are enumerated."""
@@ -46,7 +46,7 @@ _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
     *("informative", "share", "share_interval", "spread", "slope", "correlation", "means"),
 )
-"""Fields that are computed from what was drawn: intervals above all."""
+"""Fields that are computed from the draw, mainly intervals."""
 
 _SEEDED: Final = "NOT PRIVATE: it was drawn from a seed, for simulation only, and protects nobody."
 
@@ -67,15 +67,15 @@ _UNSEEN_LOCALLY: Final = {
     "That each report is from one person, and honest": "no call; release.influence(lies) bounds "
     "what lies can do",
 }
-"""What no check of a file can see, and what checks it."""
+"""Facts that no check of a file can verify, and the checks that can."""
 
 
 class CheckOfFile(NamedTuple):
-    """One check on the file of a release.
+    """One check of the file of a release.
 
     Attributes:
-        check: what was recomputed.
-        by: what it was recomputed with, or from.
+        check: the recomputed quantity.
+        by: the check or the source that it was recomputed with.
         result: "holds", "FAILS" or "not checked".
     """
 
@@ -86,13 +86,13 @@ class CheckOfFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Published:
-    """What was found in the file of a release.
+    """The result of checking the file of a release.
 
     Attributes:
-        problems: what is wrong, by field; empty if the file is consistent.
-        verdict: everyone's privacy loss next to their budget; None for local reports with too many
-            possible answers to enumerate.
-        release: the release in the file, or the releases.
+        problems: the inconsistencies, by field; empty if the file is consistent.
+        verdict: everyone's privacy loss and budget; None for local reports with too many possible
+            outputs to enumerate.
+        release: the release or releases in the file.
     """
 
     problems: Mapping[str, str]
@@ -101,7 +101,7 @@ class Published:
 
     @property
     def checks(self) -> tuple[CheckOfFile, ...]:
-        """What was recomputed, by which check, and with which result."""
+        """The recomputed quantities, each with its check and its result."""
         local = hasattr(self.release.mechanism, "channel")
         loss = "not checked" if self.verdict is None else _holds(self.verdict.holds)
         fields = {re.sub(r"^each\[\d+\]\.", "", each) for each in self.problems}
@@ -133,7 +133,7 @@ class Published:
 
     @property
     def unseen(self) -> dict[str, str]:
-        """What no check of a file can see, and what does check it."""
+        """Facts that no check of a file can verify, and the checks that can."""
         heads = [one.ledger.head for one in self._each if one.ledger is not None]
         same = f"ledger.check(head={heads[0]!r})" if heads else "compare it with the publisher's"
         return {
@@ -148,7 +148,7 @@ class Published:
         return each
 
     def sign_off(self) -> str:
-        """A sheet to sign: what was recomputed, what no file can show, and lines to fill in."""
+        """Return a sign-off sheet: the checks, the facts that no file can show, and blank lines."""
         names = "; ".join(one.title or one.statistic for one in self._each)
         first = self._each[0]
         head = f"Sign-off sheet: {names}, released {first.date} with epsilons {first.version}"
@@ -170,14 +170,14 @@ class Published:
 
     @property
     def holds(self) -> bool:
-        """Whether the file is consistent and everyone's budget is kept."""
+        """Whether the file is consistent and everyone's loss is within their budget."""
         return not self.problems and (self.verdict is None or self.verdict.holds)
 
     def require(self) -> Published:
-        """Return this if everything holds.
+        """Return this object if all checks hold.
 
         Raises:
-            PrivacyError: the file is inconsistent, or somebody's budget is not kept.
+            PrivacyError: the file is inconsistent, or a loss exceeds a budget.
         """
         if self.problems:
             raise PrivacyError(
@@ -189,7 +189,7 @@ class Published:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return all fields as plain data."""
         verdict = None if self.verdict is None else self.verdict.to_dict()
         return {
             "holds": self.holds,
@@ -212,23 +212,23 @@ class Published:
 def published(text: str) -> Published:
     """Recompute everything that the file of a release shows, and everyone's privacy loss.
 
-    What it checks: that each field matches the release in the file (words only if this version
-    wrote them); that the value follows from what was drawn; that the ε people spent is what `exact`
-    computes from the mechanism; that everyone's budget is kept.
+    What it checks: that each field matches the release in the file (text only if this version wrote
+    it); that the value follows from the draw; that the stated spending equals the loss that `exact`
+    computes from the mechanism; that everyone's loss is within their budget.
 
-    What it does not check: who wrote the file. A file into which somebody wrote another release,
-    and everything that follows from it, is consistent: compare it with the publisher's ledger or
-    page.
+    What it does not check: who wrote the file. If somebody replaced the release and everything that
+    follows from it, the file is consistent. To detect this, compare it with the publisher's ledger
+    or page.
 
     Args:
-        text: the output of `to_json()` of one release or of several.
+        text: the output of `to_json()` of one or several releases.
 
     Returns:
         The inconsistencies, by field, and the verdict.
 
     Raises:
         ArgumentError: the text is not the JSON of a release, or its content cannot be read.
-        PrivacyError: the checker does not know this mechanism.
+        PrivacyError: the kind of mechanism is unknown.
     """
     try:
         shown = json.loads(text)
@@ -265,7 +265,7 @@ def _holds(holds: bool) -> str:
 
 
 def _verdict(release: Any) -> Verdict | None:
-    """Everyone's privacy loss, from the mechanism or from a local randomizer at each budget."""
+    """Return everyone's privacy loss, from the mechanism or from the randomizer at each budget."""
     mechanism = release.mechanism
     if not hasattr(mechanism, "channel"):
         return exact(mechanism)
@@ -285,7 +285,7 @@ def _verdict(release: Any) -> Verdict | None:
 
 
 def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]]:
-    """Fields of a release that do not follow from its own draw, with the reason."""
+    """Generate the fields of a release that do not follow from its draw, with the reason."""
     if verdict is not None and verdict.neighbours != "local":
         yield from _spent(release, verdict)
     if hasattr(release, "estimate"):
@@ -299,7 +299,7 @@ def _unlikely(release: Any, verdict: Verdict | None) -> Iterator[tuple[str, str]
 
 
 def _spent(release: Any, verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """Levels where the stated spent ε differs from the mechanism's privacy loss."""
+    """Generate the levels at which the stated spending differs from the privacy loss."""
     losses = [float(loss) for loss in verdict.losses]
     stated = np.asarray(release.spent.spent).tolist()
     if len(stated) != len(losses):
@@ -345,8 +345,8 @@ _VALUES: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
         "quantiles": lambda release: _near(release.value, release.raw, 0.0),
     }
 )
-"""For each kind of estimate, whether its value follows from what was drawn. The values of groups
-are not stored: they are computed on access."""
+"""For each kind of estimate, a check that its value follows from the draw. Group estimates are not
+stored: they are computed on access."""
 
 
 def _near(one: npt.ArrayLike, other: npt.ArrayLike, unit: float) -> bool:
@@ -355,7 +355,7 @@ def _near(one: npt.ArrayLike, other: npt.ArrayLike, unit: float) -> bool:
 
 
 def _projected(raw: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The Euclidean projection onto the probability simplex."""
+    """Return the Euclidean projection onto the probability simplex."""
     falling = np.sort(raw)[::-1]
     over = (np.cumsum(falling) - 1.0) / np.arange(1, len(raw) + 1)
     above = int(np.flatnonzero(falling > over)[-1])

@@ -1,8 +1,8 @@
 """Scores for the auditor: numbers that distinguish the outputs of two data sets.
 
-A score is any function of an output, high where the first data set is more likely. By
-post-processing, a score loses no more privacy than the output does. So no score can make an
-auditor's bound wrong: a poor one only makes it weaker.
+A score is any function of an output with high values where the first data set is more likely. A
+score is post-processing, so its privacy loss is at most that of the output. So no score can make an
+auditor's bound invalid; a poor score only makes the bound weaker.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy.typing as npt
 from epsilons.types import Floats, Integers
 
 _CAUTION: Final = 1.0
-"""Standard errors by which the log-ratio of a cell is shrunk to zero: rare cells prove little."""
+"""The log-ratio of a cell is shrunk towards zero by this many standard errors."""
 
 _COMMON: Final = 20
-"""How often a value must occur to get its own cell; all others share one."""
+"""The minimum number of occurrences for a value to get its own cell; other values share one."""
 
 _BINS: Final = (16, 128)
 _FEWEST: Final = 50
-"""The smallest number of outputs per bin."""
+"""The minimum number of outputs per bin."""
 
 _DIRECTIONS: Final = 48
 _RANDOM: Final = 8
@@ -35,7 +35,7 @@ _SHOWN: Final = 24
 _HUGE: Final = 1e100
 _NOT_A_NUMBER: Final = -2.0 * _HUGE
 _NARROWEST: Final = 1e-50
-"""Outputs and spreads are clipped to these, so sums and products of outputs stay finite."""
+"""Limits for outputs and spreads, which keep sums and products of outputs finite."""
 
 _LOW_BITS: Final = 255
 
@@ -45,8 +45,8 @@ class Outputs:
     """Outputs of a mechanism, one per row.
 
     Attributes:
-        reals: the outputs as finite floats, to add and compare.
-        raw: the outputs as they came, int64 or float64, to look at single bits.
+        reals: the outputs as finite floats, for sums and comparisons.
+        raw: the original outputs, int64 or float64, for inspection of bits.
     """
 
     reals: Floats
@@ -60,19 +60,19 @@ class Outputs:
 
     @property
     def width(self) -> int:
-        """The number of numbers in an output."""
+        """The number of entries of an output."""
         return int(self.reals.shape[1])
 
     @classmethod
     def of(cls, table: npt.NDArray[Any], *, floating: bool) -> Outputs:
-        """Read a table of numbers with one output per row.
+        """Return the outputs in a table with one output per row.
 
-        Equal numbers become equal bits, whatever the type of their array: the type is not part of
-        an output and must not reveal anything.
+        Equal numbers become equal bits for any array type, because the array type is not part of an
+        output.
 
         Args:
             table: integers of any type, or floats.
-            floating: whether to read floats; if not, all must be integers.
+            floating: whether to read floats; if False, all entries must be integers.
         """
         reals = _floats(table)
         if floating:
@@ -84,18 +84,18 @@ class Outputs:
         else:
             raw = table.astype(np.int64)
         reals = np.clip(reals, -_HUGE, _HUGE)
-        # NaN is an output like any other: a distinct number below all others.
+        # NaN is a possible output. It becomes a distinct number below all others.
         return cls(np.nan_to_num(reals, copy=False, nan=_NOT_A_NUMBER), raw)
 
 
 @dataclass(frozen=True)
 class Score:
-    """A number computed from an output.
+    """A score: a number computed from an output.
 
     Attributes:
-        words: description in plain words.
+        words: description of the score.
         of: function that returns the score of each output.
-        members: the name and score of each cell, if there are only a few.
+        members: the name and score of each cell, if there are few cells.
     """
 
     words: str
@@ -103,11 +103,11 @@ class Score:
     members: tuple[tuple[str, float], ...] = field(default=())
 
     def at_least(self, limit: float) -> str:
-        """Words for "the score is at least `limit`"; empty if the limit is infinite."""
+        """Return a description of "the score is at least `limit`"; empty if `limit` is infinite."""
         return self._said(limit, lambda score: score >= limit, "at least")
 
     def at_most(self, limit: float) -> str:
-        """Words for "the score is at most `limit`"; empty if the limit is infinite."""
+        """Return a description of "the score is at most `limit`"; empty if `limit` is infinite."""
         return self._said(limit, lambda score: score <= limit, "at most")
 
     def _said(self, limit: float, inside: Callable[[float], bool], side: str) -> str:
@@ -119,7 +119,7 @@ class Score:
 
 
 def scores(first: Outputs, second: Outputs, rng: np.random.Generator) -> Iterator[Score]:
-    """Every score to try; some are learnt from these outputs.
+    """Generate all scores to try; some are trained on these outputs.
 
     Args:
         first: outputs on the first data set, as many as on the second.
@@ -157,7 +157,7 @@ _LAST: Final = "the log-ratio of the last binary digits of {}"
 
 @dataclass(frozen=True)
 class _Learner:
-    """Score each cell by the shrunken log-ratio of its counts under the two data sets."""
+    """Trains scores: a cell's score is the shrunken log-ratio of its counts for the data sets."""
 
     first: Outputs
     second: Outputs
@@ -184,7 +184,7 @@ class _Learner:
 
 
 def _added(words: str, parts: list[Score]) -> Score:
-    """The sum of scores of several numbers: the log-ratio of all, if their noise is independent."""
+    """Return the sum of scores of several entries: the joint log-ratio for independent noise."""
     return Score(words, lambda outputs: np.sum([part.of(outputs) for part in parts], axis=0))
 
 
@@ -193,7 +193,7 @@ def _bins(count: int) -> list[int]:
 
 
 def _binned(both: Outputs, axis: int, bins: int) -> Callable[[Outputs], Integers]:
-    """The bin of each output along an axis; bins hold about equally many of `both`."""
+    """Return a function from outputs to bins along an axis, with equal counts in `both`."""
     edges = np.quantile(both.reals[:, axis], np.arange(1, bins) / bins, method="inverted_cdf")
     return lambda outputs: np.searchsorted(edges, outputs.reals[:, axis], side="right")
 
@@ -202,7 +202,7 @@ _REST: Final = -(2**63)
 
 
 def _values(both: Outputs) -> Callable[[Outputs], Integers]:
-    """A cell for every value that occurs often: categories, atoms, clipped ends."""
+    """Return a function with a cell for each frequent value: categories, atoms, clipped ends."""
     cells, counts = np.unique(_identity(both), return_counts=True)
     common = cells[counts >= _COMMON]
 
@@ -214,21 +214,21 @@ def _values(both: Outputs) -> Callable[[Outputs], Integers]:
 
 
 def _identity(outputs: Outputs) -> Integers:
-    """A hash of each output; two outputs that collide merely share a cell."""
+    """Return a hash of each output; outputs with equal hashes share a cell."""
     keys = outputs.raw
     if keys.dtype == np.float64:
-        # All NaNs are one output, and so are the two zeros.
+        # All NaNs are the same output, and so are the two zeros.
         keys = np.where(np.isnan(keys), np.nan, keys + 0.0).view(np.int64)
     if outputs.width == 1:
         return keys[:, 0]
     odd = np.random.default_rng(0).integers(2**62, size=outputs.width) * 2 + 1
-    return np.asarray((keys * odd).sum(axis=1))  # 64-bit integers, which wrap around
+    return np.asarray((keys * odd).sum(axis=1))  # wraps modulo 2^64
 
 
 def _last_bits(axis: int, outputs: Outputs) -> Integers:
-    """The last eight bits of an integer, or the place of the last binary digit of a float.
+    """Return the last eight bits of an integer, or the position of a float's last nonzero bit.
 
-    This exposes noise on another lattice than the data, and noise in floating point.
+    This exposes noise on a different lattice than the data, and floating-point noise.
     """
     raw = outputs.raw[:, axis]
     if raw.dtype == np.int64:
@@ -246,7 +246,7 @@ def _along(direction: Floats, outputs: Outputs) -> Floats:
 def _directions(
     first: Outputs, second: Outputs, rng: np.random.Generator
 ) -> Iterator[tuple[str, Floats]]:
-    """Directions to project on: axes, sums and differences of two, random ones and others."""
+    """Generate projection directions: axes, sums and differences of two axes, random and others."""
     width = first.width
     axes = _telling(first, second)
     unit = np.eye(width)
@@ -269,7 +269,7 @@ def _directions(
 
 
 def _telling(first: Outputs, second: Outputs) -> list[int]:
-    """The axes, starting with those on which the two data sets differ most."""
+    """Return the axes in descending order of the difference between the data sets."""
     middle = np.median(np.concatenate([first.reals, second.reals]), axis=0)
     above = (first.reals > middle).mean(axis=0) - (second.reals > middle).mean(axis=0)
     order: list[int] = np.argsort(-np.abs(above), kind="stable").tolist()
@@ -277,13 +277,13 @@ def _telling(first: Outputs, second: Outputs) -> list[int]:
 
 
 def _spread(first: Outputs, second: Outputs) -> Floats:
-    """The interquartile range of each number; 1 where it is 0."""
+    """Return the interquartile range of each entry; 1 if it is 0."""
     low, high = np.quantile(np.concatenate([first.reals, second.reals]), [0.25, 0.75], axis=0)
     return np.where(high > low, np.maximum(high - low, _NARROWEST), 1.0)
 
 
 def _boxes(both: Outputs, axes: list[int]) -> Callable[[Outputs], Integers]:
-    """The box of each output in a k-d tree, split at medians along one axis after another."""
+    """Return a function from outputs to boxes of a k-d tree, split at medians along the axes."""
     depth = max(1, min(_DEEPEST, int(math.log2(len(both) / _FEWEST))))
     cuts: list[tuple[int, Floats]] = []
     box = np.zeros(len(both), dtype=np.int64)

@@ -1,8 +1,8 @@
 """Check the sensitivity of a mechanism's totals on random pairs of neighbouring data sets.
 
-A mechanism declares how far a person moves the total that it adds noise to. This module calls its
-own `total` on random tallies and on their neighbours: one person is replaced, added or removed,
-with random values and often from one end of the range to the other.
+A mechanism declares how far a person can move the total to which it adds noise. This module calls
+the mechanism's `total` on random tallies and on their neighbours. In a neighbour, one person is
+replaced, added or removed, with random values, often from one end of the range to the other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RUNGS: Final = 12
 
 
 def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
-    """The number of pairs of neighbours tried, and of those whose total moved too far.
+    """Return the number of tested pairs of neighbours, and of pairs that differ by too much.
 
     Args:
         mechanism: a mechanism of one of the kinds in `TOTALS`.
@@ -39,22 +39,22 @@ def moved_too_far(mechanism: Any, chance: Random) -> tuple[int, int]:
 
 
 def a_total(mechanism: Any, chance: Random) -> Any:
-    """The total of a random data set, in the form in which a release passes it to `draw`."""
+    """Return the total of a random data set, in the form in which a release passes it to `draw`."""
     return _SOME[mechanism.kind](mechanism, chance)
 
 
 def _tally(**given: Any) -> SimpleNamespace:
-    """A tally with the fields that a mechanism reads: levels, counts, cells, sums or squares."""
+    """Return a tally with the given fields, such as levels, counts, cells, sums or squares."""
     return SimpleNamespace(**given)
 
 
 def _halves(*sums: Any) -> SimpleNamespace:
-    """The tally of several sums. Each has two cells, and only the first is read."""
+    """Return the tally of several sums. Each sum has two cells, and only the first is read."""
     return _tally(cells=np.stack([each for own in sums for each in (own, -own)], axis=1))
 
 
 def _share(chance: Random, whole: int) -> int:
-    """0, `whole`, or a random integer between, each with probability 1/3."""
+    """Return 0, `whole`, or a random integer between, each with probability 1/3."""
     return (0, whole, int(chance.integers(whole + 1)))[chance.integers(3)]
 
 
@@ -73,14 +73,14 @@ def _sum(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """A random sum for every level: 0, the largest possible, or something between."""
+    """Return a random sum for every level: 0, the largest possible, or a value between."""
     most = np.asarray(mechanism.counts, dtype=np.int64) * int(mechanism.grid)
     some = chance.integers(most, endpoint=True)
     return np.choose(chance.integers(3, size=len(most)), [np.zeros_like(most), most, some])
 
 
 def _several(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person who may move all sums at once, each by the entire grid."""
+    """Replace a person who can move all sums simultaneously, each by the entire grid."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         pairs: list[list[Any]] = [[], []]
@@ -100,7 +100,7 @@ def _several_sums(mechanism: Any, chance: Random) -> tuple[npt.NDArray[np.int64]
 
 
 def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person by another, not only at the ends: squares are equal there."""
+    """Replace a person, also by values inside the range: squares are equal at both ends."""
     grid, reach = int(mechanism.grid), int(mechanism.reach)
     for level in _levels(mechanism, chance, len(mechanism.weights)):
         rest = _people(mechanism, chance)
@@ -116,7 +116,7 @@ def _squares(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _people(mechanism: Any, chance: Random) -> list[npt.NDArray[np.int64]]:
-    """Sums and sums of squares of all levels, with everyone of a level at one value."""
+    """Return sums and sums of squares for all levels; everyone at a level has the same value."""
     grid = int(mechanism.grid)
     counts = np.maximum(np.asarray(mechanism.counts, dtype=np.int64) - 1, 0)
     places = [_share(chance, grid) for _ in counts]
@@ -140,7 +140,7 @@ def _cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Like `_cells`, with all people, so the sum over the cells must not change."""
+    """Replace a person; with all people included, the sum over the cells must not change."""
     shape = (len(mechanism.weights), int(mechanism.cells))
     most = max(3, min(_MOST, _WORK // (shape[0] * shape[1])))
     sums = _everyone(mechanism, chance)
@@ -161,7 +161,7 @@ def _closed_cells(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Cells with all people: up to a hundred of each level at random, the others in one cell."""
+    """Return cells with all people: up to 100 per level at random, the others in one cell."""
     sums = np.zeros((len(mechanism.weights), int(mechanism.cells)), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):
         places = chance.integers(sums.shape[1], size=min(count, _PEOPLE))
@@ -172,7 +172,7 @@ def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Cells with people at random: all but one of each level, at most a hundred."""
+    """Return cells with random people: all except one at each level, at most a hundred."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):
@@ -182,7 +182,7 @@ def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _spread(sums: Any, row: int, mechanism: Any, chance: Random) -> None:
-    """Add one person, entirely in one cell or split between two."""
+    """Add one person, either in one cell or split between two cells."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     part = _share(chance, reach)
     for size in (part, reach - part):
@@ -235,7 +235,7 @@ def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
 
 
 def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Add a person: they are counted once, in their cell, or nowhere."""
+    """Add a person: they are counted once, in their cell, or not at all."""
     for rungs, level in _ladders(mechanism, chance):
         levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
         before = mechanism.total(_tally(levels=levels, counts=counts))
@@ -248,7 +248,7 @@ def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Replace a person of one group: the totals of all other groups must not change."""
+    """Replace a person in one group: the totals of all other groups must not change."""
     there = [at for at, part in enumerate(mechanism.parts) if part is not None]
     for trial in range(min(_MOST, max(3, _WORK // len(mechanism.parts) // 16))):
         group = there[trial] if trial < len(there) else int(chance.choice(there))
@@ -269,7 +269,7 @@ def _parallel(mechanism: Any, chance: Random) -> Iterator[bool]:
 
 
 def _groups(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Random sums for every level of every group: see `_sums`."""
+    """Return random sums for every level of every group: see `_sums`."""
     sums = np.zeros((len(mechanism.levels), len(mechanism.parts)), dtype=np.int64)
     for group, part in enumerate(mechanism.parts):
         if part is not None:
@@ -279,7 +279,7 @@ def _groups(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
-    """The levels to test: a random sample of those with people, or all, repeated, if few."""
+    """Return the levels to test: random levels with people, repeated if there are few."""
     there = [i for i in range(count) if int(mechanism.counts[i]) > 0]
     if len(there) <= _MOST // 8:
         return (there * (_MOST // max(len(there), 1)))[:_MOST]
@@ -287,7 +287,7 @@ def _levels(mechanism: Any, chance: Random, count: int) -> list[int]:
 
 
 def _ladders(mechanism: Any, chance: Random) -> Iterator[tuple[Any, int]]:
-    """Pairs of occupied rungs of the budget ladder and the rung of the person who is added."""
+    """Generate pairs: the occupied rungs of the ladder, and the rung of the added person."""
     count = len(mechanism.levels)
     for trial in range(_MOST // 2):
         rungs = np.unique(chance.integers(count, size=_RUNGS))
@@ -296,7 +296,7 @@ def _ladders(mechanism: Any, chance: Random) -> Iterator[tuple[Any, int]]:
 
 
 def _apart(first: Any, second: Any) -> int:
-    """The ℓ1 distance of two vectors, in Python integers."""
+    """Return the ℓ1 distance of two vectors, in Python integers."""
     pairs = zip(np.asarray(first).tolist(), np.asarray(second).tolist(), strict=True)
     return sum(abs(operator.index(x) - operator.index(y)) for x, y in pairs)
 

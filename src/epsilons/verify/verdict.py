@@ -1,4 +1,4 @@
-"""Results of the checkers: privacy losses next to budgets, and comparisons of draws and totals."""
+"""Results of the checkers: privacy losses and budgets, and comparisons of draws and totals."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from epsilons.errors import PrivacyError
 __all__ = ["Comparison", "Draws"]
 
 
-# Everyone's privacy loss next to their budget.
+# The privacy loss of people at each level, and their budgets.
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The privacy loss of a person at each budget level, next to their budget.
+    """The privacy loss of a person at each budget level, and their budget.
 
     Attributes:
-        budgets: ε of each level, exactly the float64 that was given; math.inf for public values.
-        losses: the largest log-ratio of output probabilities that a person of the level can cause:
-            an exact rational, or a certified upper bound where people are sampled; math.inf if the
+        budgets: the ε of each level, exactly the given float64; math.inf for public values.
+        losses: the largest log-ratio of output probabilities that a person at the level can cause.
+            An exact rational, or a certified upper bound if people are sampled; math.inf if the
             mechanism does not protect them.
         exact: whether the losses are exact.
         neighbours: how neighbouring data sets differ: "replace" (one person's value changes),
             "add-remove" (one person is added or removed), or "local" (one person's value changes,
-            and only their randomized report leaves them).
+            and only their randomized report is collected).
     """
 
     budgets: tuple[Fraction | float, ...]
@@ -38,14 +38,14 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether nobody's privacy loss exceeds their budget."""
+        """Whether everyone's privacy loss is within their budget."""
         return all(loss <= budget for loss, budget in zip(self.losses, self.budgets, strict=True))
 
     def require(self) -> Verdict:
-        """Return this verdict if everyone's budget is kept.
+        """Return this verdict if every loss is within the budget.
 
         Raises:
-            PrivacyError: the mechanism spends more than somebody's budget.
+            PrivacyError: a loss exceeds a budget.
         """
         for loss, budget in zip(self.losses, self.budgets, strict=True):
             if loss > budget:
@@ -56,7 +56,7 @@ class Verdict:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return all fields as plain data."""
         rows = zip(self.budgets, self.losses, strict=True)
         return {
             "neighbours": self.neighbours,
@@ -77,7 +77,7 @@ class Verdict:
 
 
 def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
-    """The budgets as exact fractions of their float64 values; ∞ stays a float.
+    """Return the budgets as exact fractions of their float64 values; ∞ stays a float.
 
     Raises:
         PrivacyError: there is no budget, or one is NaN or negative.
@@ -88,18 +88,18 @@ def budgets_of(levels: Iterable[float]) -> tuple[Fraction | float, ...]:
     return tuple(each if math.isinf(each) else Fraction(each) for each in budgets)
 
 
-# Comparisons of a mechanism's draws and totals with what it declares.
+# Comparisons of a mechanism's draws and totals with its declaration.
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison.
+    """One comparison of draws or totals with the declaration.
 
     Attributes:
-        subject: what was compared.
+        subject: description of the comparison.
         trials: number of draws, or of pairs of neighbouring data sets.
         chance: for draws, a p-value: an upper bound on the probability of a result at least as
-            extreme if the mechanism is correct. For totals, 1 if none moved too far, else 0.
+            extreme if the mechanism is correct. For totals, 1 if none moved too far, otherwise 0.
     """
 
     subject: str
@@ -109,12 +109,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Draws:
-    """The comparisons of a mechanism's draws and totals with what it declares.
+    """The comparisons of a mechanism's draws and totals with its declaration.
 
     Attributes:
         checks: the comparisons.
-        unchecked: descriptions of what cannot be drawn without people's data.
-        error: upper bound on the probability that a correct mechanism fails any of the checks.
+        unchecked: descriptions of the parts that cannot be drawn without people's data.
+        error: upper bound on the probability that a correct mechanism fails any check.
     """
 
     checks: tuple[Comparison, ...]
@@ -123,19 +123,19 @@ class Draws:
 
     @property
     def limit(self) -> float:
-        """A check fails if its p-value is at most this: an equal share of `error` (Bonferroni)."""
+        """The largest p-value at which a check fails: an equal share of `error` (Bonferroni)."""
         return self.error / len(self.checks)
 
     @property
     def passes(self) -> bool:
-        """Whether no check found a difference from the declaration: evidence, not proof."""
+        """Whether no check found a difference from the declaration. This is evidence, not proof."""
         return all(check.chance > self.limit for check in self.checks)
 
     def require(self) -> Draws:
-        """Return this if it passes.
+        """Return this object if it passes.
 
         Raises:
-            PrivacyError: draws or totals are not as declared.
+            PrivacyError: draws or totals differ from the declaration.
         """
         for check in self.checks:
             if check.chance <= self.limit:
@@ -146,7 +146,7 @@ class Draws:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return all fields as plain data."""
         return {
             "passes": self.passes,
             "error": self.error,

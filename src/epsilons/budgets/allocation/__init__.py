@@ -1,4 +1,4 @@
-"""The allocation of budgets: every rule by name, and the choice of the best one."""
+"""Allocation of budgets: all allocation rules by name, and the choice of the best rule."""
 
 from __future__ import annotations
 
@@ -93,24 +93,24 @@ FREQUENCY_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 """Every rule for frequencies, by name."""
 
 _ALONE = ("minimax", "staircase")
-"""Rules for the noise of a single sum."""
+"""Rules that apply only to the noise of a single sum."""
 
 SEVERAL_RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {name: rule for name, rule in RULES.items() if name not in _ALONE}
 )
-"""Every rule for means that are drawn together, by name."""
+"""Every rule for several means that share one noise vector, by name."""
 
 _RULES: Final[Mapping[str, Mapping[str, Rule]]] = MappingProxyType(
     {"mean": RULES, "frequencies": FREQUENCY_RULES, "several means": SEVERAL_RULES}
 )
 
 _BY_NAME_ONLY = ("minimax",)
-"""Rules that `auto` never chooses: it never shrinks an estimate towards the middle."""
+"""Rules that `auto` never chooses. `minimax` shrinks estimates towards the middle of the range."""
 
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """What everyone spends, and the resulting error, before any data is read.
+    """How much everyone spends, and the resulting error; computed from budgets alone.
 
     Attributes:
         levels: the distinct budgets ε, ascending.
@@ -118,18 +118,18 @@ class Allocation:
         spent: the effective budget e ≤ ε at each level; people keep the rest.
         weights: the weight of one person at each level in the mean.
         total: the sum of all weights: 1 for every rule except minimax.
-        scale: the scale of the Laplace noise on a unit range; for frequencies, of each cell; for
-            staircase noise, that of Laplace noise with the same variance.
-        risk: worst-case mean squared error, or the PAC error, on a unit range. For frequencies: the
-            mean of the sum of the squared errors of all categories; or of the largest of them; or
-            the PAC error of the worst category.
-        aimed: the same for data with the guessed spread; equal to `risk` if none was guessed.
+        scale: the scale of the Laplace noise on a unit range. For frequencies: the scale in each
+            cell. For staircase noise: the scale of Laplace noise with the same variance.
+        risk: the worst-case mean squared error, or the PAC error, on a unit range. For frequencies:
+            the expected sum of squared errors over all categories, the expected largest squared
+            error, or the PAC error of the worst category.
+        aimed: the same error for data with the guessed spread; equal to `risk` without a guess.
         method: the name of the rule.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
-        goal: what was assumed about the data, and which error was minimized.
-        stairs: the noise on a unit range if it is staircase noise; None if it is Laplace noise.
-        closed: the noise of cells if it sums to zero; None if cells have independent noise.
-        cube: the noise of a mean if several are drawn together; None if it has its own.
+        goal: the assumptions about the data, and the error to minimize.
+        stairs: the law of staircase noise on a unit range; None for Laplace noise.
+        closed: the noise of the cells if it sums to zero; None if cells have independent noise.
+        cube: the joint noise of several means; None if the mean has its own noise.
     """
 
     levels: Floats
@@ -154,7 +154,7 @@ class Allocation:
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator on a unit range, in the form that `risk` takes."""
+        """The estimator on a unit range, in the form that `risk` functions take."""
         return Weighing(
             self.weights,
             self.counts,
@@ -173,14 +173,14 @@ class Allocation:
         """Return the spent budget of each person.
 
         Args:
-            epsilon: the budget of each person, in any order.
+            epsilon: one ε for each person, in any order.
 
         Returns:
-            What each person spends, in the same order.
+            The effective budget of each person, in the same order.
 
         Raises:
-            BudgetError: a budget is not a number, or is below every level of this allocation.
-            ArgumentError: they are not one column.
+            BudgetError: an ε is not a number, or is below every level of this allocation.
+            ArgumentError: `epsilon` is not one column.
         """
         people = budgets_of_people(epsilon)
         index = np.searchsorted(self.levels, people, side="right") - 1
@@ -215,29 +215,29 @@ def allocate(
     """Choose how much of each person's budget to spend.
 
     Args:
-        epsilon: one ε for each person, or `Budgets`. 0: leave out; ∞: public.
+        epsilon: one ε for each person, or `Budgets`. ε = 0 leaves a person out; ε = ∞ means public.
         statistic: "mean" or "frequencies".
-        categories: for frequencies, the categories or how many there are; None for a mean.
-        edges: for frequencies of bins, their edges, in place of categories.
+        categories: for frequencies, the categories or their number; None for a mean.
+        edges: for frequencies of bins, the bin edges, instead of `categories`.
         about: "people" or "population": see `epsilons.mean`.
-        related: whether budgets may be related to values: True, False, or by how much.
-        spread: for a mean, a guess of the standard deviation as a fraction of the range. It moves
-            the cap; `risk` is the worst case regardless.
-        loss: "mse"; "pac": the error not exceeded with probability `confidence`; or for
-            frequencies "largest": see `epsilons.frequencies`.
+        related: whether budgets can depend on values: True, False, or a limit on the dependence.
+        spread: for a mean, a guess of the standard deviation as a fraction of the range. It changes
+            the cap. `risk` is the worst case with or without a guess.
+        loss: "mse"; "pac", the quantile of the absolute error at probability `confidence`; or, for
+            frequencies, "largest": see `epsilons.frequencies`.
         confidence: strictly between 0 and 1.
-        method: "auto" for the least risk, or a rule by name.
+        method: "auto" for the rule of least risk, or the name of a rule.
 
     Returns:
         The allocation: spent budgets, weights, noise and risk, on a unit range.
 
     Raises:
-        ArgumentError: a choice is unknown, or ε cannot be read.
+        ArgumentError: an option is unknown, or `epsilon` cannot be read.
         BudgetError: an ε is negative or NaN, or everyone is at 0.
         DataError: there are fewer than two people.
 
     Guarantee:
-        For every rule e_i ≤ ε_i, so a mechanism that spends e_i exceeds nobody's budget.
+        For every rule e_i ≤ ε_i, so a mechanism that spends e_i stays within everyone's budget.
     """
     cells = parameters.cells(statistic, categories, edges)
     words = checked(about, related, loss, confidence)
@@ -247,12 +247,12 @@ def allocate(
 
 
 def rules_for(goal: Goal) -> Mapping[str, Rule]:
-    """Return the rules for what a goal estimates."""
+    """Return the rules for the statistic of a goal."""
     return _RULES[goal.statistic]
 
 
 def allocate_for(budgets: Budgets, goal: Goal, method: str) -> Allocation:
-    """Do the same as `allocate`, for arguments that are already checked."""
+    """Return the allocation, like `allocate`, for arguments that are already checked."""
     if method != "auto":
         return allocation_of(budgets, goal, method, rules_for(goal)[method](budgets, goal))
     best = _best_laplace(budgets, goal)
@@ -270,7 +270,7 @@ def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
     """Return the allocation of least risk with Laplace noise."""
     best = allocation_of(budgets, goal, "optimal", optimal(budgets, goal))
     if goal.loss != "pac" or (not goal.guessed and best.exact and goal.confidence >= 0.5):
-        return best  # no weights on the simplex do better: docs/proofs/allocation.md
+        return best  # no other weights on the simplex are better: docs/proofs/allocation.md
     least = goal.aim(best.weighing)
     for name, rule in rules_for(goal).items():
         if name not in (*_BY_NAME_ONLY, "optimal", "staircase"):
@@ -281,9 +281,9 @@ def _best_laplace(budgets: Budgets, goal: Goal) -> Allocation:
 
 
 def allocation_of(budgets: Budgets, goal: Goal, method: str, answer: Effective) -> Allocation:
-    """Return the allocation of effective budgets."""
+    """Return the allocation for given effective budgets."""
     weighing = weighing_of(budgets, answer, goal.noise)
-    # If a public person is used without noise, only public people are used.
+    # If the largest effective budget is infinite, only public people are used.
     spent = answer.spent
     if math.isinf(spent[-1]):
         spent = np.where(np.isinf(spent), math.inf, 0.0)

@@ -1,4 +1,4 @@
-"""Rules for comparison: those in common use, and the families of paper *correlated*."""
+"""Rules for comparison: the rules in common use, and the families of paper *correlated*."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ from epsilons.risk import Moments
 from epsilons.risk.goals import Goal
 from epsilons.types import Floats, Integers
 
-# The rules in common use: everyone equal, one threshold, proportional.
+# The rules in common use: the same budget for everyone, a single threshold, and proportional.
 
 _MOST = 256
-"""How many candidates are tried one by one where no formula covers all of them at once."""
+"""The maximum number of candidates to evaluate if there is no closed formula for all of them."""
 
 
 def uniform(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Treat everyone who takes part as the strictest of them: e_i = min ε.
+    """Give everyone the smallest positive budget: e_i = min ε.
 
     Reference:
-        UNI of paper *correlated*, Appendix B. People at ε = 0 take no part.
+        UNI of paper *correlated*, Appendix B. People with ε = 0 are left out.
     """
     smallest = budgets.levels[budgets.levels > 0.0][0]
     return Effective(np.where(budgets.levels > 0.0, smallest, 0.0))
 
 
 def proportional(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Let everyone spend everything: e_i = ε_i, the least noise.
+    """Spend every budget in full: e_i = ε_i. This gives the least noise.
 
-    If anyone is public, only public people count.
+    If anyone is public, only public people are used.
+
     Reference:
         PROP of paper *correlated*, Appendix B.
     """
@@ -82,7 +83,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
-    """Try the candidates; if there are very many, evenly spread ones, then all near the best."""
+    """Return the best candidate; with very many, search a coarse grid, then around the best."""
 
     def at(index: int) -> float:
         return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
@@ -96,14 +97,14 @@ def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int
     return int(min(pairs)[1])
 
 
-# The HPM and HPF families of paper *correlated*: minimizers of its surrogates, and rule A.
+# The HPM and HPF families of paper *correlated*: minimizers of its surrogate risks, and rule A.
 #
-# With L = ln(k/β), k = 1 for the mean, the paper's surrogates are, up to a square root,
+# Let L = ln(k/β), with k = 1 for the mean. Up to a square root, the paper's surrogates are
 #
 #     rC = ‖w − 1/n‖₁² + L²·scale²        rU = min(‖w − 1/n‖₁², L·‖w‖²) + L²·scale²
 #
-# (6) and (7). For mean squared error L = 1, and L = ln k for frequencies. The fast variants use
-# n·‖w − 1/n‖² in place of ‖w − 1/n‖₁².
+# in its equations (6) and (7). For mean squared error, L = 1 for a mean and L = ln k for
+# frequencies. The fast variants replace ‖w − 1/n‖₁² by n·‖w − 1/n‖².
 
 
 def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
@@ -114,7 +115,7 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
     """
     share = -np.expm1(-budgets.levels)
     smallest = int(np.flatnonzero(budgets.levels > 0.0)[0])
-    # ε/(1 − e^{−ε}) grows with ε, so the strictest person determines the noise.
+    # ε/(1 − e^{−ε}) grows with ε, so the smallest budget determines the noise.
     unit = float(budgets.levels[smallest]) / float(share[smallest])
     spent = np.multiply(unit, share, out=np.zeros(len(share)), where=share > 0.0)
     return Effective(np.minimum(spent, budgets.levels))
@@ -168,10 +169,10 @@ def _square(budgets: Budgets, noise_per_square: float) -> Effective:
 def _better(
     budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
 ) -> Effective:
-    """Return the minimizer of min(f, g) + h, which is that of f + h or that of g + h."""
+    """Return the minimizer of min(f, g) + h: either that of f + h or that of g + h."""
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
-    # Products, not powers: a power that overflows raises, a product is ∞.
+    # Products, not powers: Python raises when a float power overflows, but a product becomes ∞.
     noise_near, noise_small = log * first.scale, log * second.scale
     value_near = distance * distance + noise_near * noise_near
     value_small = log * second.square + noise_small * noise_small

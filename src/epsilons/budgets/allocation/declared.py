@@ -1,4 +1,4 @@
-"""What is public under add/remove: a ladder of budgets, perhaps with expected numbers of people."""
+"""Public facts under add/remove: a ladder of budgets, and optionally expected counts."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from epsilons.errors import ArgumentError, BudgetError
 from epsilons.types import Integers
 
 HIGHEST: Final = 16.0
-"""The top of the ladder if nothing is declared: larger budgets count as this."""
+"""The highest rung if no levels are declared. Larger budgets are lowered to this value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Declared:
-    """What is known without looking at the data.
+    """The facts that are public before any data are read.
 
     Attributes:
-        ladder: the public rungs; everyone stands on the highest that is at most their ε.
-        cap: the most that anyone spends, if the caller gives it.
-        guess: how many people are expected on each rung, if the caller gives it.
-        equal: whether everyone who is counted is certain to stand on the same rung.
+        ladder: the public rungs. A person's rung is the highest one that is at most their ε.
+        cap: the maximum that anyone spends, if the caller gives one.
+        guess: the expected number of people on each rung, if the caller gives it.
+        equal: whether everyone is known to have the same rung.
     """
 
     ladder: Ladder
@@ -35,7 +35,7 @@ class Declared:
 
     @property
     def must_count(self) -> bool:
-        """Whether people must be counted, privately, before a cap can be chosen."""
+        """Whether a private count of people is needed before a cap can be chosen."""
         return self.cap is None and self.guess is None and not self.equal
 
 
@@ -44,14 +44,14 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
 
     Args:
         epsilon: used only if it is a single number for everyone.
-        levels: None, the budgets that people were offered, or a mapping from these to a guess of
-            how many people chose each.
-        cap: None, or the most that anyone spends.
+        levels: None, the budgets that people were offered, or a mapping from these budgets to a
+            guess of how many people chose each.
+        cap: None, or the maximum that anyone spends.
 
     Raises:
-        BudgetError: a level or the cap is not a number above 0, or levels are too many or too
-            close together.
-        ArgumentError: a guess is not a whole number, or levels are declared together with a single
+        BudgetError: a level or the cap is not a number above 0, there are too many levels, or two
+            levels are too close together.
+        ArgumentError: a guess is not an integer, or levels are declared together with a single
             budget for everyone.
     """
     limit = None if cap is None else _cap(cap)
@@ -66,7 +66,7 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
             raise BudgetError(
                 f"epsilon={one!r} is too small for any result: at least {SMALLEST:.2g} is needed."
             )
-        # A single number is an argument, and arguments are public, so everyone's rung is public.
+        # A single number is an argument. Arguments are public, so everyone's rung is public.
         return Declared(Ladder.declare(np.array([one])), min(one, limit or math.inf), equal=True)
     if levels is None:
         ladder = Ladder.up_to(HIGHEST if limit is None else limit)
@@ -90,7 +90,7 @@ def _one(epsilon: Any) -> float | None:
     if not is_number(epsilon):
         return None
     one = float_down(epsilon)
-    # Other values are refused later, where all numbers are checked.
+    # Invalid values are rejected later, where all numbers are checked.
     return min(one, LARGEST) if one > 0.0 else None
 
 
@@ -125,7 +125,7 @@ def _guess(levels: Mapping[Any, Any] | Budgets) -> dict[float, int]:
                 f"0, but is {people!r}."
             )
         budget = _level(level)
-        guess[budget] = guess.get(budget, 0) + int(people)  # two numbers may round to one float
+        guess[budget] = guess.get(budget, 0) + int(people)  # two keys can round to the same float
     return guess
 
 

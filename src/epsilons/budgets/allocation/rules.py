@@ -1,4 +1,4 @@
-"""The optimal rules: one cap τ, e_i = min(ε_i, τ), for every goal; and staircase noise."""
+"""The optimal rules: a cap τ with e_i = min(ε_i, τ) for every goal, and staircase noise."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import SAMPLE
 from epsilons.types import Floats, Integers
 
-# Caps: the single number τ behind every optimal rule, e_i = min(ε_i, τ), by a sort and a scan.
+# Caps: every optimal rule is e_i = min(ε_i, τ). The cap τ is found by a sort and a scan.
 #
-# There are two shapes of risk. One grows with Σw² and the scale of the noise, the other with
-# ½Σ|w − 1/n| and that scale. Both are minimized by a cap (docs/proofs/allocation.md). Along caps,
-# the derivative of both changes sign once, so prefix sums and one search find it.
+# A risk has one of two forms: a function of Σw² and the noise scale, or of ½Σ|w − 1/n| and the
+# noise scale. A cap minimizes both (docs/proofs/allocation.md). The derivative of either risk with
+# respect to the cap changes sign once, so prefix sums and one search find the minimum.
 
 _LARGEST = 1e100
-"""Larger budgets (or scales) are treated as this in the search for a cap: their squares would
-overflow, and they have no noticeable effect on any error."""
+"""The search for a cap replaces larger budgets (or scales) by this value. Their squares would
+overflow, and the exact value has no noticeable effect on any error."""
 
 Slope: TypeAlias = Callable[[float, float, float], float]
-"""(bias, sum of the budgets below the cap, scale) → derivative of the risk in the scale."""
+"""(bias, sum of budgets below the cap, scale) → derivative of the risk by the scale."""
 
 
 def capped(budgets: Budgets, cap: float) -> Floats:
@@ -39,7 +39,7 @@ def capped(budgets: Budgets, cap: float) -> Floats:
 
 
 class Prefix:
-    """Sums over the levels below a point, for the levels strictly between 0 and ∞.
+    """Prefix sums over levels: sums over all levels before an index, for levels in (0, ∞).
 
     Args:
         budgets: the levels, ascending, with counts.
@@ -76,7 +76,7 @@ class Prefix:
         return np.cumsum(gaps, out=gaps)
 
     def people(self, before: int) -> int:
-        """Return how many people are in the first `before` levels, or at ε = 0."""
+        """Return the number of people in the first `before` levels, plus the people at ε = 0."""
         if before == 0 or self._alone:
             return self.unused + before
         return self.unused + int(self._people[before - 1])
@@ -100,13 +100,13 @@ class Prefix:
 def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     """Return the cap that minimizes Σw² + c·scale² over all weights on the simplex.
 
-    For budgets capped at τ this is (Σmin(ε,τ)² + c)/(Σmin(ε,τ))². Its derivative has the sign of
-    τ·A − B − c = Σ ε·(τ − ε) − c, where A, B and the last sum are over people below τ (A and B are
-    the sums of ε and ε²). That grows with τ.
+    For budgets capped at τ the objective is (Σmin(ε,τ)² + c)/(Σmin(ε,τ))². Its derivative has the
+    sign of τ·A − B − c = Σ ε·(τ − ε) − c, which grows with τ. Here A and B are the sums of ε and
+    ε², and all sums are over people with budgets below τ.
 
     Args:
         budgets: the levels, ascending, with counts.
-        noise_per_square: c.
+        noise_per_square: the coefficient c.
 
     Returns:
         τ in (0, ∞]: ∞ if only public people should be used.
@@ -120,19 +120,20 @@ def square_cap(budgets: Budgets, noise_per_square: float) -> float:
     if first == len(prefix) and len(prefix) and not prefix.public:
         return float(prefix.levels[-1])
     total = prefix.sum(first)
-    # If the budgets below the cap sum to 0 in floats, only public people are used.
+    # If the budgets below the cap sum to 0 in floating point, only public people are used.
     return (prefix.square(first) + noise_per_square) / total if total > 0.0 else math.inf
 
 
 def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
-    """Return the scale t that minimizes a convex risk of the bias Σ(1/n − t·ε_i)₊ and of t.
+    """Return the scale t that minimizes a convex risk of t and of the bias Σ(1/n − t·ε_i)₊.
 
-    For a given scale, the weights w_i ≤ t·ε_i nearest to 1/n have this bias (half of it if the
-    weights need not sum to one). It is convex and piecewise linear, with kinks at t = 1/(n·ε).
+    For a given scale, this is the bias of the weights w_i ≤ t·ε_i that are nearest to 1/n. If the
+    weights need not sum to one, the bias is half of it. The bias is convex and piecewise linear in
+    t, with kinks at t = 1/(n·ε).
 
     Args:
         budgets: the levels, ascending, with counts.
-        slope: the derivative of the risk in t; see `Slope`. It must grow with t.
+        slope: the derivative of the risk by t; see `Slope`. It must increase with t.
         simplex: whether the weights sum to one, which requires t ≥ 1/Σε.
 
     Returns:
@@ -147,11 +148,11 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
         return min(1.0 / (n * float(prefix.levels[k])), _LARGEST)
 
     def slope_at(scale: float, below: int) -> float:
-        """Return the derivative where the first `below` levels are below the cap."""
+        """Return the derivative if the first `below` levels are below the cap."""
         total = prefix.sum(below)
         return slope(prefix.people(below) / n - scale * total, total, scale)
 
-    # Kinks decrease as budgets grow; at kink k the levels before k are below the cap.
+    # Kinks decrease as budgets grow. At kink k, the levels before k are below the cap.
     piece = _first(size, lambda k: slope_at(kink(k), k) <= 0.0)
     low = kink(piece) if piece < size else 0.0
     total = prefix.sum(piece)
@@ -179,14 +180,14 @@ def cap_of_scale(budgets: Budgets, scale: float) -> float:
 
 
 def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float:
-    """Return the best cap for an objective without a closed form: a scan, then golden section.
+    """Return the best cap for an objective without closed form: grid scan, then golden section.
 
     Args:
         budgets: the levels, ascending, with counts.
-        objective: the risk of a cap.
+        objective: the risk as a function of the cap.
 
     Returns:
-        The best τ seen; no candidate of the scan is better.
+        The best τ that was evaluated; no point of the grid is better.
     """
     prefix = Prefix(budgets)
     levels, public = prefix.levels, prefix.public
@@ -194,7 +195,7 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
         return math.inf
     low, high = math.log(float(levels[0])), math.log(float(levels[-1]))
     if public:
-        # If the other budgets are tiny, even a very large cap may be best.
+        # If the other budgets are tiny, the best cap can be very large.
         high = max(high, math.log(min(square_cap(budgets, 8.0), _LARGEST))) + math.log(64.0)
     spread = levels[np.unique(np.linspace(0, len(levels) - 1, 64).astype(np.int64))]
     candidates = np.unique(np.concatenate([np.log(spread), np.linspace(low, high, 64)]))
@@ -210,7 +211,7 @@ def searched_cap(budgets: Budgets, objective: Callable[[float], float]) -> float
 
 
 def golden(objective: Callable[[float], float], left: float, right: float) -> float:
-    """Return the minimum of a unimodal function between two points."""
+    """Return the minimizer of a unimodal function between two points."""
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     inner, outer = right - ratio * (right - left), left + ratio * (right - left)
     at_inner, at_outer = objective(inner), objective(outer)
@@ -229,7 +230,7 @@ def golden(objective: Callable[[float], float], left: float, right: float) -> fl
 
 
 def _first(size: int, holds: Callable[[int], bool]) -> int:
-    """Return the first index where a monotone condition holds; `size` if it never does."""
+    """Return the first index for which a monotone condition is true; `size` if there is none."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -241,24 +242,24 @@ def _first(size: int, holds: Callable[[int], bool]) -> int:
 
 
 def _turning(rises: Callable[[float], bool], low: float, high: float) -> float:
-    """Return where a function stops falling and starts rising, to the last bits of a float."""
+    """Return where a function changes from falling to rising, to float precision."""
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (low, middle) if rises(middle) else (middle, high)
     return 0.5 * (low + high)
 
 
-# What a rule takes and what it returns.
+# The inputs and outputs of a rule.
 
 
 @dataclass(frozen=True, eq=False)
 class Effective:
-    """The effective budgets that a rule chooses, level by level.
+    """The effective budgets that a rule chooses, one for each level.
 
     Attributes:
         spent: e ≤ ε for each level.
-        total: the sum of all weights, Σe/D: 1 unless the rule chooses D.
-        cap: the number τ, if the rule is a cap.
-        law: the law of the noise if it is staircase noise; then e is a multiple of its rate.
+        total: the sum of all weights, Σe/D. It is 1 unless the rule chooses D.
+        cap: the cap τ, if the rule is a cap.
+        law: the law of staircase noise, if used. Then every e is a multiple of its rate.
     """
 
     spent: Floats
@@ -275,7 +276,7 @@ Rule: TypeAlias = Callable[[Budgets, Goal], Effective]
 def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> Weighing:
     """Return the estimator on a unit range for effective budgets.
 
-    If some effective budget is ∞, only public people are used, and no noise is needed.
+    If an effective budget is ∞, only public people are used, and no noise is needed.
 
     Args:
         budgets: the levels, ascending, with counts.
@@ -292,7 +293,7 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
         stairs = StairNoise(answer.law, 1.0 / together)
         return Weighing(units / together, counts, stairs.scale, stairs=stairs)
     largest = float(spent[-1])
-    # Very large budgets are taken relative to the largest, because their sum may overflow.
+    # Very large budgets are divided by the largest, because their sum could overflow.
     unit = largest if largest > _LARGE else 1.0
     shares = spent / unit if unit != 1.0 else spent
     with np.errstate(over="ignore"):
@@ -302,26 +303,26 @@ def weighing_of(budgets: Budgets, answer: Effective, noise: SumNoise = OPEN) -> 
 
 
 def inverse(first: float, second: float) -> float:
-    """Return 1/(first·second), ∞ if no float is large enough."""
+    """Return 1/(first·second), or ∞ if the result overflows."""
     with np.errstate(over="ignore", divide="ignore"):
         return float(np.float64(1.0) / first / second)
 
 
 def spread_out(indices: Integers, most: int) -> Integers:
-    """Return at most `most` of the indices, evenly spread, including both ends."""
+    """Return at most `most` of the indices, evenly spaced, including the first and the last."""
     if len(indices) <= most:
         return indices
     return indices[np.unique(np.linspace(0, len(indices) - 1, most).astype(np.int64))]
 
 
-# The exact minimizers: one cap for every assumption and loss.
+# The exact minimizers: one cap for each assumption and loss.
 
 _MANY = 4096
-"""With more levels than this, a search without a closed form merges neighbouring levels."""
+"""With more levels than this, a search without closed form merges adjacent levels."""
 
 
 def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
-    """Use the best affine estimator of paper *limits*: least mean squared error of a sample.
+    """Use the best affine estimator of paper *limits*: the least mean squared error for a sample.
 
     Reference:
         Paper *limits*, Claim 1 and equation (2).
@@ -332,11 +333,11 @@ def affine(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 def optimal(budgets: Budgets, goal: Goal) -> Effective:
     """Use the rule of least worst-case risk for the goal.
 
-    It is exact over all weights on the simplex for the mean squared error of a mean, for the sum of
-    the squared errors of frequencies, and for the PAC error of a mean, at confidence ½ and more,
-    where the budgets of these very people are related to values. Otherwise it minimizes the goal's
-    objective over caps, which are best for every convex loss; or it gives everyone equal weights if
-    that has the smaller claimed risk.
+    The result is exact over all weights on the simplex in three cases: the mean squared error of a
+    mean; the sum of squared errors of frequencies; and the PAC error of a mean at confidence ½ or
+    more, for these people, with budgets related to values. Otherwise it minimizes the goal's
+    objective over caps, which are optimal for every convex loss. If equal weights have a smaller
+    claimed risk, it uses equal weights.
     """
     found = _cap(budgets, best_cap(budgets, goal, goal.noise))
     if goal.by_moments or goal.by_bias:
@@ -347,11 +348,11 @@ def optimal(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
-    """Return the cap of least risk for noise without stairs.
+    """Return the cap of least risk for noise other than staircase noise.
 
     Args:
         budgets: the levels, ascending, with counts.
-        goal: what is assumed, and which error to minimize.
+        goal: the assumptions, and the error to minimize.
         noise: the noise of the sums.
     """
     closed = _closed_cap(budgets, goal, noise)
@@ -366,7 +367,7 @@ def best_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float:
 
 
 def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
-    """Return the cap by a sort and a scan if the risk has a closed form; otherwise None."""
+    """Return the best cap if the risk has a closed form; otherwise None."""
     assumption = goal.assumption
     if goal.by_moments and assumption.related is False:
         return square_cap(budgets, goal.noise_per_square(budgets.n, noise))
@@ -375,7 +376,7 @@ def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
     if goal.by_moments:
         if assumption.sampled and not assumption.anything:
             return None
-        # For a population, the offset next to the bias is the sampling error.
+        # For a population, the sampling error adds to the bias.
         square = goal.squared_bias
         beside = goal.drawn_square(budgets.n) / square if assumption.sampled else 0.0
         slope = squares(goal.noise_square(noise), told=square, beside=math.sqrt(beside))
@@ -386,12 +387,12 @@ def _closed_cap(budgets: Budgets, goal: Goal, noise: SumNoise) -> float | None:
 
 
 def bias_cap(budgets: Budgets, slope: Slope) -> float:
-    """Return the cap that minimizes a convex risk of ½Σ|w − 1/n| and the scale, on the simplex."""
+    """Return the cap that minimizes a convex risk, a function of ½Σ|w − 1/n| and the scale."""
     return cap_of_scale(budgets, bias_scale(budgets, slope, simplex=True))
 
 
 def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
-    """Return the slope of a·(bias + b)² + noise·scale²; the keyword arguments are a and b."""
+    """Return the slope of a·(bias + b)² + noise·scale², where a is `told` and b is `beside`."""
 
     def slope(bias: float, below: float, scale: float) -> float:
         return 2.0 * (noise * scale - told * (bias + beside) * below)
@@ -400,7 +401,7 @@ def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
 
 
 def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
-    """Return the slope of scale·ln(cosh(apart·bias/scale)/β), the exact PAC error of people."""
+    """Return the slope of scale·ln(cosh(apart·bias/scale)/β), the exact PAC error for a sample."""
 
     def slope(bias: float, below: float, scale: float) -> float:
         z = apart * max(bias, 0.0) / scale
@@ -411,7 +412,7 @@ def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
 
 
 def merged(budgets: Budgets, most: int) -> Budgets:
-    """Return at most about `most` levels: neighbours are merged into the smallest of them."""
+    """Return about `most` levels: each group of adjacent levels is merged to its minimum."""
     if len(budgets) <= most:
         return budgets
     starts = np.unique(np.linspace(0, len(budgets) - 1, most).astype(np.int64))
@@ -425,50 +426,52 @@ def _cap(budgets: Budgets, cap: float) -> Effective:
     return Effective(capped(budgets, cap), cap=cap)
 
 
-# The staircase rule: multiples of one budget e0, and noise that falls in stairs of one unit.
+# The staircase rule: effective budgets are multiples of one rate e0, with staircase noise.
 #
-# A person with a weight of k units loses at most k·e0, by k moves of one unit each. If budgets are
-# large, staircase noise is much smaller than Laplace noise. If they are small, it is nearly the
-# same, and rounding budgets down to multiples of e0 costs more than it gains.
+# A person with a weight of k units loses at most k·e0 (group privacy over k moves of one unit).
+# For large budgets, staircase noise is much smaller than Laplace noise. For small budgets it is
+# nearly the same, and rounding budgets down to multiples of e0 costs more than it gains.
 
 MARGIN: Final = 1e-3
-"""`auto` prefers staircase noise only if its risk is smaller by this part, …"""
+"""`auto` prefers staircase noise only if its risk is smaller by at least this fraction."""
 
 LEAST: Final = 0.7
-"""… and only if its rate is at least this. σ²(e0) ≥ (2/e0²)·e^{−e0²/12}: below it at most 4 % of
-the variance of the noise could be gained (in fact 2 %), which is not worth a second kind of noise.
+"""`auto` prefers staircase noise only if its rate is at least this.
+
+σ²(e0) ≥ (2/e0²)·e^{−e0²/12}: at smaller rates the noise variance would fall by at most 4 % (in fact
+2 %), which does not justify a second kind of noise.
 """
 
 STEPS: Final = 2**30
-"""Lattice points of one unit: as fine as the grid of the values."""
+"""Lattice points per unit: as fine as the grid of the values."""
 
 _MOST_LEVELS: Final = 32
 _MOST_UNITS: Final = 32
 _CELLS: Final = 8192
-"""The most levels that a search distinguishes, the largest weight, and the most pairs of rate and
-weight that are evaluated: with many levels the largest weight is smaller, down to 16."""
+"""Limits of the search: the number of levels, the largest weight, and the number of pairs of rate
+and weight to evaluate. With many levels the largest weight is smaller, down to 16."""
 
 _LARGEST_MULTIPLE: Final = 64.0
-"""The largest rate: beyond it the noise is finer than the lattice."""
+"""The largest rate. Above it, the noise would be finer than the lattice."""
 
 _ROUNDING: Final = 1e-12
-"""ε/e0 is often an integer, which floats may miss."""
+"""Tolerance for ε/e0, which is often an integer that floating point misses."""
 
 _COARSE: Final = -12
-"""The binary exponent above which the bits of a rate below 2^−53 may be dropped."""
+"""For rates with a binary exponent above this, bits below 2^−53 are dropped."""
 
 _NOISES: Final = (0.5, 1.0, 2.0)
 _EACH: Final = 2
-"""For the PAC error: factors on the scale of the noise, and how many of the best of each to try."""
+"""For the PAC error: factors on the noise scale, and the number of best candidates per factor."""
 
 
 def staircase(budgets: Budgets, goal: Goal) -> Effective:
     """Use weights k_i = floor(min(ε_i, τ)/e0) and staircase noise, with the best e0 and τ found.
 
-    For the mean squared error all e0 = ε/m are tried, which are the only ones that can be best,
-    with weights up to 32 (16 with many levels), and above 32 levels on merged neighbours. For the
-    PAC error, the proven bound of `risk` chooses among the best candidates for several factors on
-    the noise.
+    For the mean squared error, the search tries all e0 = ε/m, because no other e0 can be optimal.
+    Weights go up to 32 (16 with many levels). With more than 32 levels, adjacent levels are merged.
+    For the PAC error, several factors on the noise each give their best candidates. The proven
+    bound of `risk` then chooses among them.
 
     Guarantee:
         e_i = k_i·e0 ≤ ε_i, exactly; e0 is a rational number.
@@ -481,7 +484,7 @@ def staircase(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Effective:
-    """Return the best of some pairs of rate and largest weight, and of using public people only."""
+    """Return the best pair of rate and largest weight, or public people only if that is better."""
     answers = [_answer(budgets, *choice) for choice in choices]
     if math.isinf(budgets.levels[-1]):
         alone = np.where(np.isinf(budgets.levels), math.inf, 0.0)
@@ -492,7 +495,7 @@ def _best(budgets: Budgets, goal: Goal, choices: list[tuple[float, int]]) -> Eff
 
 
 def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
-    """Return the answer of `staircase` if its risk may be clearly below a known one.
+    """Return the result of `staircase` if its risk can be clearly below a known risk.
 
     Args:
         budgets: the levels, ascending, with counts.
@@ -500,9 +503,8 @@ def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
         than: the least risk with Laplace noise.
 
     Returns:
-        The answer, or None if it cannot be better. The check is cheap where nothing can be gained:
-        only people from the least rate on would be used, and even without noise their data may err
-        too much.
+        The result, or None if it cannot be better. Only people with ε ≥ `LEAST` would be used. If
+        their data have too large a risk even without noise, the search is skipped.
     """
     start = int(np.searchsorted(budgets.levels, LEAST))
     users = int(budgets.counts[start:].sum())
@@ -527,7 +529,7 @@ def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
 
 
 def variance(rate: Floats) -> Floats:
-    """Return σ²(rate), the least variance for one unit: (1 + cosh(rate/2)^⅔)/(4·sinh²(rate/2)).
+    """Return σ²(rate), the least variance per unit: (1 + cosh(rate/2)^⅔)/(4·sinh²(rate/2)).
 
     Reference:
         Paper *add-remove*, equation (2), in which b = e^{−rate}.
@@ -538,7 +540,7 @@ def variance(rate: Floats) -> Floats:
 
 
 def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
-    """Return pairs of rate and largest weight to compare; empty if nobody has a finite budget."""
+    """Return pairs of rate and largest weight to compare; empty if all budgets are 0 or ∞."""
     levels = budgets.levels[(budgets.levels > 0.0) & np.isfinite(budgets.levels)]
     if len(levels) == 0:
         return []
@@ -556,7 +558,7 @@ def _choices(budgets: Budgets, goal: Goal) -> list[tuple[float, int]]:
 
 
 def _rates(levels: Floats, most: int) -> Floats:
-    """Return ε/m for all levels and small m, descending: the best rate for given weights is one."""
+    """Return ε/m for all levels and small m, descending; the best rate is always one of these."""
     rates = np.unique(np.minimum(levels[:, None] / np.arange(1, most + 1), _LARGEST_MULTIPLE))[::-1]
     return np.asarray(rates[rates > 0.0])
 
@@ -571,12 +573,12 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
     people = np.broadcast_to(budgets.counts.astype(np.float64), units.shape)
     table = np.bincount(keys.ravel(), people.ravel(), width * len(rates))
     table = table.reshape(len(rates), width)
-    # Columns: people with weight at most 0, 1, …, and people with weight at least 1, 2, … units.
+    # Columns: people with a weight of at most 0, 1, … units, and of at least 1, 2, … units.
     at_most = np.cumsum(table, axis=1)[:, :-1]
-    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # summed: a difference is inexact
+    at_least = np.cumsum(table[:, ::-1], axis=1)[:, -2::-1]  # a sum, because differences round
     total = np.cumsum(at_least, axis=1)
     square = np.cumsum(at_least * (2.0 * np.arange(1, width) - 1.0), axis=1)
-    # The bias is Σ(1/n − w)₊, over people with less than the average weight.
+    # The bias is Σ(1/n − w)₊, summed over people whose weight is below average.
     light = np.clip(np.ceil(total / n).astype(np.int64) - 1, 0, width - 2)
     held = np.cumsum(table * np.arange(width), axis=1)[:, :-1]
     few = np.take_along_axis(at_most, light, axis=1) / n
@@ -591,9 +593,9 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
 
 
 def _answer(budgets: Budgets, near: float, most: int) -> Effective:
-    """Return the weights for a rate, and the largest rate that they allow.
+    """Return the weights for a rate, and the largest rate that these weights allow.
 
-    Levels ascend, so the strictest person of each weight is the first one with it.
+    Levels ascend, so the first person with a given weight has the smallest budget of that weight.
     """
     levels = budgets.levels
     units = np.arange(most + 1)
@@ -602,16 +604,16 @@ def _answer(budgets: Budgets, near: float, most: int) -> Effective:
     used = np.flatnonzero(sizes[1:])
     strictest, weights = levels[first[used]], units[1 + used]
     rate = _round_down(min(float(np.min(strictest / weights)), _LARGEST_MULTIPLE), most)
-    while np.any(weights * rate > strictest):  # exact products: see `_round_down`
+    while np.any(weights * rate > strictest):  # the products are exact: see `_round_down`
         rate = _round_down(math.nextafter(rate, 0.0), most)
     law = Staircase.best(Fraction(rate), STEPS)
     return Effective(np.repeat(units * rate, sizes), cap=most * rate, law=law)
 
 
 def _round_down(rate: float, most: int) -> float:
-    """Round a rate down to so few bits that its multiples up to `most` are exact.
+    """Round a rate down to few enough bits that all its multiples up to `most` are exact.
 
-    A denominator of at most 2^53 is fast to draw with; rates too small for it may exceed that.
+    The denominator is at most 2^53 for fast draws; rates that are too small for that can exceed it.
     """
     exponent = math.frexp(rate)[1]
     last = exponent - 53 + (most - 1).bit_length()

@@ -1,4 +1,4 @@
-"""The minimax affine estimator: it also chooses the divisor D, and shrinks towards the middle."""
+"""The minimax affine estimator: it also chooses the divisor D, and shrinks to the middle."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ _LEVELS = 256
 _CAPS = 48
 _FACTORS = 33
 _ROUNDS = 10
-"""A search evaluates this many caps and factors at once, on at most this many levels, in this many
-rounds, each on a finer grid around the best."""
+"""Limits of the search: the levels, the caps and factors in one grid, and the number of rounds.
+Each round uses a finer grid around the best point."""
 
 _LARGEST = 1e75
-"""Larger budgets are treated as this: their fourth powers would overflow."""
+"""Larger budgets are replaced by this value, because their fourth powers would overflow."""
 
 
 def minimax(budgets: Budgets, goal: Goal) -> Effective:
     """Minimize the worst-case risk over all nonnegative weights, which need not sum to one.
 
-    The result is the release of a cap, shrunk by a factor below one towards the middle of the
-    range: the same privacy, a smaller worst case, and a bias on data far from the middle. It is
-    exact if budgets are independent of values, or if the budgets of these very people may be
-    related to values in any way: for mean squared error, and in the latter case for the PAC error
-    at confidence ½ and more. Between the two, and for a population with related budgets, it is the
-    best that a search of caps and factors finds, and never worse than the best cap. For other PAC
-    errors it takes the weights for the mean squared error.
+    The result is a capped release, shrunk by a factor below one towards the middle of the range.
+    Privacy is the same and the worst case is smaller, but data far from the middle are biased.
+
+    The result is exact for the mean squared error in two cases: budgets are independent of values,
+    or the budgets of these people can depend on values in any way. In the second case it is also
+    exact for the PAC error at confidence ½ or more. For partly related budgets, and for a
+    population with related budgets, a search over caps and factors chooses it. It is never worse
+    than the best cap. For other PAC errors it uses the weights for the mean squared error.
 
     Reference:
         docs/proofs/allocation.md.
@@ -59,7 +60,7 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _related(budgets: Budgets, goal: Goal) -> Effective:
-    # Weights below 1/n have bias ½Σ(1/n − w): half of that on the simplex.
+    # Weights below 1/n have bias ½Σ(1/n − w), half of the bias on the simplex.
     if goal.loss == "mse" or goal.confidence < 0.5:
         slope = squares(8.0)
     else:
@@ -71,7 +72,7 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
     scale = bias_scale(budgets, slope, simplex=False)
     scale = _positive(scale)
     cap = 1.0 / (budgets.n * scale)
-    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # any noise would be too much
+    if math.isinf(cap) and math.isinf(budgets.levels[-1]):  # best without any noise
         return _public_alone(budgets, float(budgets.counts[-1]) / budgets.n)
     spent = capped(budgets, cap)
     total = _positive(scale * summed(budgets.counts, spent, budgets.n))
@@ -79,7 +80,7 @@ def _related(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _positive(total: float) -> float:
-    """Return a positive total: if the best one underflows, the result is nearly the middle."""
+    """Return a positive total; if the best total underflows, the result is nearly the middle."""
     return max(total, math.ulp(0.0))
 
 
@@ -107,19 +108,19 @@ def _centred(budgets: Budgets, assumption: Assumption) -> Effective:
         return float(_at_caps(budgets, np.array([math.exp(log_cap)]), assumption)[0][0])
 
     points = [math.log(float(kinks[best]))]
-    # The middle kink splits the bracket; each side is smooth.
+    # The risk has a kink at the middle point and is smooth on either side of it.
     points += [golden(objective, left, points[0]), golden(objective, points[0], right)]
     cap = min(math.exp(min(points, key=objective)), float(kinks[-1]))
     least, scales = _at_caps(budgets, np.array([cap]), assumption)
     if alone is not None and risk.mse(weighing_of(budgets, alone), assumption) <= least[0]:
         return alone
     total = float(scales[0] * _sums(budgets, np.array([cap]))[0][0])
-    # If nobody is above the cap, budgets too large to be distinguished count as one budget.
+    # If nobody is above the cap, budgets above `_LARGEST` all count as the same budget.
     return Effective(capped(budgets, cap), total=_positive(min(total, 1.0)), cap=cap)
 
 
 def _searched(budgets: Budgets, goal: Goal) -> Effective:
-    """Return the cap and total of least mean squared error that a search finds."""
+    """Return the cap and the sum of weights of least mean squared error, by a search."""
     assumption = goal.assumption
     coarse = merged(budgets, _LEVELS)
     levels = coarse.levels
@@ -130,7 +131,7 @@ def _searched(budgets: Budgets, goal: Goal) -> Effective:
         factors = np.linspace(0.0, 1.0, _CAPS * _FACTORS)[1:]
         answers += [_public_alone(budgets, factor) for factor in factors.tolist()]
     if len(finite):
-        # Weights that sum to A need a total near A²/(A² + 8) for the noise alone.
+        # For the noise alone, weights that sum to A need a total near A²/(A² + 8).
         together = min(float(coarse.n * finite[0]), 1.0)
         least = math.log(_positive(together * together / 64.0))
         ranges = [
@@ -152,7 +153,7 @@ def _searched(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Assumption) -> Floats:
-    """Return the risk of each cap with each total of the weights."""
+    """Return the risk for each cap and each sum of weights."""
     n = budgets.n
     spent = np.minimum(np.minimum(budgets.levels, _LARGEST), caps[:, None])
     sums = spent @ budgets.counts
@@ -168,7 +169,7 @@ def _at_factors(budgets: Budgets, caps: Floats, factors: Floats, assumption: Ass
 
 
 def _best_total(n: int, public: int, assumption: Assumption) -> float:
-    """Return Σw for equal weights on public people alone, where shrinkage and sampling balance."""
+    """Return the best Σw for equal weights on public people: it balances shrinkage and sampling."""
     square = 1.0 / public
     if not assumption.sampled:
         square = (1.0 / public - 1.0 / n) * n / (n - 1)
@@ -176,9 +177,9 @@ def _best_total(n: int, public: int, assumption: Assumption) -> float:
 
 
 def _filled(finite: Floats, cap: float, public: int) -> Floats:
-    """Return the levels and points between them, each within a factor two of the next."""
+    """Return the levels and extra points such that neighbours differ by a factor of at most two."""
     top = float(finite[-1])
-    if public:  # the best cap may be above all levels: near that of the simplex, or of order one
+    if public:  # the best cap can be above all levels: near the simplex cap, or of order one
         top = min(max(top, 1.0, cap if math.isfinite(cap) else top) * 1e3, _LARGEST)
     octaves = math.log2(top) - math.log2(float(finite[0]))
     between = np.geomspace(float(finite[0]), top, 2 + min(int(octaves), 2000))
@@ -187,10 +188,10 @@ def _filled(finite: Floats, cap: float, public: int) -> Floats:
 
 
 def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Floats, Floats]:
-    """Return, for each cap τ, the least risk over D, and the 1/D that attains it.
+    """Return, for each cap τ, the least risk over all divisors D, and the best 1/D.
 
-    The risk is the larger of two convex quadratics in 1/D, so its minimum is where one of them is
-    smallest or where they cross: three candidates, compared by `risk.mse`.
+    The risk is the maximum of two convex quadratics in 1/D. Its minimum is at the minimum of one of
+    them or where they cross. `risk.mse` compares these three candidates.
     """
     n = budgets.n
     A, B = _sums(budgets, caps)
@@ -199,7 +200,7 @@ def _at_caps(budgets: Budgets, caps: Floats, assumption: Assumption) -> tuple[Fl
     odd = (n % 2) / n**2 if not assumption.sampled else 0.0
     candidates = (
         A / (A * A + 8.0),
-        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # no best cap has a smaller sum
+        1.0 / np.maximum(A + np.sqrt(square), 1e-100),  # sums of the best caps are larger
         odd * A / (odd * A * A + (1.0 - odd) * square + 8.0),
     )
     risks = np.stack(

@@ -1,10 +1,10 @@
-"""How much of everyone's budget finds the range, and how much is left for the mean.
+"""Division of budgets between finding the range of the data and estimating the mean.
 
-Both follow from budgets alone. A mean under a cap τ leaves what generous people have above it.
-Lowering the cap takes from the largest budgets, where it harms the mean least for what it frees:
-the risk depends most steeply on the smallest budgets. So people with more than τ pay for the range.
+The division depends on budgets alone. A mean with a cap τ does not use the part of a budget above
+τ, and this part can pay for the range. Lowering the cap takes from the largest budgets. This harms
+the mean least, because its risk depends most on the smallest budgets.
 
-The value of the range is a forecast for Gaussian data: `risk.ranges`.
+The benefit of the range is forecast for Gaussian data: see `risk.ranges`.
 """
 
 from __future__ import annotations
@@ -22,31 +22,32 @@ from epsilons.risk import ranges
 from epsilons.types import Floats, Integers
 
 TOO_OFTEN: Final = 0.01
-"""The forecast probability of a wrong range above which no round is started."""
+"""The largest forecast probability of a wrong range at which the range is still estimated."""
 
 _SLACK: Final = 1.02
-"""The smallest shares are taken whose forecast is within two per cent of the best."""
+"""Choose the smallest shares with a forecast error within two percent of the best."""
 
 _LEAST: Final = 3.0
 _MOST: Final = 6.0
 _COST: Final = 1.1
-"""The range is at least 3 σ to either side, and wider as long as that costs at most a tenth in
-squared error, up to 6 σ: a wider range suits data that are not Gaussian better."""
+"""The range covers at least 3 σ on either side of the centre, and at most 6 σ. Within these limits
+it is as wide as possible while the squared error grows by at most a tenth. A wider range is safer
+for data that are not Gaussian."""
 
 
 Doubts: TypeAlias = Sequence[tuple[float, Integers]]
-"""Cases: the probability of each, and the number of people at each level in that case."""
+"""Cases: the probability of each case, and the number of people at each level in it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """What the two selections of a round take from a person at each level.
+    """The shares of the two private selections that find the range, for each level.
 
     Attributes:
-        centre: the share for the weighted median.
-        deviation: the share for the weighted median of the distances to it.
-        failure: a bound on the probability that the range is wrong, for Gaussian data.
-        forecast: the resulting squared error in σ², including failures.
+        centre: the budget for the weighted median.
+        deviation: the budget for the weighted median of the distances to that median.
+        failure: an upper bound on the probability that the range is wrong, for Gaussian data.
+        forecast: the expected squared error in σ², including failures.
     """
 
     centre: Floats
@@ -63,15 +64,15 @@ def best_split(
     odds: float = ranges.CENTRE_ODDS,
     doubts: Doubts = (),
 ) -> Split:
-    """Return the shares of least forecast error, and among nearly equal ones the smallest.
+    """Return the shares of least forecast error; among nearly equal ones, the smallest shares.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.
-        counts: the number of people at each level, present or expected.
+        counts: the number of people at each level, actual or expected.
         neighbours: "replace" or "add-remove".
-        odds: the log of the prior weight of wrong centres over right ones.
-        doubts: if people are expected, how few there may be at each level, and how likely that is;
-            empty if they are present.
+        odds: the log of the ratio of prior weights, wrong centres to right ones.
+        doubts: for expected people, pessimistic counts at each level with their probabilities;
+            empty if `counts` are actual.
     """
     s = ranges.SHARPNESS[neighbours]
     most_centre = ranges.most_useful(ranges.CENTRE_GAP, s)
@@ -104,7 +105,7 @@ def best_split(
 
 
 def _best_cap(levels: Floats, people: Floats) -> float:
-    """Return about the best cap of the mean if the range were free; precise enough for a search."""
+    """Return roughly the best cap of the mean if finding the range cost nothing."""
     finite = levels[np.isfinite(levels) & (levels > 0.0)]
     if finite.size == 0:
         return 64.0  # everyone with a budget is public
@@ -118,10 +119,10 @@ def _best_cap(levels: Floats, people: Floats) -> float:
 
 
 def best_half(budgets: Budgets) -> float:
-    """Return how many σ the range extends to either side of the centre: as many as pay off.
+    """Return the half-width of the range in σ: as wide as the limits of `_COST` allow.
 
     Args:
-        budgets: what people have left for the mean.
+        budgets: the budgets that are left for the mean.
     """
     at_least = _at_half(budgets, _LEAST)
     sizes = np.linspace(_LEAST, _MOST, 25).tolist()

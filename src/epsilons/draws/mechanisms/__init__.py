@@ -1,6 +1,6 @@
-"""The mechanisms: frozen objects with a kind, levels, losses and a draw.
+"""The mechanisms: immutable objects with a kind, levels, losses and a `draw` method.
 
-They hold no data. `draw` takes the total of the data and does not keep it.
+They hold no data. `draw` takes the exact total of the data as an argument and does not store it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The mechanisms under add/remove: two sums, cells, and counts of people by rung."""
+"""The mechanisms under add/remove: two sums, cells, and counts of people on each rung."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["multiples", "weights_up_to"]
 
 
-# Weights and losses of the rungs of a ladder; there may be thousands of them.
+# Weights and losses of the rungs of a ladder, which can have thousands of rungs.
 
 
 def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[int]:
-    """Return min(e, cap)·unit rounded down, exactly, for each remaining budget e.
+    """Return min(e, cap)·unit, rounded down exactly, for each remaining budget e.
 
-    Rounding down preserves order, so the cap can be rounded separately. The division is of integers
-    only: a fine ladder has thousands of rungs, and no quotient needs to be reduced.
+    Rounding down preserves order, so the cap is rounded separately. Only integers are divided: a
+    fine ladder has thousands of rungs, and reducing that many fractions would be slow.
     """
     over, under = unit.numerator, unit.denominator
     most = math.floor(Fraction(cap) * unit)
@@ -58,18 +58,18 @@ def multiples(unit: Fraction, weights: Integers) -> tuple[Fraction, ...]:
 @storable("mechanisms.TwoSums")
 @dataclass(frozen=True, eq=False)
 class TwoSums:
-    """Two combinations of a weighted sum and a weighted count, plus joint noise.
+    """Two linear combinations of a weighted sum and a weighted count, plus joint noise.
 
-    A person on a rung of the ladder has an integer weight k, a function of the rung alone, and an
-    integer g in [0, grid]. With `steps` lattice points to a unit of weight, t = floor(steps·Σ k·g /
-    grid) and T = steps·Σ k. The mechanism draws the pair (a·t + b·T, c·t + d·T) plus noise, and
-    everything else is computed from that. It holds no data.
+    A person on a rung of the ladder has an integer weight k, which depends only on the rung, and an
+    integer g in [0, grid]. With `steps` lattice points per unit of weight, let t = floor(steps·Σ
+    k·g / grid) and T = steps·Σ k. The mechanism draws the pair (a·t + b·T, c·t + d·T) plus noise.
+    All results are post-processing of this pair. The object holds no data.
 
     Guarantee:
         Adding or removing a person of weight k moves T by exactly k·steps, and t in the same
-        direction by d, 0 ≤ d ≤ k·steps. Over all these moves the probability of the noise changes
-        by at most e^{loss(k)}, a rational exponent that `epsilons.verify.exact` computes and
-        compares with the rung. Nothing is rounded after the sums.
+        direction by some d with 0 ≤ d ≤ k·steps. For all such moves, the probability of the noise
+        changes by at most a factor e^{loss(k)}. The exponent is rational, and
+        `epsilons.verify.exact` compares it with the rung. Nothing is rounded after the sums.
 
     Reference:
         Paper *add-remove*, Algorithms 1-3, on integers and for personal weights. Proof:
@@ -78,8 +78,8 @@ class TwoSums:
     Attributes:
         levels: the rungs of the public ladder.
         weights: the integer weight k of a person on each rung.
-        scheme: which combinations get noise.
-        law: the joint law of the two noises.
+        scheme: the combinations that get noise.
+        law: the joint law of the two noise values.
         grid: the divisor of the sum.
         bounds: the range of the values.
     """
@@ -97,24 +97,25 @@ class TwoSums:
 
     @property
     def matrix(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """((a, b), (c, d))."""
+        """The coefficients ((a, b), (c, d)) of the two combinations."""
         return self.scheme.matrix
 
     @property
     def steps(self) -> int:
-        """Lattice points to a unit of weight."""
+        """Lattice points per unit of weight."""
         return self.law.steps
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
         """The largest loss of a person on each rung."""
         (a, b), (c, d) = self.matrix
-        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1. The ℓ1 norm is largest at an end.
+        # A unit of weight moves (t, T) by (d, 1), 0 ≤ d ≤ 1. The ℓ1 norm is largest at d = 0 or d =
+        # 1.
         unit = max(abs(b) + abs(d), abs(a + b) + abs(c + d)) * self.law.rate
         return multiples(unit, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
-        """Return the lattice points of the data, before noise."""
+        """Return the pair of lattice points of the data, before noise."""
         rung = np.searchsorted(self.levels, tally.levels)
         weights = self.weights[rung].tolist()
         weighted = sum(k * s for k, s in zip(weights, tally.sums.tolist(), strict=True))
@@ -138,11 +139,11 @@ class TwoSums:
 
         Args:
             source: where the randomness comes from.
-            size: how many; None for one.
+            size: the number of draws; None for one.
             total: the lattice points of the data; with (0, 0) the draw is noise only.
 
         Returns:
-            A pair of Python integers, or an array of pairs: int64 where everything fits.
+            A pair of Python integers, or an array of pairs: int64 if all values fit.
         """
         if size is None:
             first, second = self.law.draw(source)
@@ -150,21 +151,21 @@ class TwoSums:
         return around(points(total), self.law.draw(source, size))
 
     def sums(self, drawn: tuple[int, int]) -> tuple[Fraction, Fraction]:
-        """Return the noisy weighted sum and count, in units of weight."""
+        """Return the noisy weighted sum and the noisy weighted count, in units of weight."""
         (a, b), (c, d) = self.matrix
         p, q = drawn
         whole = (a * d - b * c) * self.steps
         return Fraction(d * p - b * q, whole), Fraction(a * q - c * p, whole)
 
     def estimate(self, drawn: tuple[int, int]) -> float:
-        """Return the mean of a drawn pair, clipped to the bounds; the middle for a count ≤ 0."""
+        """Return the mean of a drawn pair, clipped to the bounds; the midpoint if count ≤ 0."""
         lo, hi = self.bounds
         t, count = self.sums(drawn)
         share = Fraction(1, 2) if count <= 0 else min(max(t / count, Fraction(0)), Fraction(1))
         return min(max(lo + (hi - lo) * float(share), lo), hi)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """Return `estimate` of many draws at once."""
+        """Return `estimate` for an array of draws."""
         lo, hi = self.bounds
         (a, b), (c, d) = self.matrix
         p, q = drawn[:, 0], drawn[:, 1]
@@ -174,9 +175,9 @@ class TwoSums:
         return np.asarray(lo + (hi - lo) * np.where(count > 0.0, share, 0.5))
 
     def weighing(self, counts: Integers) -> Weighing:
-        """Return the leading term of the estimator, given the number of people on each rung.
+        """Return the first-order approximation of the estimator, given the people on each rung.
 
-        Its scale is that of Laplace noise with the same variance.
+        Its noise scale is the scale of Laplace noise with the same variance.
         """
         total = float(self.weights.astype(np.float64) @ counts)
         variance = ratio.noise_variance(self.law, self.scheme)
@@ -191,16 +192,17 @@ class TwoSums:
 @storable("mechanisms.CellSums")
 @dataclass(frozen=True, eq=False)
 class CellSums:
-    """Weighted integer counts by cell, with independent integer noise in each.
+    """Weighted integer counts of cells, with independent integer noise in each cell.
 
-    A person on a rung of the ladder has an integer weight k, a function of the rung alone, and adds
-    k·reach to one cell, or shares of it to several. It holds no data.
+    A person on a rung of the ladder has an integer weight k, which depends only on the rung. The
+    person adds k·reach to one cell, or shares of k·reach to several cells. The object holds no
+    data.
 
     Guarantee:
-        Adding or removing a person moves the counts by at most k·reach in ℓ1. The noises are
-        independent, and the probability of each changes by at most e^{1/scale} from one integer to
-        the next. So the loss is at most k·reach/scale, a rational number, which
-        `epsilons.verify.exact` compares with the rung. Nothing is rounded after the counts.
+        Adding or removing a person moves the counts by at most k·reach in the ℓ1 norm. The noise
+        values are independent, and the probability of each changes by at most a factor e^{1/scale}
+        from one integer to the next. So the loss is at most k·reach/scale. It is rational, and
+        `epsilons.verify.exact` compares it with the rung. Nothing is rounded after the counts.
 
     Reference:
         Algorithm 3 of paper *add-remove* for any number of cells (a mean has two: x and 1 − x), on
@@ -209,12 +211,12 @@ class CellSums:
     Attributes:
         levels: the rungs of the public ladder.
         weights: the integer weight k of a person on each rung.
-        reach: what a person of weight 1 adds in total.
+        reach: the total that a person of weight 1 adds.
         law: the law of the noise of each cell.
         cells: the number of categories.
-        grid: 1: nothing is divided before the noise.
-        moves: 1: a person comes or goes.
-        keep: None: everyone is used with certainty.
+        grid: 1, because nothing is divided before the noise.
+        moves: 1, because a person is added or removed.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "open cells"
@@ -231,7 +233,7 @@ class CellSums:
         freeze(self.levels, self.weights)
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
-        """Return the weighted count of each cell, before noise."""
+        """Return the weighted counts of the cells, before noise."""
         weights = self.weights[np.searchsorted(self.levels, tally.levels)]
         if len(weights) == 0:
             return np.zeros(self.cells, dtype=np.int64)
@@ -242,11 +244,11 @@ class CellSums:
 
         Args:
             source: where the randomness comes from.
-            size: how many times; None for once.
+            size: the number of draws; None for one.
             total: the weighted counts of the data; with 0 the draw is noise only.
 
         Returns:
-            Integers by cell, or by draw and cell: int64 where everything fits.
+            Integers by cell, or by draw and cell: int64 if all values fit.
         """
         return noisy_cells(self.law, source, self.cells, size, total)
 
@@ -266,9 +268,9 @@ class CellSums:
         return float(self.law.scale / self.reach)
 
     def weighing(self, counts: Integers) -> Weighing:
-        """Return the leading term of the estimator, given the number of people on each rung.
+        """Return the first-order approximation of the estimator, given the people on each rung.
 
-        The noise of the total, which all cells share, is forecast for equal shares.
+        All cells share the noise of the total. It is forecast for equal shares.
         """
         total = float(self.weights.astype(np.float64) @ counts)
         if total <= 0.0:
@@ -280,7 +282,7 @@ class CellSums:
 def build_cell_sums(
     ladder: Ladder, left: tuple[Fraction, ...], cap: float, *, cells: int, unit: int
 ) -> CellSums:
-    """Build the mechanism in which everyone spends their remaining budget, up to a cap.
+    """Build the mechanism in which everyone spends their remaining budget up to a cap.
 
     Weights are e·2^s rounded down and the scale of the noise is unit·2^s, so a person's loss is
     k·unit/scale = k/2^s ≤ e.
@@ -293,25 +295,25 @@ def build_cell_sums(
     return CellSums(ladder.levels, np.array(weights, dtype=np.int64), unit, law, cells)
 
 
-# How many people are on which rungs: a private count that pays off by finding a good cap.
+# A private count of people on each rung. It costs a part of the budget and finds a better cap.
 
 SHARE: Final = Fraction(1, 8)
-"""The part of everyone's rung that the count spends."""
+"""The fraction of everyone's rung that the count spends."""
 
 _LOWEST: Final = -6
-"""The octave below which nobody is counted if no levels are declared: ε = 1/64."""
+"""The lowest octave that is counted if no levels are declared: ε = 1/64."""
 
 _ENOUGH: Final = 1.0
-"""A rung above which the count spends no more: its noise is below ten people."""
+"""The count spends no more on higher rungs than on this one: its noise is below ten people."""
 
 _NOTICED: Final = 3.0
-"""A noisy count up to this many times its scale is treated as zero."""
+"""A noisy count of at most this many times its scale is treated as zero."""
 
 _MOST: Final = 2**40
-"""The most people that are expected anywhere."""
+"""The maximum number of people that is expected in a cell."""
 
 _DOUBTS: Final = ((0.0, 0.9), (3.0, 0.09), (6.0, 0.009), (10.0, 0.001))
-"""Pairs: how many scales the noise may have added to a cell's count, and roughly how often."""
+"""Pairs: a noise value in multiples of the scale, and the approximate probability of the case."""
 
 _BITS: Final = 40
 
@@ -319,13 +321,13 @@ _BITS: Final = 40
 @storable("mechanisms.LevelCounts")
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
-    """The number of people in each cell of the ladder, plus noise that fits their budgets.
+    """The number of people in each cell of the ladder, plus noise within their budgets.
 
     Guarantee:
-        A person on a rung is counted in the cell of that rung and nowhere else. The probability of
-        a cell's noise changes by at most e^{rate} from one integer to the next, and the rate is at
-        most an eighth of the cell's lowest rung (and of 1). So adding or removing a person costs
-        them at most an eighth of their rung, and nothing if their rung is in no cell.
+        A person is counted only in the cell of their rung. The probability of a cell's noise
+        changes by at most a factor e^{rate} from one integer to the next. The rate is at most an
+        eighth of the cell's lowest rung, and at most an eighth. So adding or removing a person
+        costs them at most an eighth of their rung, and nothing if their rung is in no cell.
 
     Attributes:
         levels: the rungs of the public ladder.
@@ -340,11 +342,11 @@ class LevelCounts:
 
     @classmethod
     def of(cls, ladder: Ladder, cap: float | None = None) -> LevelCounts:
-        """Return counts with a cell for each declared rung, or for each octave of a fine ladder.
+        """Return the mechanism with a cell for each declared rung, or each octave of a fine ladder.
 
         Args:
             ladder: the public ladder.
-            cap: the most that anyone spends in total; the count spends at most an eighth of it.
+            cap: the maximum that anyone spends in total; the count spends at most an eighth of it.
         """
         if ladder.fine:
             octave = np.frexp(ladder.levels)[1] - 1
@@ -358,17 +360,17 @@ class LevelCounts:
         return cls(ladder.levels, cell_of, tuple(rates))
 
     def placed(self, levels: Floats, place: Integers) -> LevelCounts:
-        """Return the counts on finer levels, each contained in one of this mechanism's levels."""
+        """Return the same mechanism on finer levels, each contained in one current level."""
         return LevelCounts(levels.copy(), self.cell_of[place], self.rates)
 
     @cached_property
     def losses(self) -> tuple[Fraction, ...]:
-        """The largest loss of a person on each rung from being counted."""
+        """The largest loss of a person on each rung."""
         rates = (*self.rates, Fraction(0))
         return tuple(rates[cell] for cell in self.cell_of.tolist())
 
     def total(self, tally: Tally | Lined) -> Integers:
-        """Return the true counts of the cells, from the number of people at each level."""
+        """Return the exact counts of the cells, from the number of people at each level."""
         cells = self.cell_of[np.searchsorted(self.levels, tally.levels)]
         counted = np.zeros(len(self.rates), dtype=np.int64)
         np.add.at(counted, cells[cells >= 0], tally.counts[cells >= 0])
@@ -385,7 +387,7 @@ class LevelCounts:
         return tuple(law.draw(source) + count for law, count in pairs)
 
     def guess(self, drawn: tuple[int, ...]) -> Integers:
-        """Return how many people to expect on each rung: a cell's people are on its middle rung."""
+        """Return the expected people on each rung: a cell's people are on its middle rung."""
         people = np.zeros(len(self.levels), dtype=np.int64)
         for cell, (count, rate) in enumerate(zip(drawn, self.rates, strict=True)):
             if count * rate > _NOTICED:
@@ -396,10 +398,10 @@ class LevelCounts:
     def doubts(self, drawn: tuple[int, ...]) -> tuple[tuple[float, Integers], ...]:
         """Return pessimistic numbers of people on each rung, as cases with probabilities.
 
-        If the result depends on a few generous people, the count must not overstate them. The
-        largest count of many empty cells is the largest of many noises, and the people of a cell
-        may be on its lower rungs. So each case takes some scales of noise off a cell's count, and
-        spreads its people evenly over its rungs.
+        If the result depends on a few people with large budgets, the count must not overstate their
+        number. Among many empty cells, the largest noisy count is the largest of many noise values.
+        The people of a cell can also be on its lower rungs. So each case subtracts some multiple of
+        the noise scale from each count, and spreads the people of a cell evenly over its rungs.
 
         Args:
             drawn: the noisy counts.
@@ -415,9 +417,10 @@ class LevelCounts:
         return tuple(cases)
 
     def heads(self, drawn: tuple[int, ...]) -> Integers:
-        """Return the drawn counts, negative ones as 0; each rung must have its own cell.
+        """Return the noisy counts, with 0 for negative ones; each rung must have its own cell.
 
-        Treating people as absent causes a bias as large as their share if budgets relate to values.
+        People who are treated as absent cause a bias as large as their share if budgets depend on
+        values.
         """
         return np.clip(np.array(drawn, dtype=np.int64), 0, _MOST)
 

@@ -1,4 +1,4 @@
-"""Sequential composition of mechanisms: everyone's losses add up."""
+"""Sequential composition of mechanisms: the losses of each person add up."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from epsilons.types import Floats
 @storable("mechanisms.Composed")
 @dataclass(frozen=True, eq=False)
 class Composed:
-    """The stages of a release, each chosen from public facts and the results of earlier stages.
+    """A sequence of mechanisms; each depends only on public facts and on earlier results.
 
     Guarantee:
-        A person's loss is at most the sum of their losses in the stages, which
-        `epsilons.verify.exact` adds up and compares with their budget.
+        A person's loss is at most the sum of their losses in all stages. `epsilons.verify.exact`
+        computes this sum and compares it with their budget.
 
     Attributes:
         levels: budget levels ε, the same in every stage.
         stages: the mechanisms, in order.
-        charges: for every stage that was drawn, the loss of a person at each level. The corridor
-            writes them where it draws and charges, so a stage missing from `stages` is noticed.
+        charges: for each stage that was drawn, the loss of a person at each level. The corridor
+            records them when it draws, so a stage that is missing from `stages` is detected.
     """
 
     kind = "composition"
@@ -36,26 +36,26 @@ class Composed:
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """The total loss of a person at each level; ∞ for those used without noise."""
+        """The total loss of a person at each level; ∞ for people who are used without noise."""
         return added_up(self.charges)
 
     @property
     def last(self) -> Any:
-        """The stage that the estimate comes from."""
+        """The stage that produces the estimate."""
         return self.stages[-1]
 
 
 def added_up(losses: Iterable[tuple[Fraction | float, ...]]) -> tuple[Any, ...]:
-    """Return the total loss of a person at each level, from the losses in each of several draws."""
+    """Return the total loss of a person at each level, over several draws."""
     return tuple(reduce(add, each) for each in zip(*losses, strict=True))
 
 
 def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:
-    """Compose the mechanisms of several questions that share everyone's budget.
+    """Compose the mechanisms of several questions that divide everyone's budget.
 
     Args:
-        levels: the whole budgets; each mechanism spends at most its part of them.
-        mechanisms: one for each question, on the parts of these budgets.
+        levels: the full budgets; each mechanism spends at most its part of them.
+        mechanisms: one for each question, on its part of the budgets.
     """
     stages: list[Any] = []
     charges: list[Any] = []
@@ -70,7 +70,7 @@ def together(levels: Floats, mechanisms: Sequence[Any]) -> Composed:
 
 
 def _of_budgets(mechanism: Any, levels: Floats) -> Any:
-    """Return the same mechanism with other budgets of the same people."""
+    """Return the same mechanism for the same people, with other budget levels."""
     if hasattr(mechanism, "of_budgets"):
         return mechanism.of_budgets(levels)
     if hasattr(mechanism, "counts_stage"):

@@ -1,4 +1,4 @@
-"""The mechanisms of frequencies: weighted integer counts by cell, with noise in each."""
+"""The mechanisms of frequencies: weighted integer counts of cells, with noise in each cell."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _HUGE = 1e300
 
 @dataclass(frozen=True, eq=False)
 class CellTable(ABC):
-    """Weighted integer counts by cell; subclasses say what the noise is.
+    """Weighted integer counts of cells; subclasses define the noise.
 
-    A person adds k·unit to one cell, or shares of it to several, k·unit in total at most. It holds
-    no data: the counts are passed to `draw`.
+    A person adds k·unit to one cell, or shares of it to several cells, at most k·unit in total. The
+    object holds no data: the counts are passed to `draw`.
 
     Guarantee:
-        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others: a
-        distance of `moves`·k·reach = 2·k·unit in ℓ1. The loss is what the law of the noise allows
-        over that distance.
+        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others.
+        The ℓ1 distance is at most `moves`·k·reach = 2·k·unit. The loss is at most the loss of the
+        noise law over that distance.
 
     Reference:
         Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
@@ -57,13 +57,13 @@ class CellTable(ABC):
         levels: budget levels ε.
         counts: the number of people at each level.
         weights: the integer weight k of a person at each level.
-        reach: what a person of weight 1 adds in total.
+        reach: the total that a person of weight 1 adds.
         law: the law of the noise.
-        divisor: D: the denominator of shares.
+        divisor: D, the denominator of shares.
         cells: the number of categories.
-        keep: the probability that a person at each level is used; None if everyone is.
-        grid: 1: nothing is divided before the noise.
-        moves: 2: a person may leave one cell and enter another.
+        keep: the probability that a person at each level is used; None without sampling.
+        grid: 1, because nothing is divided before the noise.
+        moves: 2, because a person can leave one cell and enter another.
     """
 
     levels: Floats
@@ -81,11 +81,11 @@ class CellTable(ABC):
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
-        """Return the weighted count of each cell, Σ k·cells[level, cell], before noise."""
+        """Return the weighted counts of the cells, Σ k·cells[level, cell], before noise."""
         return weighted(self.weights, tally.cells)
 
     def thin(self, source: Source, level_of: Integers, cell_of: Integers) -> npt.NDArray[Any]:
-        """Toss a coin for each person, and return the weighted counts of those who are kept.
+        """Toss a coin for each person, and return the weighted counts of the people who are kept.
 
         Args:
             source: where the coins come from.
@@ -101,7 +101,7 @@ class CellTable(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """The kind of mechanism; from it a checker knows what one person can move."""
+        """The kind of mechanism; checkers derive from it how much one person can change."""
 
     @abstractmethod
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
@@ -109,25 +109,25 @@ class CellTable(ABC):
 
         Args:
             source: where the randomness comes from.
-            size: how many times; None for once.
+            size: the number of draws; None for one.
             total: the weighted counts of the data; with 0 the draw is noise only.
 
         Returns:
-            Integers by cell, or by draw and cell: int64 where everything fits.
+            Integers by cell, or by draw and cell: int64 if all values fit.
         """
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """Return the shares of noisy counts; they may be outside [0, 1]."""
+        """Return shares from noisy counts; they can be outside [0, 1]."""
         if drawn.dtype != object:
             return np.asarray(drawn, dtype=np.float64) / float(self.divisor)
         over, under = self.divisor.denominator, self.divisor.numerator
         flat = [_quotient(int(count) * over, under) for count in drawn.ravel().tolist()]
-        # Noise beyond every float carries no information about a share: any large number will do.
+        # Noise beyond the range of floats carries no information about a share, so it is clipped.
         return np.asarray(np.clip(np.array(flat), -_HUGE, _HUGE).reshape(drawn.shape))
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """The largest loss of a person at each level; ∞ for those used without noise."""
+        """The largest loss of a person at each level; ∞ for people who are used without noise."""
         far = self.reach * self.moves
         surely = tuple(self.law.loss(k * far) for k in self.weights.tolist())
         return sampled_losses(self.levels, surely, self.keep)
@@ -139,7 +139,7 @@ class CellTable(ABC):
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator of one share, with the integer weights that are actually used."""
+        """The estimator of one share, with the integer weights of the mechanism."""
         weights = self.weights.astype(np.float64) * (self.reach / float(self.divisor))
         return weighed(weights, self.counts, ratio(self.scale, self.divisor), self.keep)
 
@@ -157,18 +157,18 @@ class CellTable(ABC):
 @storable("mechanisms.Histogram")
 @dataclass(frozen=True, eq=False)
 class Histogram(CellTable):
-    """Weighted integer counts by cell, with independent integer noise in each.
+    """Weighted integer counts of cells, with independent integer noise in each cell.
 
-    It is used if people are sampled, if only public people are counted, if there are very
-    many cells, or if there are more cells than the scale of the noise. Otherwise `ClosedHistogram`
-    has less noise.
+    It is used if people are sampled or only public people are counted. It is also used for very
+    many cells, or for more cells than the scale of the noise. Otherwise `ClosedHistogram` has less
+    noise.
 
     Guarantee:
-        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others:
-        a distance of `moves`·k·reach = 2·k·unit in ℓ1. The noises are independent, and the
-        probability of each changes by at most e^{1/scale} from one integer to the next. So the loss
-        is at most 2·k·unit/scale, a rational number, which `epsilons.verify.exact` compares with ε.
-        Nothing is rounded after the counts.
+        Replacing a person takes at most k·unit from some cells and adds at most k·unit to others.
+        The ℓ1 distance is at most `moves`·k·reach = 2·k·unit. The noise values are independent, and
+        the probability of each changes by at most a factor e^{1/scale} from one integer to the
+        next. So the loss is at most 2·k·unit/scale. It is rational, and `epsilons.verify.exact`
+        compares it with ε. Nothing is rounded after the counts.
 
     Reference:
         Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
@@ -188,37 +188,37 @@ class Histogram(CellTable):
 @storable("mechanisms.ClosedHistogram")
 @dataclass(frozen=True, eq=False)
 class ClosedHistogram(CellTable):
-    """Weighted integer counts by cell, plus integer noise that sums to zero over the cells.
+    """Weighted integer counts of cells, plus integer noise that sums to zero over the cells.
 
-    The number of people and their weights are public, and so is the sum of all cells. The noise
-    need not hide it.
+    The number of people and their weights are public, so the sum of all cells is public. The noise
+    need not hide that sum.
 
     Guarantee:
-        Everyone adds exactly k·unit in total, so replacing a person takes as much from some cells
-        as it adds to others: a vector that sums to 0, with ℓ1 length at most `moves`·k·reach =
-        2·k·unit. The probability of noise that sums to 0 changes by at most e^{1/scale} for each
-        point of that length, so the loss is at most 2·k·unit/scale, a rational number, which
-        `epsilons.verify.exact` compares with ε. This holds only if people are replaced, and only
-        without coins: the sum over the cells is published without noise.
+        Everyone adds exactly k·unit in total. So replacing a person takes as much from some cells
+        as it adds to others: the change sums to 0, and its ℓ1 norm is at most `moves`·k·reach =
+        2·k·unit. The probability of noise that sums to 0 changes by at most a factor e^{1/scale}
+        per point of ℓ1 distance. So the loss is at most 2·k·unit/scale. It is rational, and
+        `epsilons.verify.exact` compares it with ε. This holds only under replacement and only
+        without sampling, because the sum over the cells is published without noise.
 
     Reference:
-        Hardt and Talwar (2010): the noise of the norm whose unit ball is everything one person can
-        change; here on integers and for personal weights. Proof: docs/proofs/closed.md.
+        Hardt and Talwar (2010): noise of the norm whose unit ball is the set of all changes by one
+        person; here on integers and for personal weights. Proof: docs/proofs/closed.md.
 
     Attributes:
-        law: the law of the noise of all cells together.
-        keep: None: everyone is used with certainty.
+        law: the joint law of the noise of all cells.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "closed cells"
     law: Closed
 
     def total(self, tally: Tally) -> npt.NDArray[Any]:
-        """Return the weighted count of each cell, before noise.
+        """Return the weighted counts of the cells, before noise.
 
         Raises:
-            PrivacyError: the cells of a level do not sum to a unit for each of its people. The sum
-                over cells gets no noise, and would reveal it.
+            PrivacyError: the cells of a level do not sum to one unit per person. The sum over cells
+                gets no noise, so it would reveal this.
         """
         people = [count * self.reach for count in self.counts.tolist()]
         if tally.cells.sum(axis=1).tolist() != people:
@@ -230,7 +230,7 @@ class ClosedHistogram(CellTable):
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator of one share, whose noise is shared with the other cells."""
+        """The estimator of one share; its noise is correlated with the noise of the other cells."""
         return replace(super().weighing, closed=ClosedNoise(self.cells))
 
     def draw(self, source: Source, size: int | None = None, total: Any = 0) -> npt.NDArray[Any]:
@@ -243,14 +243,14 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
     """Build the mechanism of an allocation for frequencies.
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so a person's loss is
-    2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, except in three cases: there is no noise
-    at all, there are very many cells, or there are more cells than the scale of the noise, when few
-    proposals of a closed table would be accepted. In the last two, independent noise is about as
-    good.
+    2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, with three exceptions: there is no
+    noise, there are very many cells, or there are more cells than the scale of the noise. In the
+    last case few proposals of a closed table would be accepted. In the last two cases, independent
+    noise has nearly the same variance.
 
     Args:
-        allocation: an allocation for frequencies; its goal says how many cells there are.
-        unit: what a person of weight 1 adds in total.
+        allocation: an allocation for frequencies; its goal contains the number of cells.
+        unit: the total that a person of weight 1 adds.
     """
     spent, counts, cells = allocation.spent, allocation.counts, allocation.goal.numbers
     shift = table_lattice(spent, allocation.n, cells, unit)
@@ -272,13 +272,13 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
 
 
 def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
-    """Return the s of weights e·2^s: few enough bits for 64-bit counts, but never too few.
+    """Return the s of weights e·2^s: small enough for 64-bit counts, with a minimum precision.
 
     Args:
         spent: the effective budgets, ascending.
         people: the number of people.
         cells: the number of categories.
-        unit: what a person of weight 1 adds in total.
+        unit: the total that a person of weight 1 adds.
     """
     room = 61 - (people * unit).bit_length()
     fewest = 24 if cells <= MANY else COARSE_BITS
@@ -286,7 +286,7 @@ def table_lattice(spent: Floats, people: int, cells: int, unit: int = 1) -> int:
 
 
 def _quotient(above: int, below: int) -> float:
-    """Return a quotient of integers as the nearest float, ±∞ if no float is large enough."""
+    """Return a quotient of integers as the nearest float, or ±∞ on overflow."""
     try:
         return above / below
     except OverflowError:

@@ -1,4 +1,4 @@
-"""A weighted quantile among public candidates: an exponential mechanism, drawn exactly."""
+"""An exponential mechanism, drawn exactly, that selects a quantile from public candidates."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from epsilons.types import Floats, Integers, freeze
 __all__ = ["Candidates", "CellsOf", "Listed", "Selection", "TheLine", "radii", "spread_of"]
 
 
-# Public candidates in a public order, with a public integer prior that is independent of data.
+# Public candidates in a public order. Each has a public integer prior that is independent of data.
 #
-# A prior costs no privacy. On the whole line it makes numbers near 1 more likely than numbers near
-# 10³⁰⁰: the octave 2^e has a share proportional to 1/(|e| + 8)². So few people suffice to find
-# everyday numbers, and no number is out of reach.
+# A prior costs no privacy. On the real line it prefers numbers near 1 to numbers near 10³⁰⁰: the
+# prior of the octave 2^e is proportional to 1/(|e| + 8)². So few people suffice to find numbers of
+# ordinary size, and every number can be found.
 
 _UNIT = 2**30
 _NEAR = 8
 
 
 class Candidates(Protocol):
-    """Candidates first, ..., last, each with an integer prior weight."""
+    """Candidates with the indices first, ..., last, each with an integer prior weight."""
 
     @property
     def first(self) -> int:
-        """The first candidate."""
+        """The index of the first candidate."""
 
     @property
     def last(self) -> int:
-        """The last candidate."""
+        """The index of the last candidate."""
 
     def before(self, index: Integers) -> Integers:
-        """Return the prior weight of all candidates before each index, which may be last + 1."""
+        """Return the prior weight of all candidates before each index; an index can be last + 1."""
 
     def at(self, weight: int) -> int:
-        """Return the candidate that owns this unit of prior weight, counted from 0."""
+        """Return the candidate at which the cumulative prior weight first exceeds `weight`."""
 
 
 def octave_prior(exponents: Integers) -> Integers:
-    """Return the prior weight of a cell in the octave of each exponent: at least 1."""
+    """Return the prior weight, at least 1, of a cell in the octave of each exponent."""
     return np.asarray(_UNIT // (np.abs(exponents) + _NEAR) ** 2, dtype=np.int64)
 
 
 def _octaves() -> Integers:
-    """Return the prior weight of the first o octaves of one sign, for each o."""
+    """Return the prior weight of the first o octaves on one side of 0, for each o."""
     exponents = np.arange(line.LOWEST, 1025, dtype=np.int64)
     return np.concatenate([[0], np.cumsum(octave_prior(exponents) * line.CELLS)])
 
@@ -61,13 +61,13 @@ _OCTAVES = _octaves()
 _CELL = np.diff(_OCTAVES) // line.CELLS
 _HALF = int(_OCTAVES[-1])
 _ZERO = _UNIT // _NEAR**2 * line.CELLS
-"""The bucket of 0 weighs as much as the octave of 1."""
+"""The prior weight of the bucket of 0: the same as that of the octave of 1."""
 
 
 @storable("mechanisms.TheLine")
 @dataclass(frozen=True)
 class TheLine:
-    """Every bucket of the float64 line, by its index in `door.count.line`."""
+    """All buckets of the float64 line, by their index in `door.count.line`."""
 
     @property
     def first(self) -> int:
@@ -85,7 +85,7 @@ class TheLine:
         return np.where(index > 0, positive, _HALF - _up_to(-index))
 
     def at(self, weight: int) -> int:
-        """Return the bucket that owns this unit of prior weight."""
+        """Return the bucket at which the cumulative prior weight first exceeds `weight`."""
         if weight < _HALF:
             return -_find(_HALF - 1 - weight)
         if weight < _HALF + _ZERO:
@@ -94,7 +94,7 @@ class TheLine:
 
 
 def _up_to(size: Integers) -> Integers:
-    """Return the prior weight of the buckets 1, ..., size of one sign."""
+    """Return the prior weight of the buckets 1, ..., size on one side of 0."""
     octave, cells = np.divmod(np.maximum(size, 0), line.CELLS)
     inner = np.minimum(octave, len(_CELL) - 1)
     return np.asarray(_OCTAVES[octave] + np.where(cells > 0, _CELL[inner] * cells, 0))
@@ -127,7 +127,7 @@ class CellsOf:
         return np.asarray(index, dtype=np.int64)
 
     def at(self, weight: int) -> int:
-        """Return the cell with this number."""
+        """Return the cell at which the cumulative prior weight first exceeds `weight`."""
         return weight
 
 
@@ -137,7 +137,7 @@ class Listed:
     """A short list of candidates.
 
     Attributes:
-        weights: the prior weight of each, at least 1.
+        weights: the prior weight of each candidate, at least 1.
     """
 
     weights: Integers
@@ -157,7 +157,7 @@ class Listed:
         return np.asarray(self._ends[index])
 
     def at(self, weight: int) -> int:
-        """Return the candidate that owns this unit of prior weight."""
+        """Return the candidate at which the cumulative prior weight first exceeds `weight`."""
         return int(np.searchsorted(self._ends, weight, side="right")) - 1
 
     @cached_property
@@ -166,15 +166,15 @@ class Listed:
 
 
 _STEPS = np.array([1.0, 19 / 16, 45 / 32, 27 / 16])
-"""About 2^{0, ¼, ½, ¾}: four radii from each power of two to the next."""
+"""About 2^{0, ¼, ½, ¾}: four radii per octave."""
 
 
 def radii(least: float, most: float) -> tuple[Floats, Listed]:
-    """Return the radii from `least` to `most`, ascending, with the prior of their octaves.
+    """Return the radii from `least` to `most`, ascending, and their prior by octave.
 
     Args:
-        least: the smallest useful radius; it is the first of the radii.
-        most: the largest.
+        least: the smallest useful radius, which is the first result.
+        most: the largest radius.
     """
     exponents = np.arange(line.LOWEST - 64, 1023, dtype=np.int64)
     sizes = np.ldexp(_STEPS[None, :], exponents[:, None]).ravel()
@@ -189,21 +189,21 @@ def radii(least: float, most: float) -> tuple[Floats, Listed]:
 
 _BITS = 64
 _FAR = 45
-"""From here on e^{−t} is below 2^−64, and the envelope is one unit."""
+"""For t of at least this, e^{−t} is below 2^−64, and the envelope is 1."""
 
 _ENVELOPE = [enclose(t, 1, _BITS)[1] for t in range(_FAR)] + [1]
-"""Integers that are at least 2^64·e^{−t}, for t = 0, ..., _FAR − 1, and for all larger t."""
+"""Upper bounds of 2^64·e^{−t} as integers, for t = 0, ..., _FAR − 1, and one for all larger t."""
 
 _LARGEST = 2**62
-"""Divisors up to this fit 64 bits, and so do all distances."""
+"""Divisors up to this value fit 64 bits, and so do all distances."""
 
 
 def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
-    """Return how far apart two distances can move when a person of weight 1 changes.
+    """Return by how much two distances can diverge when a person of weight 1 changes.
 
     Args:
         neighbours: "replace" or "add-remove".
-        odds: the odds of the quantile.
+        odds: the odds (l, r) of the quantile.
     """
     left, right = odds
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
@@ -212,19 +212,20 @@ def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
 @storable("mechanisms.Selection")
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """One candidate, with probability rising towards a weighted quantile of the people.
+    """An exponential mechanism that selects a candidate near a weighted quantile of the people.
 
-    Everyone is in one candidate (or before the first, or after the last), with an integer weight.
-    With odds (l, r) the quantile is l/(l + r); for (1, 1) it is the median. The distance of a
-    candidate is how far it is from having l parts of the weight to its left for r parts to its
-    right: u = max(0, r·before − l·(in or after), l·after − r·(before or in)). Then P(candidate) ∝
-    prior·e^{−u/scale}. It holds no data: the weights of the candidates are passed to `draw`.
+    Everyone is in one candidate, before the first, or after the last, and has an integer weight.
+    With odds (l, r) the quantile is l/(l + r); for (1, 1) it is the median. At the quantile, the
+    weights to the left and to the right have the ratio l : r. The distance u of a candidate
+    measures how far it is from this ratio: u = max(0, r·before − l·(in or after), l·after −
+    r·(before or in)). Then P(candidate) ∝ prior·e^{−u/scale}. The object holds no data: the weights
+    are passed to `draw`.
 
     Guarantee:
-        A person of weight k who moves changes either of the two differences by at most (l + r)·k;
-        one who comes or goes, by at most max(l, r)·k. So no distance grows or falls by more than
-        half of k·spread, and every log-ratio of probabilities, including the normalizer, is at
-        most k·spread/scale. Proof: docs/proofs/gaussian.md.
+        If a person of weight k moves, either of the two differences changes by at most (l + r)·k.
+        If a person is added or removed, it changes by at most max(l, r)·k. So every distance
+        changes by at most half of k·spread. Every log-ratio of probabilities, including the
+        normalizer, is at most k·spread/scale. Proof: docs/proofs/gaussian.md.
 
     Reference:
         McSherry and Talwar 2007; paper *gaussian*, Algorithm 2, with weights in place of sampling,
@@ -236,8 +237,8 @@ class Selection:
         scale: the divisor of a distance, an integer.
         neighbours: "replace" or "add-remove".
         candidates: the candidates to choose from.
-        seeks: what is sought, in words.
-        odds: how much of the weight should lie to the left, and how much to the right.
+        seeks: a description of the selected quantity.
+        odds: the ratio of the weight to the left of the quantile to the weight to its right.
     """
 
     kind = "selection"
@@ -254,11 +255,11 @@ class Selection:
 
     @property
     def spread(self) -> int:
-        """How far apart two distances can move when a person of weight 1 changes."""
+        """By how much two distances can diverge when a person of weight 1 changes."""
         return spread_of(self.neighbours, self.odds)
 
     def placed(self, levels: Floats, place: Integers) -> Selection:
-        """Return the selection on finer levels, each contained in one of this one's levels."""
+        """Return the same selection on finer levels, each contained in one current level."""
         return replace(self, levels=levels.copy(), weights=self.weights[place])
 
     @cached_property
@@ -267,12 +268,13 @@ class Selection:
         return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())
 
     def exponent(self, candidate: int, cells: Integers, masses: Integers) -> Fraction:
-        """Return u/scale: −ln P(candidate) + ln(prior), up to a constant shared by all candidates.
+        """Return u/scale: −ln P(candidate) + ln(prior), up to a constant for all candidates.
 
         Args:
-            candidate: one of the candidates.
-            cells: the candidates that somebody is in, ascending; empty ones may be omitted.
-            masses: the weight of the people in each.
+            candidate: the index of a candidate.
+            cells: the indices of candidates that contain people, ascending; empty ones can be
+                omitted.
+            masses: the total weight of the people in each cell.
         """
         starts, far = distances(self.candidates, cells, masses, self.odds)
         unit = int(self.candidates.before(np.array([candidate]))[0])
@@ -284,18 +286,18 @@ class Selection:
 
         Args:
             source: where the randomness comes from.
-            total: the candidates that somebody is in, ascending (empty ones may be omitted), and
-                the weight of the people in each.
+            total: the indices of candidates that contain people, ascending (empty ones can be
+                omitted), and the total weight of the people in each.
 
         Guarantee:
-            P ∝ prior·e^{−u/scale}, exactly: the envelope is an integer of at least 2^64·e^{−t},
+            P ∝ prior·e^{−u/scale}, exactly. The envelope is an integer of at least 2^64·e^{−t},
             t = floor(u/scale), and exact coins reject its excess.
         """
         starts, far = distances(self.candidates, *total, self.odds)
         prior = np.diff(starts)
         far = np.where(prior > 0, far, far.max())
-        far = far - far.min()  # the same law: only differences matter
-        if self.scale > _LARGEST:  # no total weight is that large: quotients are 0
+        far = far - far.min()  # this does not change the law: only differences matter
+        if self.scale > _LARGEST:  # larger than any total weight, so all quotients are 0
             steps, rest = np.zeros_like(far), far
         else:
             steps, rest = np.divmod(far, self.scale)
@@ -326,18 +328,18 @@ class Selection:
 def distances(
     candidates: Candidates, cells: Integers, masses: Integers, odds: tuple[int, int] = (1, 1)
 ) -> tuple[Integers, Integers]:
-    """Return the distances, for runs of candidates with equal distance.
+    """Return the distances for runs of candidates; all candidates of a run have the same distance.
 
     Args:
         candidates: the candidates to choose from.
-        cells: the candidates that somebody is in, ascending and distinct.
-        masses: the weight of the people in each.
-        odds: the odds of the quantile.
+        cells: the indices of candidates that contain people, ascending and distinct.
+        masses: the total weight of the people in each cell.
+        odds: the odds (l, r) of the quantile.
 
     Returns:
-        Where each run begins in the order of prior weight, followed by the end of the last one; and
-        the distance of each run. The runs are: before the first cell, that cell, between it and the
-        next, and so on.
+        The cumulative prior weight at the start of each run, followed by the end of the last run;
+        and the distance of each run. The runs are: the candidates before the first cell, that cell,
+        the candidates up to the next cell, and so on.
     """
     first, end = candidates.first, candidates.last + 1
     edges = np.empty(2 * cells.size + 2, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The mechanisms of several means: one noise for all, or a sum for each public group."""
+"""The mechanisms of several means: one noise vector for all means, or one sum per public group."""
 
 from __future__ import annotations
 
@@ -20,42 +20,41 @@ from epsilons.frozen import storable
 from epsilons.risk import CubeNoise, Weighing
 from epsilons.types import Floats, Integers, freeze
 
-# The mechanism of several means at once: sums over the same people, one noise vector for all.
+# The mechanism of several means: sums over the same people, with one noise vector for all sums.
 
 _BITS = 45
-"""The bits of the largest weight."""
+"""The number of bits of the largest weight."""
 
 
 @storable("mechanisms.SeveralSums")
 @dataclass(frozen=True, eq=False)
 class SeveralSums:
-    """Weighted integer sums of the same people, with the same weights, plus noise of the cube.
+    """Weighted integer sums over the same people, with the same weights, plus noise of a cube law.
 
     A person's values are integers g_1, ..., g_d in [0, grid], one for each mean. The mechanism
-    draws the vector of lattice points floor(Σ k·g_j / grid), plus integers z with
-    P(z) ∝ e^{−max|z_j|/scale}. It holds no data: the sums are passed to `draw`.
+    draws the lattice points floor(Σ k·g_j / grid), plus integers z with P(z) ∝ e^{−max|z_j|/scale}.
+    The object holds no data: the sums are passed to `draw`.
 
     Guarantee:
-        Replacing a person of weight k moves each of the lattice points by at most
-        m = ceil(k·reach/grid), however it moves the others. The probability of the noise changes by
-        at most e^{m/scale} if no number moves farther than m, so the person's loss in all means
-        together is at most m/scale, a rational number, which `epsilons.verify.exact` compares with
-        ε. Nothing is rounded after the sums.
+        Replacing a person of weight k moves each lattice point by at most m = ceil(k·reach/grid).
+        If no entry moves farther than m, the probability of the noise changes by at most a factor
+        e^{m/scale}. So the person's loss in all means together is at most m/scale. It is rational,
+        and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
 
     Reference:
-        Hardt and Talwar (2010): the noise of the norm whose unit ball is everything one person can
-        change; here on integers and for personal weights. Proof: docs/proofs/cube.md.
+        Hardt and Talwar (2010): noise of the norm whose unit ball is the set of all changes by one
+        person; here on integers and for personal weights. Proof: docs/proofs/cube.md.
 
     Attributes:
         levels: budget levels ε.
         counts: the number of people at each level.
         weights: the integer weight k of a person at each level, in every sum.
-        reach: how far one person's g can move, in each of the sums.
+        reach: the maximum change of one person's g, in each sum.
         grid: the divisor of the sums.
         law: the joint law of the noise.
         divisor: D, in lattice points: the denominator of each mean.
         bounds: the range of the values of each mean.
-        keep: None: everyone is used with certainty.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "several sums"
@@ -75,8 +74,8 @@ class SeveralSums:
     def total(self, tally: Tally) -> tuple[int, ...]:
         """Return the lattice points of the data, before noise.
 
-        The tally has two cells for each mean, one of x and one of 1 − x. Everyone has one unit for
-        each mean.
+        The tally has two cells for each mean, one for x and one for 1 − x. Everyone has one unit
+        per mean.
         """
         sums = tally.cells[:, ::2].T
         return tuple(self.alone(place).point(each) for place, each in enumerate(sums))
@@ -96,11 +95,11 @@ class SeveralSums:
 
         Args:
             source: where the randomness comes from.
-            size: how many; None for one.
+            size: the number of draws; None for one.
             total: the lattice points of the data; with None the draw is noise only.
 
         Returns:
-            A tuple of Python integers, or an array of such rows: int64 where everything fits.
+            A tuple of Python integers, or an array of such rows: int64 if all values fit.
         """
         centre = (0,) * self.means if total is None else total
         if size is None:
@@ -108,11 +107,11 @@ class SeveralSums:
         return around(points(centre), self.law.draw(source, size))
 
     def estimate(self, drawn: tuple[int, ...]) -> tuple[float, ...]:
-        """Return the means of a drawn vector, in data units; they may be outside the bounds."""
+        """Return the means of a drawn vector, in data units; they can be outside the bounds."""
         return tuple(self.alone(place).estimate(each) for place, each in enumerate(drawn))
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """Return `estimate` of many draws at once: a row for each draw."""
+        """Return `estimate` for an array of draws: a row for each draw."""
         columns = [self.alone(place).estimates(drawn[:, place]) for place in range(self.means)]
         return np.stack(columns, axis=1)
 
@@ -133,7 +132,7 @@ class SeveralSums:
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator of each of the means on a unit range, with noise drawn for all of them."""
+        """The estimator of each mean on a unit range, with the noise of the joint draw."""
         cube = CubeNoise(self.means)
         return replace(
             self.alone(0).weighing, scale=cube.times * ratio(self.scale, self.divisor), cube=cube
@@ -145,7 +144,7 @@ class SeveralSums:
         return 1.0 / self.grid + ratio(Fraction(5, 2), self.divisor)
 
     def alone(self, place: int) -> Additive:
-        """Return one of the sums as a mechanism of its own, for its estimates; ignore its noise."""
+        """Return one sum as a separate mechanism, for its estimates only; its noise is unused."""
         return Additive(
             self.levels,
             self.counts,
@@ -163,12 +162,12 @@ def build_several(
 ) -> SeveralSums | None:
     """Build the mechanism of an allocation for several means that are drawn together.
 
-    Weights are e·2^s rounded down and the scale of the noise is 2^s, so a person's loss in all
-    means together is k/2^s ≤ e ≤ ε for every s and every rounding.
+    Weights are e·2^s rounded down, and the scale of the noise is 2^s. So a person's loss in all
+    means together is k/2^s ≤ e ≤ ε for every s.
 
     Returns:
-        The mechanism. None if only public people are used, who need no noise, or if budgets are so
-        large that the scale of the noise is too small for this many means.
+        The mechanism, or None if only public people are used, who need no noise. It is also None if
+        budgets are so large that the scale of the noise is too small for this many means.
     """
     spent, counts = allocation.spent, allocation.counts
     if math.isinf(spent[-1]):
@@ -184,7 +183,7 @@ def build_several(
     return SeveralSums(allocation.levels, counts, weights, grid, grid, law, divisor, bounds)
 
 
-# The mechanism of means of groups whose members are public: a sum for each group.
+# The mechanism of group means with public groups: one sum per group.
 
 
 @storable("mechanisms.Parallel")
@@ -192,23 +191,23 @@ def build_several(
 class Parallel:
     """A weighted sum for each group, each with its own weights and its own noise.
 
-    The groups of people are public, everyone is in exactly one, and nobody moves between them. It
-    holds no data: the sums are passed to `draw`.
+    The groups are public. Everyone is in exactly one group, and nobody moves between groups. The
+    object holds no data: the sums are passed to `draw`.
 
     Guarantee:
-        Replacing a person's value changes only the sum of their own group. So a person loses what
-        the mechanism of that group charges their level. A person at a level loses at most the
-        largest of these over the groups, which `epsilons.verify.exact` compares with ε.
+        Replacing a person's value changes only the sum of their own group. So a person loses only
+        what that group's mechanism charges at their level. The loss at a level is at most the
+        maximum over all groups, which `epsilons.verify.exact` compares with ε.
 
     Reference:
-        McSherry (2009), parallel composition, Theorem 4. Here a person's group is public, so it
-        also holds if people are replaced. Proof: docs/proofs/parallel.md.
+        McSherry (2009), parallel composition, Theorem 4. Here a person's group is public, so the
+        theorem also applies under replacement. Proof: docs/proofs/parallel.md.
 
     Attributes:
         levels: budget levels ε of all people.
-        parts: the mechanism of each group, on the levels that its people have; None for a group
-            without a draw.
-        keep: None: everyone is used with certainty.
+        parts: the mechanism of each group, on the levels of its people; None for a group without a
+            draw.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "parallel"
@@ -220,7 +219,7 @@ class Parallel:
         self.levels.flags.writeable = False
 
     def total(self, tally: Tally) -> tuple[int, ...]:
-        """Return the lattice point of each group, before noise; cells are x and 1 − x by group."""
+        """Return the lattice point of each group, before noise; cells: x and 1 − x per group."""
         return tuple(
             0 if part is None else part.point(tally.cells[self._rows(part), 2 * group])
             for group, part in enumerate(self.parts)
@@ -233,11 +232,11 @@ class Parallel:
 
         Args:
             source: where the randomness comes from.
-            size: how many times; None for once.
-            total: the lattice points of the data; without them the draw is noise only.
+            size: the number of draws; None for one.
+            total: the lattice points of the data; with None the draw is noise only.
 
         Returns:
-            Python integers by group, 0 where nothing is drawn; or an array of such rows.
+            Python integers by group, 0 for a group without a draw; or an array of such rows.
         """
         if size is not None:
             rows = [self.draw(source, total=total) for _ in range(size)]
@@ -250,7 +249,7 @@ class Parallel:
         )
 
     def estimates(self, drawn: tuple[int, ...]) -> Floats:
-        """Return the mean of each group, in data units, unclipped; NaN without a draw."""
+        """Return the mean of each group, in data units, not clipped; NaN without a draw."""
         each = zip(self.parts, drawn, strict=True)
         return np.array([np.nan if part is None else part.estimate(at) for part, at in each])
 
@@ -274,7 +273,7 @@ class Parallel:
         return most
 
     def of_budgets(self, levels: Floats) -> Parallel:
-        """Return the same mechanism with other budgets of the same people."""
+        """Return the same mechanism for the same people, with other budget levels."""
         parts = (
             part if part is None else replace(part, levels=levels[self._rows(part)])
             for part in self.parts
@@ -282,5 +281,5 @@ class Parallel:
         return Parallel(levels, tuple(parts))
 
     def _rows(self, part: Additive) -> Integers:
-        """Return the indices of the levels of a group among those of all people."""
+        """Return the indices of a group's levels among the levels of all people."""
         return np.searchsorted(self.levels, part.levels)

@@ -18,27 +18,27 @@ from epsilons.frozen import storable
 from epsilons.risk import Weighing, stair_noise
 from epsilons.types import Floats, Integers, freeze
 
-# The frozen objects that are verified; nothing else is drawn from.
+# The immutable mechanisms that are verified. All draws of the central model use such an object.
 
 WEIGHT_BITS = 45
-"""The bits of the largest weight: enough that rounding weights down costs nothing measurable, and
-few enough that noise for ordinary budgets fits 64-bit integers."""
+"""The number of bits of the largest weight. Rounding weights down has no measurable cost, and noise
+for ordinary budgets fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Noise of scale up to 2^53 is drawn fast in bulk; even then weights have at least 36 bits."""
+"""Bulk draws are fast up to a noise scale of 2^53; weights keep at least 36 bits for this."""
 
 _KEEP_BITS = 53
 
 _SAFE = 2**62
 _HALF = 31
-"""Integers beyond 64 bits are added up in two halves; the lower half has this many bits."""
+"""Integers beyond 64 bits are summed in two halves; the lower half has this many bits."""
 
 MANY = 10**4
-"""Above this many cells, independent noise is much faster to draw than noise that sums to zero, and
-its variance is larger by only 25 parts in 100,000."""
+"""With more cells than this, independent noise is used: it is much faster to draw than noise that
+sums to zero, and its variance is larger by only 0.025 %."""
 
 COARSE_BITS = 16
-"""The fewest bits of the largest weight where there are many cells."""
+"""The minimum number of bits of the largest weight if there are many cells."""
 
 
 @storable("mechanisms.Additive")
@@ -46,16 +46,17 @@ COARSE_BITS = 16
 class Additive:
     """A weighted integer sum plus integer noise.
 
-    A person's value is an integer g in [0, grid]. The mechanism draws the lattice point
-    floor(Σ k·g / grid) + noise, and everything else is computed from that. It holds no data: the
+    A person's value is an integer g in [0, grid]. The mechanism draws the lattice point floor(Σ k·g
+    / grid) + noise. All results are post-processing of this integer. The object holds no data: the
     sum is passed to `draw`.
 
     Guarantee:
         A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
         points. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
-        lattice point to the next, and that of staircase noise by at most e^{rate} over `steps` of
-        them. So the person's loss is at most m/scale, or ceil(m/steps)·rate. This is a rational
-        number, which `epsilons.verify.exact` compares with ε. Nothing is rounded after the sum.
+        lattice point to the next. That of staircase noise changes by at most a factor e^{rate} over
+        `steps` lattice points. So the person's loss is at most m/scale, or ceil(m/steps)·rate. It
+        is rational, and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the
+        sum.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
@@ -65,13 +66,13 @@ class Additive:
         levels: budget levels ε.
         counts: the number of people at each level.
         weights: the integer weight k of a person at each level.
-        reach: how far one person's g can move.
+        reach: the maximum change of one person's g.
         grid: the divisor of the sum.
         law: the law of the noise.
         divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
-        keep: None: everyone is used with certainty, except in `papers`.
-        moves: 1: a person changes one sum.
+        keep: None without sampling; only the methods in `papers` sample people.
+        moves: 1, because a person changes one sum.
     """
 
     kind = "sum"
@@ -94,7 +95,7 @@ class Additive:
         return self.point(tally.sums)
 
     def point(self, sums: Integers) -> int:
-        """Return the lattice point of sums by level, floor(Σ k·sum / grid)."""
+        """Return the lattice point floor(Σ k·sum / grid) for given sums by level."""
         weighted = sum(k * s for k, s in zip(self.weights.tolist(), sums.tolist(), strict=True))
         return int(weighted // self.grid)
 
@@ -109,11 +110,11 @@ class Additive:
 
         Args:
             source: where the randomness comes from.
-            size: how many; None for one.
+            size: the number of draws; None for one.
             total: the lattice point of the data; with 0 the draw is noise only.
 
         Returns:
-            One Python integer, or an array: int64 where everything fits, else Python integers.
+            One Python integer, or an array: int64 if all values fit, otherwise Python integers.
         """
         if size is None:
             return self.law.draw(source) + total
@@ -123,21 +124,21 @@ class Additive:
         return noise + total  # both are below 2⁶² in absolute value
 
     def estimate(self, drawn: int) -> float:
-        """Return the mean of a lattice point, in data units; it may be outside the bounds."""
+        """Return the mean of a lattice point, in data units; it can be outside the bounds."""
         lo, hi = self.bounds
         return (lo + hi) / 2.0 + (hi - lo) * ratio(drawn - self._middle, self.divisor)
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """Return `estimate` of many draws at once."""
+        """Return `estimate` for an array of draws."""
         lo, hi = self.bounds
-        # Python integers are subtracted exactly. int64 may not hold the middle, but a float does.
+        # Python integers are subtracted exactly. The middle may not fit int64, but fits a float.
         middle = int(self._middle) if drawn.dtype == object else float(self._middle)
         offsets = np.asarray(drawn - middle, dtype=np.float64)
         return np.asarray((lo + hi) / 2.0 + (hi - lo) * (offsets / float(self.divisor)))
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """The largest loss of a person at each level; ∞ for those used without noise."""
+        """The largest loss of a person at each level; ∞ for people who are used without noise."""
         far = self.reach * self.moves
         return tuple(self.law.loss(-(-k * far // self.grid)) for k in self.weights.tolist())
 
@@ -145,13 +146,13 @@ class Additive:
     def scale(self) -> Fraction:
         """The scale of the Laplace noise, in lattice points.
 
-        For staircase noise it is steps/rate: the scale of Laplace noise with the same loss.
+        For staircase noise it is steps/rate, the scale of Laplace noise with the same loss.
         """
         return self.law.pieces.scale
 
     @cached_property
     def weighing(self) -> Weighing:
-        """The estimator on a unit range, with the integer weights that are actually used."""
+        """The estimator on a unit range, with the integer weights of the mechanism."""
         weights = self.weights / float(self.divisor)
         stairs = stair_noise(self.law, ratio(Fraction(self.law.pieces.steps), self.divisor))
         if stairs is not None:
@@ -178,9 +179,9 @@ class Additive:
 def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> Additive:
     """Build the mechanism of an allocation.
 
-    Weights are e·2^s rounded down and the scale of the noise is 2^s, so a person's loss is k/2^s ≤
-    e ≤ ε for every s and every rounding. With staircase noise, weights are whole units: e/rate
-    times the lattice points of a unit, so a person's loss is e.
+    Weights are e·2^s rounded down, and the scale of the noise is 2^s. So a person's loss is k/2^s ≤
+    e ≤ ε for every s. With staircase noise, e is a multiple of the rate, and a weight is e/rate
+    times the lattice points per unit. So a person's loss is e.
     """
     spent, counts = allocation.spent, allocation.counts
     if allocation.stairs is not None:
@@ -214,12 +215,12 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """Return the s of weights e·2^s: `most` bits for the largest, or fewer for fast noise.
+    """Return the s of weights e·2^s: `most` bits for the largest weight, or fewer for fast noise.
 
     Args:
         spent: the effective budgets, ascending.
-        most: how many bits the largest weight may have.
-        reserved: how many bits larger than 2^s the scale of the noise is.
+        most: the maximum number of bits of the largest weight.
+        reserved: log2 of the ratio of the noise scale to 2^s.
     """
     largest = float(spent[-1])
     if math.isinf(largest):
@@ -229,7 +230,7 @@ def lattice(spent: Floats, *, most: int, reserved: int) -> int:
 
 
 def weights_of(spent: Floats, shift: int) -> Integers:
-    """Return e·2^shift rounded down; multiplying by a power of two is exact."""
+    """Return e·2^shift rounded down; the product itself is exact."""
     return np.floor(np.ldexp(spent, shift)).astype(np.int64)
 
 
@@ -242,12 +243,12 @@ def kept(keep: Floats) -> tuple[Fraction, ...]:
 def sampled_losses(
     levels: Floats, losses: tuple[Fraction | float, ...], keep: tuple[Fraction, ...] | None
 ) -> tuple[Fraction | float, ...]:
-    """Return the largest losses of sampled people: at most the budgets the coins are for.
+    """Return upper bounds on the losses of people who are sampled.
 
     Args:
-        levels: the budgets for which the coins were made.
+        levels: the budgets for which the sampling probabilities were chosen.
         losses: the losses of people who are kept with certainty.
-        keep: the probabilities of being kept; None if everyone is.
+        keep: the probabilities of being kept; None without sampling.
     """
     if keep is None:
         return losses
@@ -259,7 +260,7 @@ def sampled_losses(
 
 
 def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt.NDArray[np.bool_]:
-    """Toss everyone's coin, with exactly the probability of their level."""
+    """Return whether each person is kept, with exactly the probability of their level."""
     unit = 2**_KEEP_BITS
     limits = np.array([int(p * unit) for p in keep], dtype=np.int64)
     return below_many(source, unit, len(level_of)) < limits[level_of]
@@ -268,7 +269,7 @@ def stays(source: Source, keep: tuple[Fraction, ...], level_of: Integers) -> npt
 def weighed(
     weights: Floats, counts: Integers, scale: float, keep: tuple[Fraction, ...] | None
 ) -> Weighing:
-    """Return the estimator of integer weights for risk; with coins, its expected weights."""
+    """Return the estimator for the risk formulas; with sampling, it has the expected weights."""
     if keep is None:
         return Weighing(weights, counts, scale)
     chances = np.array([float(p) for p in keep])
@@ -276,7 +277,7 @@ def weighed(
 
 
 def ratio(numerator: Fraction, denominator: Fraction) -> float:
-    """Return numerator/denominator as a float, ±∞ if no float is large enough."""
+    """Return numerator/denominator as a float, or ±∞ on overflow."""
     quotient = numerator / denominator
     try:
         return float(quotient)
@@ -287,7 +288,7 @@ def ratio(numerator: Fraction, denominator: Fraction) -> float:
 def noisy_cells(
     law: Law, source: Source, cells: int, size: int | None, total: Any
 ) -> npt.NDArray[Any]:
-    """Return integers by cell with independent noise; by draw and cell if a size is given."""
+    """Return integers by cell with independent noise; by draw and cell if `size` is given."""
     rows = 1 if size is None else size
     noise = law.draw(source, rows * cells).reshape(rows, cells)
     drawn = around(total, noise)
@@ -295,14 +296,14 @@ def noisy_cells(
 
 
 def weighted(weights: Integers, sums: Integers) -> npt.NDArray[Any]:
-    """Return Σ weight·sum over levels for each cell: exactly, in 64-bit integers if they fit.
+    """Return Σ weight·sum over levels for each cell, exactly, in 64-bit integers if they fit.
 
     Args:
         weights: the weight of a person at each level, at least 0.
-        sums: by level and cell, at least 0.
+        sums: the sums by level and cell, at least 0.
 
     Returns:
-        int64, or Python integers if some may be larger.
+        int64, or Python integers if a result could overflow.
     """
     heaviest = int(weights.max())
     whole = sum(sums.sum(axis=1).tolist())  # the sum of one level fits 64 bits
@@ -317,37 +318,37 @@ def weighted(weights: Integers, sums: Integers) -> npt.NDArray[Any]:
 
 
 def points(total: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return lattice points as an array: int64 if they still fit with noise added."""
+    """Return lattice points as an array: int64 if they still fit after noise is added."""
     return np.array(total, dtype=object if max(map(abs, total)) >= 2**62 else np.int64)
 
 
 def around(total: Any, noise: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the total of the data plus noise, in Python integers if either has them."""
+    """Return the total plus noise, in Python integers if either operand has them."""
     given = np.asarray(total)
     if object in (noise.dtype, given.dtype):  # Python integers on both sides, so neither wraps
         noise, given = noise.astype(object), given.astype(object)
     return np.asarray(noise + given)
 
 
-# The mechanism of a mean with its spread: two integer sums, for the price of the first.
+# The mechanism of a mean and its spread: two integer sums, at the privacy loss of one.
 
 
 @storable("mechanisms.SumAndSquares")
 @dataclass(frozen=True, eq=False)
 class SumAndSquares:
-    """A weighted sum of integers, and one of their squares around the middle, each with noise.
+    """A weighted sum of integers, and a weighted sum of their centred squares, each with noise.
 
-    A person's value is an integer g in [0, grid], and their square is v =
-    floor((g − grid/2)² / grid). The mechanism draws the lattice points floor(Σ k·g / grid) and
-    floor(Σ k·v / grid), plus two independent noises of the law that the first would have alone. It
-    holds no data: the sums are passed to `draw`.
+    A person's value is an integer g in [0, grid], and their square is v = floor((g − grid/2)² /
+    grid). The mechanism draws the lattice points floor(Σ k·g / grid) and floor(Σ k·v / grid), plus
+    independent noise for each. The law of each noise is that of a single sum. The object holds no
+    data: the sums are passed to `draw`.
 
     Guarantee:
-        Replacing a person moves g and v together by at most `reach` = grid: if g moves far, it
-        moves between places whose squares are close. So with weight k they move the two lattice
-        points together by at most m = ceil(k·reach/grid) + 1, where the 1 is for two roundings, and
-        not at all if k is 0. Their loss is at most m/scale, a rational number, which
-        `epsilons.verify.exact` compares with ε. Nothing is rounded after the sums.
+        Replacing a person moves g and v together by at most `reach` = grid, because a large change
+        of g is between values with similar squares. So a person of weight k moves the two lattice
+        points together by at most m = ceil(k·reach/grid) + 1, where the 1 is for the second
+        rounding; if k is 0, by 0. The loss is at most m/scale. It is rational, and
+        `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
@@ -357,12 +358,12 @@ class SumAndSquares:
         levels: budget levels ε.
         counts: the number of people at each level.
         weights: the integer weight k of a person at each level.
-        reach: how far one person's g and v can move together.
+        reach: the maximum change of one person's g and v together.
         grid: the divisor of both sums.
         law: the law of each noise.
         divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
-        keep: None: everyone is used with certainty.
+        keep: None, because everyone is used without sampling.
     """
 
     kind = "sum and squares"
@@ -380,7 +381,7 @@ class SumAndSquares:
         freeze(self.levels, self.counts, self.weights)
 
     def total(self, tally: Tally) -> tuple[int, int]:
-        """Return the lattice points of the data, for Σ g and Σ v of people, before noise."""
+        """Return the lattice points of Σ k·g and Σ k·v, before noise."""
         return self.alone.point(tally.sums), self.alone.point(tally.squares)
 
     @overload
@@ -398,22 +399,22 @@ class SumAndSquares:
 
         Args:
             source: where the randomness comes from.
-            size: how many; None for one.
+            size: the number of draws; None for one.
             total: the lattice points of the data; with (0, 0) the draw is noise only.
 
         Returns:
-            A pair of Python integers, or an array of pairs: int64 where everything fits.
+            A pair of Python integers, or an array of pairs: int64 if all values fit.
         """
         if size is None:
             return self.law.draw(source) + total[0], self.law.draw(source) + total[1]
         return noisy_cells(self.law, source, 2, size, points(total))
 
     def estimate(self, drawn: tuple[int, int]) -> float:
-        """Return the mean of a drawn pair, in data units; it may be outside the bounds."""
+        """Return the mean of a drawn pair, in data units; it can be outside the bounds."""
         return self.alone.estimate(drawn[0])
 
     def estimates(self, drawn: npt.NDArray[Any]) -> Floats:
-        """Return `estimate` of many draws at once."""
+        """Return `estimate` for an array of draws."""
         return self.alone.estimates(drawn[:, 0])
 
     def moments(self, drawn: tuple[int, int]) -> tuple[float, float]:
@@ -428,7 +429,7 @@ class SumAndSquares:
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """The largest loss of a person at each level; ∞ for those used without noise."""
+        """The largest loss of a person at each level; ∞ for people who are used without noise."""
         return tuple(
             self.law.loss(-(-k * self.reach // self.grid) + 1) if k else Fraction(0)
             for k in self.weights.tolist()
@@ -441,7 +442,7 @@ class SumAndSquares:
 
     @property
     def weighing(self) -> Weighing:
-        """The estimator of the mean on a unit range, with the weights that are actually used."""
+        """The estimator of the mean on a unit range, with the integer weights of the mechanism."""
         return self.alone.weighing
 
     @property
@@ -456,7 +457,7 @@ class SumAndSquares:
 
     @cached_property
     def alone(self) -> Additive:
-        """The first sum on its own: the mechanism of the mean."""
+        """The mechanism of the first sum, which gives the mean."""
         return Additive(
             self.levels,
             self.counts,
@@ -472,10 +473,11 @@ class SumAndSquares:
 def build_moments(
     allocation: Allocation, *, grid: int, bounds: tuple[float, float]
 ) -> SumAndSquares | Additive:
-    """Build the mechanism of an allocation, with squares where they are free.
+    """Build the mechanism of an allocation, with a sum of squares if it costs no privacy.
 
-    Weights are e·2^s rounded down, minus one for the second rounding, so a person's loss is
-    (k + 1)/2^s ≤ e ≤ ε. Staircase noise goes without squares: each of two sums could cross a stair.
+    Weights are e·2^s rounded down, minus one for the second rounding, so a person's loss is (k +
+    1)/2^s ≤ e ≤ ε. With staircase noise there is no sum of squares, because each of the two sums
+    could cross a stair.
     """
     alone = build(allocation, grid=grid, bounds=bounds)
     if allocation.stairs is not None:
@@ -484,14 +486,14 @@ def build_moments(
 
 
 def with_squares(alone: Additive, total: Fraction = Fraction(1)) -> SumAndSquares:
-    """Return the mechanism of a mean together with its squares; weights are one less.
+    """Return the mechanism of a mean and its squares; its weights are smaller by one.
 
     Args:
-        alone: the mechanism of the sum alone, with Laplace noise or none.
-        total: the sum of its weights.
+        alone: the mechanism of the sum, with Laplace noise or without noise.
+        total: the sum of the weights of the estimator.
     """
     weights, divisor = alone.weights, alone.divisor
-    if alone.law.loss(1) != np.inf:  # without noise, a rounding costs nothing
+    if alone.law.loss(1) != np.inf:  # without noise, the second rounding costs no privacy
         weights = np.maximum(weights - 1, 0)
         people = zip(weights.tolist(), alone.counts.tolist(), strict=True)
         divisor = Fraction(sum(k * n for k, n in people)) / total

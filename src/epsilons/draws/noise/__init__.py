@@ -1,4 +1,4 @@
-"""Exact noise on integers, each sampler next to its law; all entropy comes through a `Source`."""
+"""Exact noise on integers: samplers and their laws. All entropy comes from a `Source`."""
 
 from __future__ import annotations
 

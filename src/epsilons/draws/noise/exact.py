@@ -1,6 +1,7 @@
-"""Exact draws on integers: uniform integers, coins of e^{-p/q}, counts, and compositions.
+"""Exact draws on integers: uniform integers, coins, geometric counts, and compositions.
 
-Floats decide only cases that are proven to be clear; every other comparison is between integers.
+Floats decide a comparison only if error bounds prove the result. All other comparisons are between
+integers.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 from epsilons.draws.noise.source import Source, natural
 from epsilons.errors import ArgumentError
 
-# Uniform integers below any bound, and uniform permutations, by rejection: one or many at once.
+# Uniform integers below any bound, and uniform permutations, by rejection: one or many at a time.
 
 LARGEST = 1 << 62
-"""The largest bound of the vector form: a result, and the sum of two, stays within int64."""
+"""The largest bound for array draws: a result, and the sum of two results, fits int64."""
 
 
 def below(source: Source, m: int) -> int:
@@ -53,13 +54,14 @@ def below_many(source: Source, m: int, size: int) -> NDArray[np.int64]:
     Args:
         source: where the bits come from.
         m: the bound, at most 2**62.
-        size: how many.
+        size: the number of draws.
 
     Returns:
         Integers in 0, ..., m - 1.
 
     Raises:
-        ArgumentError: `m` is not an integer from 1 to 2**62, or `size` is not one of at least 0.
+        ArgumentError: `m` is not an integer from 1 to 2**62, or `size` is not an integer of at
+            least 0.
 
     Guarantee: independent and uniform on 0, ..., m - 1, exactly.
     """
@@ -93,7 +95,7 @@ def below_each(source: Source, m: NDArray[np.int64]) -> NDArray[np.int64]:
         For each bound an integer in 0, ..., m - 1, in the order of `m`.
 
     Raises:
-        ArgumentError: `m` is not of that kind.
+        ArgumentError: `m` is not such an array.
 
     Guarantee: independent, each uniform on 0, ..., m - 1, exactly.
     """
@@ -102,7 +104,7 @@ def below_each(source: Source, m: NDArray[np.int64]) -> NDArray[np.int64]:
     if len(m) and not 1 <= m.min() <= m.max() <= LARGEST:
         raise ArgumentError("m must be from 1 to 2**62 for many draws at once; use below().")
     bounds = m.view(np.uint64)
-    # 2**64 mod m, because unsigned integers wrap. Words above the last full cycle of m are redrawn.
+    # `last` is 2**64 - 1 - (2**64 mod m), by unsigned wrapping. Words above it are redrawn.
     last = ~((np.uint64(0) - bounds) % bounds)
     words = source.words(len(m)).copy()
     while len(again := np.flatnonzero(words > last)):
@@ -115,7 +117,7 @@ def permutation(source: Source, size: int) -> NDArray[np.int64]:
 
     Args:
         source: where the bits come from.
-        size: how many.
+        size: the number of elements.
 
     Returns:
         Each of 0, ..., size - 1 exactly once.
@@ -129,7 +131,8 @@ def permutation(source: Source, size: int) -> NDArray[np.int64]:
     while True:
         words = source.words(size)
         order = np.argsort(words)
-        # The sort would decide the order of equal words. Given that all differ, it is uniform.
+        # With equal words, the sort would decide the order. If all words differ, the order is
+        # uniform.
         if not (np.diff(words[order]) == 0).any():
             return order.astype(np.int64, copy=False)
 
@@ -139,7 +142,7 @@ def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
 
     Args:
         source: where the bits come from.
-        rows: how many permutations.
+        rows: the number of permutations.
         size: the length of each.
 
     Returns:
@@ -161,8 +164,8 @@ def permutations(source: Source, rows: int, size: int) -> NDArray[np.int64]:
 
 # Exact comparison of a uniform number with e^{-p/q}, in Python integers only.
 #
-# A uniform number is a stream of bits, and only as many are drawn as the comparison needs. It is
-# compared with two integers that enclose e^{-p/q} to that many bits.
+# A uniform number is a stream of bits. It is compared with two integers that enclose e^{-p/q} to
+# the same number of bits. Further bits are drawn only if this does not decide.
 
 
 def enclose(p: int, q: int, bits: int) -> tuple[int, int]:
@@ -174,14 +177,14 @@ def enclose(p: int, q: int, bits: int) -> tuple[int, int]:
         bits: the precision, at least 1.
 
     Returns:
-        Integers (lo, hi), at most 3 apart.
+        Integers (lo, hi) that differ by at most 3.
 
     Guarantee: lo <= e^{-p/q} * 2**bits <= hi. For x = p/q in [0, 1] the terms x^j/j! are computed
     as t_j = floor(t_{j-1} p / (q j)). Each is below the true term by at most 2: 1 for the floor,
     and for j >= 2 at most half of the 2 carried over. The true terms decrease and alternate in
-    sign, so the remainder of the series is at most the first omitted term, which is at most 2
-    when its t_j is 0. So a sum of n terms is off by at most 2n + 2 units of the working precision,
-    and the guard bits exceed that. For x > 1 the integer part is a power of the enclosure of
+    sign. So the remainder of the series is at most the first omitted term, which is at most 2 when
+    its t_j is 0. So the error of a sum of n terms is at most 2n + 2 units of the working precision,
+    and the guard bits cover it. For x > 1 the integer part contributes a power of the enclosure of
     e^{-1}.
     """
     whole, rest = divmod(p, q)
@@ -207,20 +210,20 @@ def _series(p: int, q: int, bits: int) -> tuple[int, int]:
 
 
 def continues_below(source: Source, lead: int, bits: int, p: int, q: int) -> bool:
-    """Decide whether a uniform number U is below e^{-p/q}, given its first bits.
+    """Return whether a uniform number U is below e^{-p/q}, given the first bits of U.
 
     Args:
-        source: where the further bits come from.
+        source: where further bits come from.
         lead: the bits already drawn, as an integer.
-        bits: how many bits that is, at least 1.
+        bits: the number of bits of `lead`, at least 1.
         p: the numerator, at least 0.
         q: the denominator, at least 1.
 
     Returns:
         Whether U < e^{-p/q}.
 
-    Guarantee: the answer is that of one real number U, uniform on those that begin with `lead`.
-    It ends with probability one, because e^{-p/q} is irrational unless p = 0.
+    Guarantee: U is one real number, uniform on all numbers that begin with `lead`. The loop ends
+    with probability one, because e^{-p/q} is irrational unless p = 0.
     """
     if p == 0:
         return True
@@ -234,7 +237,7 @@ def continues_below(source: Source, lead: int, bits: int, p: int, q: int) -> boo
         bits += 64
 
 
-# The number of heads of an e^{-1} coin before its first tails: many at once, by inversion.
+# The number of heads of an e^{-1} coin before the first tails: many at a time, by inversion.
 
 REACH = 44
 """The length of the table: e^{-44} is the last power that a 64-bit word distinguishes from 0."""
@@ -258,20 +261,20 @@ def steps_many(source: Source, size: int) -> NDArray[np.int64]:
 
     Args:
         source: where the bits come from.
-        size: how many.
+        size: the number of draws.
 
     Returns:
         Counts of at least 0.
 
-    Guarantee: independent, P(V = j) = (1 - e^{-1}) e^{-j} exactly. V is the number of j with
-    U < e^{-j} for one uniform U. The first 64 bits of U decide it unless they equal an entry of
-    the table; then further bits are drawn. A V that reaches the end of the table starts again
-    there, which is exact because the law is memoryless.
+    Guarantee: independent, P(V = j) = (1 - e^{-1}) e^{-j} exactly. V is the number of j >= 1 with U
+    < e^{-j} for one uniform U. The first 64 bits of U determine V unless they equal an entry of the
+    table; then further bits are drawn. If V reaches the end of the table, another V is drawn and
+    added, which is exact because the law is memoryless.
     """
     words = source.words(size)
-    at_most = np.searchsorted(TABLE, words, side="right")  # how many thresholds are <= the word
+    at_most = np.searchsorted(TABLE, words, side="right")  # the number of thresholds <= the word
     steps: NDArray[np.int64] = REACH - at_most
-    ties = np.flatnonzero(TABLE[at_most - 1] == words)  # if at_most is 0, -1 is e^{-1}: no tie
+    ties = np.flatnonzero(TABLE[at_most - 1] == words)  # at_most = 0: index -1, which never ties
     for i in ties.tolist():
         j = int(steps[i]) + 1  # the word equals the threshold of e^{-j}
         steps[i] += continues_below(source, int(words[i]), 64, j, 1)
@@ -284,28 +287,28 @@ def steps_many(source: Source, size: int) -> NDArray[np.int64]:
 # Coins that come up heads with probability e^{-p/q}, exactly.
 
 CHUNK = 1 << 14
-"""How many elements are processed together: few enough for their arrays to stay in the cache."""
+"""The number of elements in one batch: small enough for the arrays to stay in the cache."""
 
 BAND = 2.0**-26
-"""A uniform number this close to e^{-p/q} is compared exactly.
+"""A uniform number within this distance of e^{-p/q} is compared exactly.
 
-The filter computes d = E(p/q) - w in float64 and decides by its sign. It is right whenever
-|d| > BAND, because d differs from e^{-p/q} - U by less than BAND / 4. Let u = 2**-53, and let every
-operation be correctly rounded: addition, multiplication, division and conversion, as IEEE 754
-requires (a fused multiply-add only removes roundings). Then:
+The filter computes d = E(p/q) - w in float64 and uses its sign. The sign is correct if |d| > BAND,
+because d differs from e^{-p/q} - U by less than BAND / 4. To prove this, let u = 2**-53, and let
+addition, multiplication, division and conversion be correctly rounded, as IEEE 754 requires (a
+fused multiply-add only removes roundings). Then:
 
-- x = p/q takes two conversions and one division, each with a relative error of at most u, and
-  p <= q gives x <= 1 even after rounding: 4u. y = x - 1/2 adds u/2. The slope of e^{-x} is at most
-  1 in size, so together they move the result by at most 5u.
+- x = p/q takes two conversions and one division, each with a relative error of at most u. Since p
+  <= q, x <= 1 even after rounding, so the error of x is at most 4u. y = x - 1/2 adds u/2. The
+  derivative of e^{-x} is at most 1 in absolute value, so both change the result by at most 5u.
 - E is the Taylor polynomial of e^{-1/2} e^{-y} of degree 8, |y| <= 1/2. Its remainder is at most
   e^{-1/2} (1/2)^9 / 9! * 20/19 < 2**-28.1.
-- Its coefficients are correctly rounded from enclosures, with a relative error of at most 2u, and
-  Horner's rule in degree 8 has a relative error of at most 17u, both relative to
-  e^{-1/2} e^{|y|} <= 1: 19u.
-- w is a 64-bit word times 2**-64. Its conversion moves it by at most u. U begins with that word,
-  so it is less than 2**-64 above it. The subtraction adds at most u.
+- Its coefficients are correctly rounded from enclosures, with a relative error of at most 2u.
+  Horner's rule in degree 8 has a relative error of at most 17u. Both are relative to e^{-1/2}
+  e^{|y|} <= 1, so the error is at most 19u.
+- w is a 64-bit word times 2**-64. Converting it changes it by at most u. U begins with that word,
+  so U exceeds it by less than 2**-64. The subtraction adds at most u.
 
-In total less than 2**-28.1 + 27u < 2**-28. The band is four times that.
+The total is less than 2**-28.1 + 27u < 2**-28. The band is four times as wide.
 """
 
 DEGREE = 8
@@ -333,7 +336,7 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
         True for heads.
 
     Raises:
-        ArgumentError: `p` or `q` is not such an integer.
+        ArgumentError: `p` or `q` is not an integer in this range.
 
     Guarantee: Bernoulli(e^{-p/q}), exactly.
 
@@ -349,7 +352,7 @@ def exp_minus(source: Source, p: int, q: int) -> bool:
 
 
 def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
-    """Toss a coin of e^{-p/q}, 0 <= p <= q: the first of the coins p/(qk) to fail has an odd k."""
+    """Toss a coin of e^{-p/q}, 0 <= p <= q: heads if the first failing coin p/(qk) has odd k."""
     k = 1
     bound = q
     while below(source, bound) < p:
@@ -359,7 +362,7 @@ def _exp_minus_unit(source: Source, p: int, q: int) -> bool:
 
 
 def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss a coin of probability e^{-p/q} for each numerator p.
+    """Toss a coin with probability e^{-p/q} for each numerator p.
 
     Args:
         source: where the bits come from.
@@ -370,10 +373,10 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
         True for heads, in the order of `p`.
 
     Raises:
-        ArgumentError: `p` or `q` is not of that kind.
+        ArgumentError: `p` or `q` is not of this form.
 
     Guarantee: independent, Bernoulli(e^{-p/q}) for each p, exactly. A float filter decides outside
-    a proven `BAND`, and exact integers decide inside it.
+    the proven `BAND`, and integer arithmetic decides inside it.
     """
     q = natural("q", q, 1)
     if q > LARGEST:
@@ -390,10 +393,11 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
 
 
 def _chunk(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss the coins of one chunk: the integer part of p/q by counting, the rest by the filter."""
+    """Toss the coins of one batch: count for the integer part of p/q, filter for the rest."""
     if p.max() > q:
         whole = p // q
-        # P(V >= whole) = e^{-whole}, and the two coins are independent.
+        # P(V >= whole) = e^{-whole}. The two coins are independent, so their probabilities
+        # multiply.
         return (steps_many(source, len(p)) >= whole) & _chunk(source, p - whole * q, q)
     words = source.words(len(p))
     gap = polynomial(p / q)
@@ -412,7 +416,7 @@ def polynomial(x: NDArray[np.float64]) -> NDArray[np.float64]:
     Args:
         x: numbers in [0, 1].
 
-    Guarantee: additions and multiplications only, because no standard specifies a library's `exp`.
+    Guarantee: it uses only additions and multiplications, because no standard specifies `exp`.
     """
     y = x - 0.5
     value = y * COEFFICIENTS[0]
@@ -423,13 +427,13 @@ def polynomial(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return value
 
 
-# Geometric counts with ratio e^{-s/t}: the magnitude of noise, before it has a sign.
+# Geometric counts with ratio e^{-s/t}: the absolute values of noise.
 
 WIDEST: Final = 1 << 53
 """The largest numerator of a scale for which counts are drawn as int64."""
 
 LIMIT: Final = 1 << 62
-"""No int64 reaches this; larger magnitudes are computed with Python integers."""
+"""Values in int64 arrays stay below this; larger magnitudes are computed in Python integers."""
 
 
 def count(source: Source, t: int, s: int) -> int:
@@ -459,22 +463,22 @@ def count(source: Source, t: int, s: int) -> int:
 
 
 def count_candidates(source: Source, t: int, s: int, candidates: int) -> NDArray[Any]:
-    """Draw counts of scale t/s from candidates; up to 37 % of the candidates are rejected.
+    """Draw counts of scale t/s by rejection; at most 37 % of the candidates are rejected.
 
     Args:
         source: where the bits come from.
         t: the numerator of the scale, from 1 to `WIDEST`.
         s: the denominator, at least 1, of any size.
-        candidates: how many to try.
+        candidates: the number of candidates.
 
     Returns:
         Counts: int64, or Python integers if any U + tV would reach 2**62.
 
-    Guarantee: independent, exactly with the law of `count`, and independent of how many there
-    are. A large count is kept as drawn: redrawing it would change the law.
+    Guarantee: independent, each with exactly the law of `count`, whatever the number of results.
+    Large counts are never redrawn, because that would change the law.
     """
     u = below_many(source, t, candidates)
-    if t > 1:  # otherwise U is 0, and always accepted
+    if t > 1:  # otherwise U is 0 and is always accepted
         u = u[exp_minus_many(source, u, t)]
     v = steps_many(source, len(u))
     if len(v) and int(v.max()) > (LIMIT - t) // t:
@@ -486,30 +490,30 @@ def count_candidates(source: Source, t: int, s: int, candidates: int) -> NDArray
 
 
 def batch(missing: int) -> int:
-    """Return how many candidates to try for the results that are still missing.
+    """Return the number of candidates to try for the missing results.
 
     Args:
-        missing: how many results are still to be drawn.
+        missing: the number of results still to be drawn.
 
-    Guarantee: this affects speed only. Results are independent, and the first `missing` are taken.
+    Guarantee: this affects speed only. Results are independent, and the first `missing` are used.
     """
     return min(CHUNK, 2 * missing + 16)
 
 
-# Whether staircase noise leaves its first stair: one coin, exactly, at any rate.
+# The coin that decides whether staircase noise leaves its first stair, exactly, at any rate.
 #
-# Rejection is too slow here: at a large rate both a narrow first stair and the stairs beyond it are
-# unlikely, so hardly any try would be accepted. The coin's probability is enclosed instead.
+# Rejection is too slow here. At a large rate, both a narrow first stair and the stairs beyond it
+# are unlikely, so nearly all candidates would be rejected. Instead, the probability is enclosed.
 
 WORD = 64
 
 
 @dataclass(frozen=True)
 class Ascent:
-    """A coin of odds (once t + twice t^2) : stay, with t = 1 / (e^rate - 1).
+    """A coin with odds (once t + twice t^2) : stay, where t = 1 / (e^rate - 1).
 
     Args:
-        rate: above zero.
+        rate: the rate, above zero.
         stay: the weight of tails, at least 1.
         once: the weight of t in heads, at least 1.
         twice: the weight of t^2 in heads, at least 0.
@@ -530,14 +534,16 @@ class Ascent:
             Integers (lo, hi).
 
         Guarantee: lo <= P * 2**bits <= hi with lo < 2**bits and hi > 0. As bits grow, hi - lo
-        becomes arbitrarily small relative to 2**bits. P rises with b = e^{-rate}, so its values at
-        the ends of an enclosure of b enclose it; these are ratios of integers.
+        becomes arbitrarily small relative to 2**bits. P increases with b = e^{-rate}, so the values
+        of P at the ends of an enclosure of b enclose P. These values are ratios of integers.
         """
         p, q = self.rate.numerator, self.rate.denominator
-        # Guard bits affect speed only: P may be steeper than b by these weights, or by 1 / rate.
+        # Guard bits affect speed only: the slope of P in b can be as large as these weights or 1 /
+        # rate.
         weights = self.stay.bit_length() + self.once.bit_length() + self.twice.bit_length()
         work = bits + weights + 2 * q.bit_length() + 8
-        # Otherwise e^{-p/q} < 2**-work, and `enclose` would compute all of its digits.
+        # If p >= q * work, e^{-p/q} < 2**-work, and `enclose` would waste time on its leading
+        # zeros.
         lo, hi = enclose(p, q, work) if p < q * work else (0, 1)
         above, below = self._share(lo, work)
         least = (above << bits) // below
@@ -547,14 +553,14 @@ class Ascent:
     def _share(self, n: int, work: int) -> tuple[int, int]:
         """Return P as a ratio of integers for b = n / 2**work."""
         rest = (1 << work) - n
-        if rest == 0:  # the enclosure of b ends at 1, where t is infinite
+        if rest == 0:  # the upper end of b is 1, where t is infinite
             return 1, 1
         heads = (self.once * rest + self.twice * n) * n
         return heads, self.stay * rest * rest + heads
 
     @cached_property
     def _first(self) -> tuple[int, int]:
-        """The enclosure to one word, which nearly always decides."""
+        """The enclosure to one word, which is nearly always sufficient."""
         return self.enclose(WORD)
 
     def one(self, source: Source) -> bool:
@@ -572,14 +578,14 @@ class Ascent:
 
         Args:
             source: where the bits come from.
-            size: how many.
+            size: the number of tosses.
 
         Guarantee: independent, True with probability P, exactly.
         """
         lo, hi = self._first
         words = source.words(size)
         heads: NDArray[np.bool_] = words < np.uint64(lo)
-        # `hi` itself may be 2**64, which does not fit in a word.
+        # `hi` itself can be 2**64, which does not fit in a word.
         near = ~heads & (words <= np.uint64(hi - 1))
         if near.any():
             for i in np.flatnonzero(near).tolist():
@@ -598,25 +604,25 @@ class Ascent:
 
 
 def rise(counts: NDArray[Any], steps: int, rest: NDArray[Any]) -> NDArray[Any]:
-    """Return counts * steps + rest, as Python integers if any of them would reach 2**62.
+    """Return counts * steps + rest, as Python integers if any result would reach 2**62.
 
     Args:
         counts: integers of any sign.
         steps: at least 1, at most `WIDEST`.
-        rest: integers, within 4 * steps of 0 unless they are Python integers as well.
+        rest: integers, within 4 * steps of 0 unless they are Python integers.
 
-    Guarantee: nothing wraps.
+    Guarantee: no overflow.
     """
     if counts.dtype != object and len(counts):
         largest = max(int(counts.max()), -int(counts.min())) + 4
         if largest > LIMIT // steps:
             counts = counts.astype(object)
-    # If one side has Python integers, so does the result.
+    # If either operand has Python integers, so does the result.
     raised: NDArray[Any] = counts * steps + rest
     return raised
 
 
-# Uniform compositions of a number into positive integers: one, or many at once.
+# Uniform compositions of a number into positive integers: one or many at a time.
 
 
 def subset(source: Source, size: int, count: int) -> list[int]:
@@ -625,7 +631,7 @@ def subset(source: Source, size: int, count: int) -> list[int]:
     Args:
         source: where the bits come from.
         size: the size of the whole set, of any magnitude.
-        count: how many elements to draw, at most `size`.
+        count: the number of elements to draw, at most `size`.
 
     Returns:
         Distinct integers, ascending.
@@ -647,9 +653,10 @@ def composition(source: Source, total: int, parts: int) -> list[int]:
     Args:
         source: where the bits come from.
         total: their sum, of any magnitude, at least `parts`.
-        parts: how many integers, at least 1.
+        parts: the number of integers, at least 1.
 
-    Guarantee: uniform on all such lists, exactly: each corresponds to one set of cut points.
+    Guarantee: uniform on all such lists, exactly, because each list corresponds to one set of cut
+    points.
     """
     cuts = [0, *(cut + 1 for cut in subset(source, total - 1, parts - 1)), total]
     return [after - before for before, after in itertools.pairwise(cuts)]
@@ -667,10 +674,10 @@ def compositions(
         width: at least the largest number of parts.
 
     Returns:
-        A row for each: its parts, then zeros.
+        A row for each composition: its parts, then zeros.
 
-    Guarantee: independent, each with the law of `composition`, exactly. A row whose cut points are
-    not all distinct is redrawn by `composition`, independently of what was drawn before.
+    Guarantee: independent, each with the law of `composition`, exactly. If the cut points of a row
+    are not all distinct, `composition` redraws the row with fresh bits.
     """
     ends = total[:, np.newaxis]
     inside = np.arange(width - 1) < parts[:, np.newaxis] - 1

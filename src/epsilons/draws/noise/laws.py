@@ -1,4 +1,4 @@
-"""Noise laws of one number: the interface of every law, and the laws with geometric tails."""
+"""Noise laws of one number: the interface of all laws, and the laws with geometric tails."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from epsilons.draws.noise.source import Source, integer, natural, positive_ratio
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
-# What a law declares about itself: where it is flat, where it falls, and by how much.
+# The declared form of a law: where its probability is constant, where it falls, and by how much.
 
 
 class Pieces(NamedTuple):
-    """All pieces of a law, in four plain facts that a checker can verify completely.
+    """The pieces of a law: four fields that describe it completely, so a checker can verify it.
 
-    Distances 0, ..., inner - 1 are one flat piece, and every `steps` distances after them another.
-    The probability falls by e^{-rate} from each piece to the next and nowhere else, so there can be
-    no hole or bump between two points.
+    Distances 0, ..., inner - 1 form the first piece, and every `steps` distances after them
+    another. The probability is constant on a piece. It falls by a factor e^{-rate} from each piece
+    to the next and changes nowhere else.
 
     Attributes:
-        shape: what the distance is. "point": only 0 can occur. "half-line": x, from 0 up. "line":
-            |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k steps, it is
-            j + |k - j| pieces for x >= 0, and j + |k + j| for x < 0; other pairs cannot occur.
-            "closed": |z_1| + ... + |z_k| of a table; tables that do not sum to 0 cannot occur.
-            "cube": the largest of |z_1|, ..., |z_d|.
-        rate: the fall of the log-probability from each piece to the next; infinite for a point.
-        steps: how many distances make a piece, at least 1.
-        inner: how many distances make the first piece, from 1 to `steps`.
+        shape: the definition of the distance. "point": only 0 can occur. "half-line": x, for x >=
+            0. "line": |x|. "rings": |x| + |y|. "hourglass": with j the piece of |x| and x + y = k
+            steps, it is j + |k - j| pieces for x >= 0, and j + |k + j| for x < 0; other pairs
+            cannot occur. "closed": |z_1| + ... + |z_k| of a table; tables that do not sum to 0
+            cannot occur. "cube": the largest of |z_1|, ..., |z_d|.
+        rate: the decrease of the log-probability from each piece to the next; infinite for a point.
+        steps: the number of distances in a piece, at least 1.
+        inner: the number of distances in the first piece, from 1 to `steps`.
     """
 
     shape: str
@@ -53,16 +53,16 @@ class Pieces(NamedTuple):
         """Return the largest log-ratio between the law and the law shifted by `points`.
 
         Args:
-            points: at least 0. For a pair: the distance both coordinates move together, in one
-                direction. For a closed table: what some cells lose and others gain, together. For a
-                cube: the farthest that any number moves.
+            points: at least 0. For a pair: the sum of the distances that both coordinates move, in
+                the same direction. For a closed table: the total that some cells lose plus the
+                total that others gain. For a cube: the largest distance that any entry moves.
 
         Returns:
-            A rational number, or infinity if the shift makes an impossible outcome possible.
+            A rational number, or infinity if an outcome is possible only before or after the shift.
         """
         if points == 0:
             return Fraction(0)
-        # A closed table gains in some cells what it loses in others: the total is never odd.
+        # In a closed table, some cells gain what others lose, so the total change is even.
         whole = {"hourglass": self.steps, "closed": 2}.get(self.shape, 1)
         off = points % whole
         if self.shape in ("point", "half-line") or off:
@@ -73,18 +73,18 @@ class Pieces(NamedTuple):
 POINT: Final = Pieces("point", math.inf)
 
 
-# How far noise reaches: the smallest distance that it exceeds with probability at most beta.
+# Quantiles of noise: the smallest distance that it exceeds with probability at most beta.
 
 
 def least_beyond(beyond: Callable[[int], float], beta: float) -> int:
     """Return the smallest distance of at least 0 that is exceeded with probability at most beta.
 
     Args:
-        beyond: the probability of exceeding a distance; it falls to 0.
+        beyond: the probability of exceeding a distance, a function that falls to 0.
         beta: above 0 and below 1.
 
     Raises:
-        ArgumentError: `beta` is not such a number.
+        ArgumentError: `beta` is not between 0 and 1.
     """
     if not 0.0 < beta < 1.0:
         raise ArgumentError("beta must be strictly between 0 and 1.")
@@ -103,12 +103,12 @@ def least_beyond(beyond: Callable[[int], float], beta: float) -> int:
 
 
 class AnyLaw(ABC):
-    """The interface of every law, of one number or of several identically distributed ones."""
+    """The interface of all laws, of one number or of several identically distributed numbers."""
 
     @property
     @abstractmethod
     def pieces(self) -> Pieces:
-        """Where the law is flat and where it falls, as a declaration for checkers."""
+        """The pieces on which the law is constant, declared for checkers."""
 
     @property
     @abstractmethod
@@ -117,7 +117,7 @@ class AnyLaw(ABC):
 
     @abstractmethod
     def tail(self, x: int) -> float:
-        """Return P(X > x) for one number X and `x` of at least 0."""
+        """Return P(X > x) for one number X and an integer `x` of at least 0."""
 
     def deviation(self, beta: float) -> int:
         """Return the smallest d >= 0 such that P(|X| > d) is at most beta for one number X.
@@ -126,23 +126,23 @@ class AnyLaw(ABC):
             beta: above 0 and below 1.
 
         Raises:
-            ArgumentError: `beta` is not such a number.
+            ArgumentError: `beta` is not between 0 and 1.
         """
         return least_beyond(self._farther, beta)
 
     def _farther(self, x: int) -> float:
-        """Return the probability of a distance from 0 above `x`, on either side."""
+        """Return P(|X| > x) for one number X."""
         return 2.0 * self.tail(x)
 
     def loss(self, points: int) -> Fraction | float:
         """Return the largest log-ratio between the law and the law shifted by `points`.
 
         Args:
-            points: an integer of at least 0. For two numbers: the distance both move together, in
-                one direction. For several: how far they move in the norm of the law.
+            points: an integer of at least 0. For two numbers: the sum of the distances that both
+                move, in the same direction. For several: the distance in the norm of the law.
 
         Raises:
-            ArgumentError: `points` is not such a number.
+            ArgumentError: `points` is not an integer of at least 0.
         """
         return self.pieces.loss(natural("points", points))
 
@@ -152,7 +152,7 @@ class Law(AnyLaw):
 
     @abstractmethod
     def exponent(self, x: int) -> Fraction | float:
-        """Return log pmf(0) - log pmf(x): exact, or infinite where `x` cannot occur."""
+        """Return log pmf(0) - log pmf(x): exact, or infinite if `x` cannot occur."""
 
     @abstractmethod
     def log_pmf(self, x: int) -> float:
@@ -169,12 +169,12 @@ class Law(AnyLaw):
 
         Args:
             source: where the bits come from; None is the system's entropy.
-            size: how many; None for a single integer.
+            size: the number of draws; None for a single integer.
 
         Returns:
-            A Python integer, or an array of `size` of them. The array is int64. It is of Python
+            A Python integer, or an array of `size` integers. The array is int64. It has Python
             integers (dtype object) if the numerator of the scale is above 2**53 or a draw would
-            reach 2**62; then nothing wraps, and the draws are slower.
+            reach 2**62. Then there is no overflow, and the draws are slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -192,15 +192,15 @@ class Law(AnyLaw):
 
     @abstractmethod
     def _many(self, source: Source, size: int) -> NDArray[Any]:
-        """Draw an array."""
+        """Draw an array of `size` integers."""
 
 
-# The laws with geometric tails: discrete Laplace, its one-sided half, and no noise at all.
+# The laws with geometric tails: discrete Laplace, its one-sided half, and no noise.
 
 
 @dataclass(frozen=True, init=False)
 class _Scaled(Law):
-    """A law whose probabilities fall by a factor a = e^{-1/scale} from each integer to the next."""
+    """A law with probabilities that fall by a factor a = e^{-1/scale} per integer."""
 
     scale: Fraction
 
@@ -209,7 +209,7 @@ class _Scaled(Law):
 
     @property
     def _rate(self) -> float:
-        """1/scale as a float, which may be 0 or infinite."""
+        """1/scale as a float, which can be 0 or infinite."""
         return as_float(1 / self.scale)
 
     def _log_one_minus_a(self) -> float:
@@ -219,7 +219,7 @@ class _Scaled(Law):
             return math.log1p(-math.exp(-rate))
         if rate > 1e-290:
             return math.log(-math.expm1(-rate))
-        # 1 - a equals 1/scale to more digits than a float has, and may be too small for a float.
+        # Here 1 - a and 1/scale agree to more digits than a float has, and both may underflow.
         return math.log(self.scale.denominator) - math.log(self.scale.numerator)
 
     def _many(self, source: Source, size: int) -> NDArray[Any]:
@@ -233,12 +233,12 @@ class _Scaled(Law):
             part = self._candidates(source, batch(missing))[:missing]
             parts.append(part)
             missing -= len(part)
-        # One part of Python integers turns the whole array into objects: nothing is cast down.
+        # If one part has Python integers, so does the whole array, and no value is cast down.
         return np.concatenate(parts)
 
     @abstractmethod
     def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
-        """Propose `candidates` candidates, and return the draws that are accepted."""
+        """Propose this many candidates, and return the accepted draws."""
 
 
 @storable("noise.Geometric")
@@ -252,14 +252,14 @@ class Geometric(_Scaled):
         scale: an integer or `Fraction` above zero; floats are refused.
 
     Raises:
-        ArgumentError: the scale is not such a number.
+        ArgumentError: the scale is not an integer or a `Fraction` above zero.
 
-    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2, before its sign is drawn.
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2, without the sign.
     """
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale from each integer to the next; nothing below 0 can occur."""
+        """The law falls by 1/scale per integer; negative integers cannot occur."""
         return Pieces("half-line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction | float:
@@ -291,13 +291,13 @@ class Geometric(_Scaled):
         return _ratio(self._rate)
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x`, a^(x + 1).
+        """Return P(X > x) = a^(x + 1).
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         return math.exp(-as_float((natural("x", x) + 1) / self.scale))
 
@@ -322,10 +322,11 @@ class DiscreteLaplace(_Scaled):
         scale: an integer or `Fraction` above zero; floats are refused.
 
     Raises:
-        ArgumentError: the scale is not such a number.
+        ArgumentError: the scale is not an integer or a `Fraction` above zero.
 
-    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. A single draw is that algorithm.
-    Many at once invert a 64-bit word for V and filter the coin of U, both with exact fallbacks.
+    Reference: Canonne, Kamath and Steinke (2020), Algorithm 2. A single draw uses that algorithm.
+    Array draws invert a 64-bit word for V and use a float filter for the coin of U, both with exact
+    fallbacks.
     """
 
     @cached_property
@@ -363,13 +364,13 @@ class DiscreteLaplace(_Scaled):
         return 2.0 * _ratio(self._rate)
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x`, a^(x + 1) / (1 + a).
+        """Return P(X > x) = a^(x + 1) / (1 + a).
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         beyond = math.exp(-as_float((natural("x", x) + 1) / self.scale))
         return beyond / (1.0 + math.exp(-self._rate))
@@ -378,14 +379,14 @@ class DiscreteLaplace(_Scaled):
         while True:
             size = count(source, self.scale.numerator, self.scale.denominator)
             negative = source.bits(1)
-            if size or not negative:  # zero has one sign only, or it would be twice as likely
+            if size or not negative:  # reject -0, otherwise zero would be twice as likely
                 return -size if negative else size
 
     def _candidates(self, source: Source, candidates: int) -> NDArray[Any]:
         sizes = count_candidates(source, self.scale.numerator, self.scale.denominator, candidates)
         octets = np.frombuffer(source.bytes((len(sizes) + 7) // 8), dtype=np.uint8)
         negative = np.unpackbits(octets, count=len(sizes)).view(np.bool_)
-        # As in `_one`: zero is kept with one sign only.
+        # As in `_one`: zero with a negative sign is rejected.
         signed: NDArray[Any] = np.where(negative, -sizes, sizes)
         kept: NDArray[Any] = signed[~negative | (sizes != 0)]
         return kept
@@ -394,14 +395,14 @@ class DiscreteLaplace(_Scaled):
 @storable("noise.PointMass")
 @dataclass(frozen=True)
 class PointMass(Law):
-    """No noise: always 0, for a release in which every record is public.
+    """No noise: the value is always 0, for a release in which every record is public.
 
     Guarantee: P(0) = 1; no entropy is used.
     """
 
     @property
     def pieces(self) -> Pieces:
-        """Only 0 can occur."""
+        """The only possible value is 0."""
         return POINT
 
     def exponent(self, x: int) -> Fraction | float:
@@ -432,13 +433,13 @@ class PointMass(Law):
         return 0.0
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x`, 0.
+        """Return P(X > x), which is 0.
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         natural("x", x)
         return 0.0
@@ -451,7 +452,7 @@ class PointMass(Law):
 
 
 def as_float(number: Fraction | float) -> float:
-    """Return the nearest float, or infinity if the number is beyond all floats."""
+    """Return the nearest float, or infinity on overflow."""
     try:
         return float(number)
     except OverflowError:
@@ -459,7 +460,7 @@ def as_float(number: Fraction | float) -> float:
 
 
 def _ratio(rate: float) -> float:
-    """Return a / (1 - a)^2 for a = e^{-rate}, or infinity if that is beyond all floats."""
+    """Return a / (1 - a)^2 for a = e^{-rate}, or infinity on overflow."""
     if rate == 0.0:
         return math.inf
     inverse = 1.0 / -math.expm1(-rate)

@@ -67,12 +67,12 @@ class PairLaw(AnyLaw):
 
         Args:
             source: where the bits come from; None is the system's entropy.
-            size: how many; None for a single pair.
+            size: the number of draws; None for a single pair.
 
         Returns:
-            A pair of Python integers, or an array of shape (size, 2). The array is int64. It is of
+            A pair of Python integers, or an array of shape (size, 2). The array is int64. It has
             Python integers (dtype object) if `steps` or the denominator of the rate is above 2**53
-            or a draw would reach 2**62; then nothing wraps, and the draws are slower.
+            or a draw would reach 2**62. Then there is no overflow, and the draws are slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -92,7 +92,7 @@ class PairLaw(AnyLaw):
         for start in range(0, size, CHUNK):
             x, y = self._chunk(source, min(CHUNK, size - start))
             parts.append(np.stack((x, y), axis=1))
-        # One part of Python integers turns the whole array into objects: nothing is cast down.
+        # If one part has Python integers, so does the whole array, and no value is cast down.
         return np.concatenate(parts)
 
     @abstractmethod
@@ -101,7 +101,7 @@ class PairLaw(AnyLaw):
 
     @abstractmethod
     def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw both coordinates of `size` pairs; `steps` and the rate fit `WIDEST`."""
+        """Draw both coordinates of `size` pairs, if `steps` and the rate do not exceed `WIDEST`."""
 
 
 # Two independent discrete Laplace laws: noise for a pair of sums.
@@ -119,7 +119,7 @@ class Laplaces(PairLaw):
         scale: an integer or `Fraction` above zero.
 
     Raises:
-        ArgumentError: the scale is not such a number.
+        ArgumentError: the scale is not an integer or a `Fraction` above zero.
     """
 
     scale: Fraction
@@ -167,13 +167,13 @@ class Laplaces(PairLaw):
         return 0.0
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one coordinate.
+        """Return P(X > x) for one coordinate X.
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         return self._each.tail(x)
 
@@ -190,40 +190,41 @@ class Laplaces(PairLaw):
 @storable("noise.Staircase2D")
 @dataclass(frozen=True, init=False)
 class Staircase2D(Stairs, PairLaw):
-    """The staircase law for two numbers that together move by at most one unit.
+    """The staircase law for two numbers that together change by at most one unit.
 
     Guarantee: P(x, y) is proportional to e^{-rate level(|x| + |y|)} on all pairs of integers, with
     level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by (s, t),
     |s| + |t| <= steps, changes no level by more than 1, so it changes log P by at most `rate`.
 
     How draws work: 4s pairs have distance s >= 1, namely (s - a, a) for a = 0, ..., s - 1, and
-    their quarter turns. Beyond the first ring s = inner + r + h steps, 0 <= r < steps. Pairs with
-    a < inner + r weigh e^{-rate h} for every h >= 0, so h is geometric and (r, a) uniform. The
-    others have a = inner + r + i steps + r' with i < h, so h = 1 + i + i', where i and i' are
-    independent and geometric, and r and r' are uniform. Beyond the first ring nothing is rejected.
+    their rotations by quarter turns. Beyond the first ring, s = inner + r + h steps with 0 <= r <
+    steps. Pairs with a < inner + r have weight e^{-rate h} for every h >= 0, so h is geometric and
+    (r, a) is uniform. The other pairs have a = inner + r + i steps + r' with i < h. So h = 1 + i +
+    i', where i and i' are independent and geometric, and r and r' are uniform. Beyond the first
+    ring nothing is rejected.
 
     Args:
-        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
         inner: the width of the first ring, from 1 to `steps`; `best` chooses it.
 
     Raises:
-        ArgumentError: a parameter is not such a number.
+        ArgumentError: a parameter is not of the right type or out of range.
 
     Reference: Geng, Kairouz, Oh and Viswanath (2015), The Staircase Mechanism in Differential
-    Privacy; here on a lattice, where it can be drawn exactly.
+    Privacy; here on a lattice, which allows exact draws.
     """
 
     @classmethod
     def best(cls, rate: Fraction | int, steps: int) -> Staircase2D:
-        """Return the staircase law of least variance.
+        """Return the staircase law with the smallest variance.
 
         Args:
             rate: an integer or `Fraction` above zero.
-            steps: how many lattice points make one unit, at least 1.
+            steps: the number of lattice points per unit, at least 1.
 
         Raises:
-            ArgumentError: a parameter is not such a number.
+            ArgumentError: a parameter is not of the right type or out of range.
         """
         return cls(rate, steps, best_inner_2d(rate, steps))
 
@@ -258,13 +259,13 @@ class Staircase2D(Stairs, PairLaw):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """The log of the sum of weights: 1 for (0, 0), and 4s for each distance s."""
+        """The log of the sum of weights: weight 1 for (0, 0), and 4s pairs at each distance s."""
         with precisely(self.rate):
             return log_one_plus(4 * power_sum(1, odds(self.rate), self.steps, self.inner))
 
     @property
     def variance(self) -> float:
-        """The variance of either coordinate: at distance s, x^2 sums to (4s^3 + 2s) / 3."""
+        """The variance of either coordinate; at distance s, the sum of x^2 is (4s^3 + 2s) / 3."""
         with precisely(self.rate):
             t, n, g = odds(self.rate), self.steps, self.inner
             first = power_sum(1, t, n, g)
@@ -276,16 +277,16 @@ class Staircase2D(Stairs, PairLaw):
         return 0.0
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one coordinate.
+        """Return P(X > x) for one coordinate X.
 
-        At distance s = x + u, u >= 1, there are 2u - 1 such pairs: r^2 on the r distances that are
-        left of a ring, and n (2r + (2k - 1) n) on the k-th ring after it.
+        At distance s = x + u, u >= 1, there are 2u - 1 such pairs. So the remaining r distances of
+        the current ring have r^2 pairs, and the k-th ring after it has n (2r + (2k - 1) n).
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         level, r = self._next(natural("x", x))
         with precisely(self.rate):
@@ -307,7 +308,7 @@ class Staircase2D(Stairs, PairLaw):
 
     @cached_property
     def _heights(self) -> Geometric:
-        """The number of rings in between."""
+        """The law of the ring counts h, i and i' in the description of draws."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:
@@ -315,7 +316,7 @@ class Staircase2D(Stairs, PairLaw):
         if not self._ascent.one(source):
             while True:
                 u, v = below(source, 2 * g - 1), below(source, 2 * g - 1)
-                if (u - v) % 2 == 0:  # see `_disc`
+                if (u - v) % 2 == 0:  # the same parity: see `_disc`
                     return (u + v) // 2 - (g - 1), (u - v) // 2
         height = self._heights.draw(source)
         if self._beyond.one(source):
@@ -324,7 +325,7 @@ class Staircase2D(Stairs, PairLaw):
             s = ring + (1 + height + self._heights.draw(source)) * n
         else:
             u, a = below(source, n), below(source, 2 * g + n - 1)
-            if a >= g + u:  # see `_low`
+            if a >= g + u:  # folded back: see `_low`
                 u, a = n - 1 - u, a - (g + u)
             s = g + u + height * n
         quarter = source.bits(2)
@@ -348,10 +349,10 @@ class Staircase2D(Stairs, PairLaw):
         return x, y
 
     def _disc(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw pairs of the first ring, which are equally likely.
+        """Draw pairs from the first ring, in which all pairs are equally likely.
 
-        They are the pairs for which x + y and x - y have the same parity and are each within
-        inner - 1 of 0.
+        These are the pairs with |x + y| and |x - y| at most inner - 1; x + y and x - y have the
+        same parity.
         """
         width = 2 * self.inner - 1
         parts = [np.empty((2, 0), dtype=np.int64)]
@@ -366,7 +367,7 @@ class Staircase2D(Stairs, PairLaw):
         return (u + v) // 2 - (self.inner - 1), (u - v) // 2
 
     def _low(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Draw s and a < inner + r; each (r, a) comes from exactly two (u, v)."""
+        """Draw s and a < inner + r; folding maps exactly two (u, v) to each (r, a)."""
         n, g = self.steps, self.inner
         u, v = below_many(source, n, size), below_many(source, 2 * g + n - 1, size)
         folded = v >= g + u
@@ -385,20 +386,20 @@ class Staircase2D(Stairs, PairLaw):
     def _turned(
         self, source: Source, s: NDArray[Any], a: NDArray[Any]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Turn (s - a, a) by one of the four quarter turns."""
+        """Rotate (s - a, a) by a random number of quarter turns."""
         quarters = below_many(source, 4, len(s))
         odd, kept = quarters & 1 == 1, quarters & 2 == 2
         x, y = np.where(odd, s - a, -a), np.where(odd, a, s - a)
         return np.where(kept, x, -x), np.where(kept, y, -y)
 
 
-# The hourglass law on pairs: two staircases for the budget of one, if their sum is in whole units.
+# The hourglass law on pairs: two staircases at the loss of one, if their sum is in whole units.
 
 
 @storable("noise.Hourglass")
 @dataclass(frozen=True, init=False)
 class Hourglass(Stairs, PairLaw):
-    """The hourglass law on pairs (x, y) of integers with x + y a multiple of `steps`.
+    """The hourglass law, on pairs (x, y) of integers for which x + y is a multiple of `steps`.
 
     Guarantee: with x + y = k steps and j = level(|x|), P(x, y) is proportional to e^{-rate h},
     where h = j + |k - j| for x >= 0 and h = j + |k + j| for x < 0; draws are exact. A shift by
@@ -406,12 +407,12 @@ class Hourglass(Stairs, PairLaw):
     log P by at most `rate`. Both x and y have the law `Staircase(rate, steps, inner)`.
 
     Args:
-        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
         inner: the width of the first stair, from 1 to `steps`; `best` chooses it.
 
     Raises:
-        ArgumentError: a parameter is not such a number.
+        ArgumentError: a parameter is not of the right type or out of range.
 
     Reference: Kulesza, Suresh and Wang (2024), Mean Estimation in the Add-Remove Model of
     Differential Privacy, Section 4.1: equation (7), and Lemma 4.3 for the draws; here on a lattice.
@@ -419,24 +420,24 @@ class Hourglass(Stairs, PairLaw):
 
     @classmethod
     def best(cls, rate: Fraction | int, steps: int) -> Hourglass:
-        """Return the hourglass law of least variance.
+        """Return the hourglass law with the smallest variance.
 
         Args:
             rate: an integer or `Fraction` above zero.
-            steps: how many lattice points make one unit, at least 1.
+            steps: the number of lattice points per unit, at least 1.
 
         Raises:
-            ArgumentError: a parameter is not such a number.
+            ArgumentError: a parameter is not of the right type or out of range.
         """
         return cls(rate, steps, best_inner(rate, steps))
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by the rate with every unit away from its waist, or along it."""
+        """The log-probability falls by the rate with every unit of h, across or along the waist."""
         return Pieces("hourglass", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction | float:
-        """Return log pmf(0, 0) - log pmf(x, y) = rate * h, exactly; infinite off the support.
+        """Return log pmf(0, 0) - log pmf(x, y) = rate * h, exactly; infinite outside the support.
 
         Args:
             x: an integer.
@@ -474,15 +475,15 @@ class Hourglass(Stairs, PairLaw):
 
     @property
     def variance(self) -> float:
-        """The variance of either coordinate, which is that of the staircase."""
+        """The variance of either coordinate, the same as for `Staircase`."""
         return self._across.variance
 
     @property
     def covariance(self) -> float:
-        """The covariance of the coordinates, in closed form; it may have either sign.
+        """The covariance of the coordinates, in closed form; it can have either sign.
 
-        Given x, the mean of k is j with the sign of x. So E[xy] = steps E[|x| j] - E[x^2], and
-        `mixed` is the sum of a level(a) b^level(a) over all a >= 0.
+        Given x, the mean of k is j times the sign of x. So E[xy] = steps E[|x| j] - E[x^2]. `mixed`
+        is the sum of a level(a) b^level(a) over all a >= 0.
         """
         with precisely(self.rate):
             t, n, g = odds(self.rate), self.steps, self.inner
@@ -492,13 +493,13 @@ class Hourglass(Stairs, PairLaw):
             return float(2 * product / (2 * g - 1 + 2 * n * t))
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one coordinate: that of the staircase.
+        """Return P(X > x) for one coordinate X, the same as for `Staircase`.
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         return self._across.tail(x)
 
@@ -509,7 +510,7 @@ class Hourglass(Stairs, PairLaw):
 
     @cached_property
     def _along(self) -> DiscreteLaplace:
-        """The law of k around its mean, the same for every x."""
+        """The law of k minus its mean, the same for every x."""
         return DiscreteLaplace(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:
@@ -521,6 +522,6 @@ class Hourglass(Stairs, PairLaw):
     def _chunk(self, source: Source, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
         x = self._across.draw(source, size)
         j = self._level(np.abs(x))
-        # The mean of y given x is within one unit of 0, so it cannot wrap where x did not.
+        # The mean of y given x is within one unit of 0, so it fits int64 if x does.
         middle = np.where(x >= 0, j, -j) * self.steps - x
         return x, rise(self._along.draw(source, size), self.steps, middle)

@@ -1,7 +1,7 @@
 """Sources of randomness: the only entry point for entropy.
 
-Every sampler takes a `Source` and reads bits from nothing else. So the caller decides in one
-visible place whether draws are private (`System`) or a simulation (`Seeded`).
+Every sampler takes a `Source` and reads all its bits from it. So the caller's choice of source
+decides whether draws are private (`System`) or a simulation (`Seeded`).
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 
 from epsilons.errors import ArgumentError
 
-# What samplers accept: integers and fractions only, because no float may decide what is protected.
+# Checks of sampler arguments: integers and fractions only, because floats would round silently.
 
 
 def integer(name: str, value: object) -> int:
     """Return `value` as a Python integer; NumPy integers are accepted, booleans are not.
 
     Args:
-        name: the parameter, as the user types it.
-        value: what the user gave.
+        name: the name of the parameter.
+        value: the given value.
 
     Raises:
-        ArgumentError: it is not an integer.
+        ArgumentError: `value` is not an integer.
     """
-    if type(value) is int:  # the common case, on the path of every small request
+    if type(value) is int:  # the common case first, for speed
         return value
     if not isinstance(value, bool):
         try:
@@ -44,12 +44,12 @@ def natural(name: str, value: object, least: int = 0) -> int:
     """Return `value` as a Python integer of at least `least`.
 
     Args:
-        name: the parameter, as the user types it.
-        value: what the user gave.
-        least: the smallest value that is accepted.
+        name: the name of the parameter.
+        value: the given value.
+        least: the smallest accepted value.
 
     Raises:
-        ArgumentError: it is not such an integer.
+        ArgumentError: `value` is not an integer of at least `least`.
     """
     number = integer(name, value)
     if number < least:
@@ -58,17 +58,17 @@ def natural(name: str, value: object, least: int = 0) -> int:
 
 
 def positive_rational(name: str, value: object) -> Fraction:
-    """Return `value` as an exact fraction above zero, made of Python integers.
+    """Return `value` as an exact `Fraction` above zero, with Python integers inside.
 
     Args:
-        name: the parameter, as the user types it.
-        value: what the user gave.
+        name: the name of the parameter.
+        value: the given value.
 
     Raises:
-        ArgumentError: it is not an integer or a `Fraction`, or not above zero.
+        ArgumentError: `value` is not an integer or a `Fraction`, or is not above zero.
     """
     if isinstance(value, Fraction):
-        # A fraction may hold NumPy integers, which wrap where Python's do not.
+        # A fraction can contain NumPy integers, which overflow, unlike Python integers.
         number = Fraction(int(value.numerator), int(value.denominator))
     elif isinstance(value, float):
         raise ArgumentError(
@@ -83,24 +83,24 @@ def positive_rational(name: str, value: object) -> Fraction:
 
 
 SEPARATE = int.from_bytes(b"epsilons", "big")
-"""Spawn key that separates `Seeded(seed)` from every stream NumPy makes from the same seed."""
+"""Spawn key that separates `Seeded(seed)` from all streams that NumPy makes from the same seed."""
 
 STRETCH = 4096
-"""Requests of at least this many bytes use a keystream; below it `os.urandom` is faster."""
+"""Requests of at least this many bytes use a keystream; smaller ones use `os.urandom`."""
 
 
 class Source(ABC):
     """A stream of independent, uniform random bits.
 
     Attributes:
-        private: whether the bits are unknown to everyone; False unless a source says otherwise.
+        private: whether the bits are secret; False unless a source declares otherwise.
     """
 
     private: bool = False
 
     @classmethod
     def __subclasshook__(cls, other: type, /) -> bool:
-        """Any class with these four is a source: a checker brings one without importing this."""
+        """Accept any class with these four attributes, so a checker need not import this module."""
         owned: set[str] = set().union(*map(vars, other.__mro__))
         four = {"bytes", "words", "bits", "private"} <= owned
         return four if cls is Source and four else NotImplemented
@@ -117,7 +117,7 @@ class Source(ABC):
 
         Guarantee: independent and uniform on 0, ..., 2**64 - 1.
         """
-        # Explicitly little-endian: a seed gives the same words on every platform.
+        # Explicitly little-endian, so a seed gives the same words on every platform.
         words = np.frombuffer(self.bytes(8 * count), dtype="<u8")
         return words.astype(np.uint64, copy=False)
 
@@ -134,12 +134,12 @@ class Source(ABC):
 class System(Source):
     """The entropy of the operating system: the source of every private release.
 
-    Small requests are bytes of `os.urandom`. Large ones are an AES-256-CTR keystream under a fresh
-    key from `os.urandom` *for every request*. Nothing is kept between requests, so there is no
-    state that a fork could copy, a thread could share or a core dump could reveal.
+    Small requests return bytes of `os.urandom`. Large requests return an AES-256-CTR keystream with
+    a fresh key from `os.urandom` *for every request*. Nothing is kept between requests, so there is
+    no state that a fork could copy, a thread could share or a core dump could reveal.
 
-    Guarantee: no efficient observer can distinguish the bits from independent uniform ones, as far
-    as `os.urandom` and AES-256 keep their promises.
+    Guarantee: no efficient observer can distinguish the bits from independent uniform bits,
+    provided that `os.urandom` and AES-256 are secure.
     """
 
     private = True
@@ -148,7 +148,7 @@ class System(Source):
         """Return `count` bytes of system entropy.
 
         Args:
-            count: how many; zero is allowed.
+            count: the number of bytes; can be zero.
 
         Raises:
             ArgumentError: `count` is not an integer of at least 0.
@@ -156,10 +156,10 @@ class System(Source):
         natural("count", count)
         if count < STRETCH:
             return os.urandom(count)
-        # Lazily: the import costs more than all small requests of a short program together.
+        # Imported here, because the import takes longer than all small requests of a short program.
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        # A key is used for one keystream only, so its counter may always begin at zero.
+        # Each key is used for one keystream only, so its counter can always start at zero.
         cipher = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(builtins.bytes(16)))
         return cipher.encryptor().update(builtins.bytes(count))
 
@@ -171,19 +171,19 @@ class Seeded(Source):
     """A reproducible stream for simulation. **Never private**: the seed reveals everything.
 
     The stream is NumPy's PCG64 from `numpy.random.SeedSequence(seed, spawn_key=(SEPARATE,))`, which
-    NumPy keeps the same on every platform and in every version. Bytes come in whole words and the
-    rest of a word is dropped, so the stream depends on the sizes of the requests. It is separate
-    from `numpy.random.default_rng(seed)` and everything spawned from it, so data made from the same
-    seed are unrelated to the noise.
+    NumPy keeps stable across platforms and versions. Requests consume whole words, and the rest of
+    a word is dropped. So the stream depends on the sizes of the requests. It is separate from
+    `numpy.random.default_rng(seed)` and all generators spawned from it. So data made from the same
+    seed are independent of the noise.
 
-    Guarantee: two sources with the same seed answer the same requests with the same bits. Their
-    uniformity is statistical, and there is no protection against an adversary.
+    Guarantee: two sources with the same seed answer the same requests with the same bits. The bits
+    are uniform only statistically, and give no protection against an adversary.
 
     Args:
-        seed: any integer of at least 0.
+        seed: an integer of at least 0.
 
     Raises:
-        ArgumentError: the seed is not such an integer.
+        ArgumentError: the seed is not an integer of at least 0.
     """
 
     private = False
@@ -196,7 +196,7 @@ class Seeded(Source):
         """Return the next `count` bytes of the stream.
 
         Args:
-            count: how many; zero is allowed.
+            count: the number of bytes; can be zero.
 
         Raises:
             ArgumentError: `count` is not an integer of at least 0.
@@ -208,7 +208,7 @@ class Seeded(Source):
         """Return the next `count` words of the stream.
 
         Args:
-            count: how many; zero is allowed.
+            count: the number of words; can be zero.
 
         Raises:
             ArgumentError: `count` is not an integer of at least 0.
@@ -224,10 +224,10 @@ def resolve(source: Source | None) -> Source:
     """Return `source`, or the system's entropy if it is None.
 
     Args:
-        source: what the user gave.
+        source: the given source, or None.
 
     Raises:
-        ArgumentError: it is neither a `Source` nor None.
+        ArgumentError: `source` is neither a `Source` nor None.
     """
     if source is None:
         return System()

@@ -1,4 +1,4 @@
-"""The staircase law on the integers, and the stairs that it shares with the laws of pairs."""
+"""The staircase law on the integers, and the parameters that it shares with the laws of pairs."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from epsilons.draws.noise.source import Source, integer, natural, positive_ratio
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
-# The stairs that three laws share: their parameters, their levels and the sums over them.
+# The parts that three staircase laws share: parameters, levels, and sums over the stairs.
 #
 # With b = e^{-rate} every sum over the stairs is a polynomial in t = b / (1 - b) = 1 / (e^rate - 1)
-# with nonnegative integer coefficients. So nothing cancels, however large or small the rate is.
+# with nonnegative integer coefficients. So there is no cancellation at any rate.
 
 Distance = TypeVar("Distance", int, NDArray[Any])
 
 DIGITS: Final = 60
-"""Decimal digits that a result keeps at any rate; a float has 17."""
+"""The decimal precision of results at any rate; a float has 17 digits."""
 
 
 @dataclass(frozen=True, init=False)
 class Stairs:
-    """The parameters of noise that falls in stairs: by e^{-rate} once in every `steps` points.
+    """The parameters of staircase noise: the probability falls by e^{-rate} every `steps` points.
 
     Args:
-        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1. Every stair except the first is
-            this wide.
-        inner: the width of the first stair, from 1 to `steps`. It is at least 1 because 0 must lie
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1. Every stair except the first has
+            this width.
+        inner: the width of the first stair, from 1 to `steps`. It is at least 1 because 0 must be
             on it: an hourglass with an empty first stair would cost three times its rate.
 
     Raises:
-        ArgumentError: a parameter is not such a number.
+        ArgumentError: a parameter is not of the right type or out of range.
     """
 
     rate: Fraction
@@ -60,22 +60,23 @@ class Stairs:
             raise ArgumentError("inner must be at most steps.")
 
     def _level(self, distance: Distance) -> Distance:
-        """Return the number of the stair at a distance of at least 0; the first stair is 0."""
+        """Return the index, from 0, of the stair at a distance of at least 0."""
         return (distance + (self.steps - self.inner)) // self.steps
 
     def _next(self, distance: int) -> tuple[int, int]:
-        """Return the stair of distance + 1, and how many distances of it are left."""
+        """Return the stair of distance + 1, and the number of its distances from there on."""
         level = self._level(distance + 1)
         return level, self.inner + level * self.steps - (distance + 1)
 
 
 def precisely(rate: Fraction, digits: int = DIGITS) -> AbstractContextManager[decimal.Context]:
-    """Open a decimal context in which sums over the stairs keep `digits` digits.
+    """Return a decimal context in which sums over the stairs are correct to `digits` digits.
 
     Args:
         rate: the rate. 1 - e^{-rate} loses as many digits as 1/rate has before its decimal point. A
-            difference of sums with the same highest powers of 1/rate loses as many for each power.
-        digits: how many digits must be left.
+            difference of sums with the same highest powers of 1/rate loses this many for each
+            power.
+        digits: the number of correct digits of a result.
 
     Guarantee: the caller's decimal context has no influence.
     """
@@ -133,11 +134,11 @@ def power_sum(power: int, t: Decimal, steps: int, inner: int) -> Decimal:
         power: from 0 to 3.
         t: the `odds` of the rate.
         steps: the width of a stair.
-        inner: the width of the first one.
+        inner: the width of the first stair.
 
-    Guarantee: correct to the last digits of the context, because no term is negative. The distances
-    of stair k >= 1 are c + (k - 1) steps with c = inner, ..., inner + steps - 1, and the sum of
-    (k - 1)^i b^k over k >= 1 is t, t^2, t^2 (1 + 2t), t^2 (1 + 6t + 6t^2) for i = 0, 1, 2, 3.
+    Guarantee: correct to the precision of the context, because no term is negative. The distances
+    of stair k >= 1 are c + (k - 1) steps with c = inner, ..., inner + steps - 1. The sum of (k -
+    1)^i b^k over k >= 1 is t, t^2, t^2 (1 + 2t), t^2 (1 + 6t + 6t^2) for i = 0, 1, 2, 3.
     """
     square = t * t
     heights = (t, square, square * (1 + 2 * t), square * (1 + 6 * t + 6 * square))
@@ -154,17 +155,17 @@ def log_one_plus(excess: Decimal) -> float:
     Args:
         excess: at least 0.
     """
-    # Below this the sum would lose digits, and excess^2 / 2 is too small to matter in a float.
+    # For a smaller excess, 1 + excess would lose digits, and excess^2 / 2 is negligible in a float.
     return float((1 + excess).ln() if excess > Decimal("1e-20") else excess)
 
 
-# The best width of the first stair: the width of least variance, among all widths.
+# The best width of the first stair: the width with the smallest variance.
 #
-# The variance is M / W, two polynomials in the width g. It rises from g to g + 1 where
-# D(g) = M(g + 1) W(g) - M(g) W(g + 1) is at least 0, which is a polynomial as well. For pairs the
-# variance may have two local minima, one of them at g = 1, so a search for one could go wrong. Here
-# all sign changes of D are found: a polynomial is monotone between the sign changes of its
-# difference polynomial, which has a lower degree.
+# The variance is M / W, a ratio of two polynomials in the width g. It rises from g to g + 1 where
+# D(g) = M(g + 1) W(g) - M(g) W(g + 1) is at least 0, and D is also a polynomial. For pairs the
+# variance can have two local minima, one at g = 1, so a local search could return the wrong one.
+# Instead, all sign changes of D are found. A polynomial is monotone between the sign changes of its
+# difference polynomial, which has a lower degree, so recursion finds them.
 
 Parts = Callable[[int], tuple[Decimal, Decimal]]
 
@@ -173,19 +174,19 @@ def best_inner(rate: Fraction | int, steps: int) -> int:
     """Return the width of the first stair that minimizes the variance of `Staircase`.
 
     Args:
-        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
 
     Returns:
         An integer from 1 to `steps`; the smallest if several are equally good.
 
     Raises:
-        ArgumentError: a parameter is not such a number.
+        ArgumentError: a parameter is not of the right type or out of range.
 
-    Guarantee: no other width has a variance that is smaller by more than one part in 10**50.
+    Guarantee: the relative excess over the smallest variance is at most 10**-50.
 
-    Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy, equation
-    (50), which is the limit of this width over `steps` as they grow.
+    Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy. Equation
+    (50) is the limit of this width divided by `steps`, as `steps` grows.
     """
     rate, steps = positive_rational("rate", rate), natural("steps", steps, 1)
     with precisely(rate, _digits(steps)):
@@ -201,16 +202,16 @@ def best_inner_2d(rate: Fraction | int, steps: int) -> int:
     """Return the width of the first ring that minimizes the variance of `Staircase2D`.
 
     Args:
-        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
 
     Returns:
         An integer from 1 to `steps`; the smallest if several are equally good.
 
     Raises:
-        ArgumentError: a parameter is not such a number.
+        ArgumentError: a parameter is not of the right type or out of range.
 
-    Guarantee: no other width has a variance that is smaller by more than one part in 10**50.
+    Guarantee: the relative excess over the smallest variance is at most 10**-50.
     """
     rate, steps = positive_rational("rate", rate), natural("steps", steps, 1)
     with precisely(rate, _digits(steps)):
@@ -224,12 +225,12 @@ def best_inner_2d(rate: Fraction | int, steps: int) -> int:
 
 
 def _digits(steps: int) -> int:
-    """Return enough digits for D, where up to seven powers of `steps` cancel."""
+    """Return a sufficient number of digits for D, in which up to seven powers of `steps` cancel."""
     return 2 * DIGITS + 7 * len(str(steps))
 
 
 def _least(parts: Parts, degree: int, steps: int) -> int:
-    """Return the g from 1 to `steps` that minimizes the ratio; `degree` is the degree of D."""
+    """Return the g in 1, ..., `steps` that minimizes M / W; `degree` is the degree of D."""
     rows = [parts(g) for g in range(1, degree + 3)]
     values = [rows[i + 1][0] * rows[i][1] - rows[i][0] * rows[i + 1][1] for i in range(degree + 1)]
     candidates = [1, *_changes(_newton(values), steps - 1), steps]
@@ -251,14 +252,15 @@ def _newton(values: Sequence[Decimal]) -> list[Decimal]:
 
 
 def _changes(differences: Sequence[Decimal], last: int) -> list[int]:
-    """Return where in 1, ..., last a polynomial becomes negative or stops being negative.
+    """Return the points in 1, ..., last at which a polynomial changes sign; 0 counts as positive.
 
     Args:
-        differences: those of `_newton`: the polynomial is their sum, times binomials of g - 1.
-        last: where to stop.
+        differences: the forward differences from `_newton`. The polynomial is the sum of these
+            times binomial coefficients of g - 1.
+        last: the last point.
 
     Returns:
-        Each g where the sign differs from that at g - 1, ascending.
+        Each g at which the sign differs from the sign at g - 1, ascending.
     """
     if len(differences) <= 1 or last < 2:
         return []
@@ -267,7 +269,7 @@ def _changes(differences: Sequence[Decimal], last: int) -> list[int]:
         return sum((d * math.comb(g - 1, i) for i, d in enumerate(differences)), Decimal(0)) < 0
 
     changes = []
-    # Without its first entry this is the difference polynomial: monotone between its sign changes.
+    # Without the first entry, these are the differences of the difference polynomial.
     ends = [1, *_changes(differences[1:], last - 1), last]
     for start, end in itertools.pairwise(ends):
         before = negative(start)
@@ -283,40 +285,40 @@ def _changes(differences: Sequence[Decimal], last: int) -> list[int]:
     return changes
 
 
-# The staircase law on the integers: the smallest variance for one number of a given sensitivity.
+# The staircase law on the integers: the smallest variance for one number of given sensitivity.
 
 
 @storable("noise.Staircase")
 @dataclass(frozen=True, init=False)
 class Staircase(Stairs, Law):
-    """The staircase law: constant on stairs of `steps` integers; the first is `inner` wide.
+    """The staircase law: constant on stairs of `steps` integers; the first stair is `inner` wide.
 
     Guarantee: P(x) is proportional to e^{-rate level(|x|)} with
     level(a) = floor((a + steps - inner) / steps); draws are exact. A shift by at most `steps`
     changes no level by more than 1, so it changes log P by at most `rate`.
 
     Args:
-        rate: the privacy loss of a move by one unit: an integer or `Fraction` above zero.
-        steps: how many lattice points make one unit, at least 1.
+        rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
+        steps: the number of lattice points per unit, at least 1.
         inner: the width of the first stair, from 1 to `steps`; `best` chooses it.
 
     Raises:
-        ArgumentError: a parameter is not such a number.
+        ArgumentError: a parameter is not of the right type or out of range.
 
-    Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy, here on a
-    lattice, where it can be drawn exactly.
+    Reference: Geng and Viswanath (2014), The Optimal Mechanism in Differential Privacy; here on a
+    lattice, which allows exact draws.
     """
 
     @classmethod
     def best(cls, rate: Fraction | int, steps: int) -> Staircase:
-        """Return the staircase of least variance.
+        """Return the staircase law with the smallest variance.
 
         Args:
             rate: an integer or `Fraction` above zero.
-            steps: how many lattice points make one unit, at least 1.
+            steps: the number of lattice points per unit, at least 1.
 
         Raises:
-            ArgumentError: a parameter is not such a number.
+            ArgumentError: a parameter is not of the right type or out of range.
         """
         return cls(rate, steps, best_inner(rate, steps))
 
@@ -349,7 +351,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _log_normaliser(self) -> float:
-        """log(2 inner - 1 + 2 steps t), computed from its excess over 1 so that nothing cancels."""
+        """log(2 inner - 1 + 2 steps t), computed from its excess over 1 to avoid cancellation."""
         with precisely(self.rate):
             return log_one_plus(2 * (self.inner - 1) + 2 * self.steps * odds(self.rate))
 
@@ -362,13 +364,13 @@ class Staircase(Stairs, Law):
             return float(squares / (2 * self.inner - 1 + 2 * self.steps * t))
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x`: the rest of its stair, and all stairs beyond.
+        """Return P(X > x): the rest of the stair of x, and all stairs beyond it.
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         level, left = self._next(natural("x", x))
         with precisely(self.rate):
@@ -378,12 +380,12 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _ascent(self) -> Ascent:
-        """The coin that decides whether x is beyond the first stair; 0 counts once there."""
+        """The coin that decides whether x is beyond the first stair, which contains 0 only once."""
         return Ascent(self.rate, 2 * self.inner - 1, 2 * self.steps)
 
     @cached_property
     def _heights(self) -> Geometric:
-        """The number of stairs between x and the first one."""
+        """The law of the number of stairs between x and the first stair."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> int:
@@ -401,15 +403,15 @@ class Staircase(Stairs, Law):
         parts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
         starts = range(0, size, CHUNK)
         parts.extend(self._chunk(source, min(CHUNK, size - start)) for start in starts)
-        # One part of Python integers turns the whole array into objects: nothing is cast down.
+        # If one part has Python integers, so does the whole array, and no value is cast down.
         return np.concatenate(parts)
 
     def _chunk(self, source: Source, size: int) -> NDArray[Any]:
-        """Draw `size` integers; `steps` and the rate fit `WIDEST`."""
+        """Draw `size` integers; `steps` and the rate must not exceed `WIDEST`."""
         ascends = self._ascent.many(source, size)
         far = np.flatnonzero(ascends)
         near = np.flatnonzero(~ascends)
-        # One word gives the sign and the place on the stair: 2 * steps is at most 2**54.
+        # One word gives the sign and the position on the stair, because 2 * steps is at most 2**54.
         places = below_many(source, 2 * self.steps, len(far))
         sizes = rise(self._heights.draw(source, len(far)), self.steps, (places >> 1) + self.inner)
         draws: NDArray[Any] = np.empty(size, dtype=sizes.dtype)
@@ -419,12 +421,12 @@ class Staircase(Stairs, Law):
 
 
 def least_variance(rate: float) -> float:
-    """Return the variance of the best staircase in squared units, in the limit of many steps.
+    """Return the variance of the best staircase law in squared units, for infinitely many steps.
 
     Args:
-        rate: above zero.
+        rate: the rate, above zero.
 
-    Guarantee: no law with this privacy loss for a move by one unit has a smaller variance.
+    Guarantee: no law with this privacy loss per unit of change has a smaller variance.
 
     Reference: Geng and Viswanath (2014), Theorem 7; paper *add-remove*, equation (2).
     """

@@ -1,4 +1,4 @@
-"""Noise laws of several numbers: tables of noise that sums to zero, and the cube."""
+"""Noise laws of several numbers: tables of noise that sums to zero, and the cube law."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from epsilons.draws.noise.source import Source, integer, natural, positive_ratio
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 
-# The interface of noise laws of several numbers, which are drawn by rejection.
+# The interface of noise laws of several numbers, which are drawn by rejection sampling.
 
 TOGETHER: Final = 1 << 16
-"""How many numbers are processed together."""
+"""The number of integers to draw in one batch."""
 
 
 class Tries(NamedTuple):
-    """What a law proposes vectors from: sums of geometric variables.
+    """The proposal distribution of a vector law: a sum of geometric variables.
 
     Attributes:
         entries: the number of entries of a vector.
-        law: the law of the variables that are added up.
-        width: how many variables are added up.
+        law: the law of the summands.
+        width: the number of summands.
         fits: the largest sum for which int64 is used.
     """
 
@@ -52,14 +52,14 @@ class Tries(NamedTuple):
 class VectorLaw(AnyLaw):
     """A distribution on vectors of integers, and exact draws from it.
 
-    A sum of geometric variables is proposed as the size of a vector. Coins accept or reject it, and
+    A sum of geometric variables proposes the size of a vector. Coins accept or reject the size, and
     then a vector of that size is drawn.
     """
 
     @property
     @abstractmethod
     def acceptance(self) -> float:
-        """The share of proposals that are accepted."""
+        """The fraction of proposals that are accepted."""
 
     @overload
     def draw(self, source: Source | None, size: None = None) -> tuple[int, ...]: ...
@@ -74,12 +74,12 @@ class VectorLaw(AnyLaw):
 
         Args:
             source: where the bits come from; None is the system's entropy.
-            size: how many; None for a single vector.
+            size: the number of draws; None for a single vector.
 
         Returns:
             A tuple of Python integers, or an array with a row for each vector. The array is int64.
-            It is of Python integers (dtype object) where the class says that they are needed; then
-            nothing wraps, and the draws are slower.
+            It has Python integers (dtype object) under the conditions that each class documents.
+            Then there is no overflow, and the draws are slower.
 
         Raises:
             ArgumentError: `source` is not a source, or `size` not an integer of at least 0.
@@ -98,41 +98,42 @@ class VectorLaw(AnyLaw):
         most = max(TOGETHER // max(entries, width), 1)
         missing = size
         while missing > 0:
-            # How many are tried affects speed only: each is accepted or rejected on its own.
+            # The number of proposals affects speed only: each is accepted or rejected
+            # independently.
             tries = min(int(missing / self.acceptance) + 1, most)
             sizes = law.draw(source, tries * width).reshape(tries, width)
-            # A float sum of so few numbers is right to a millionth, so sums below `fits` fit int64.
+            # The relative error of this float sum is below 1e-6, so sums below `fits` fit int64.
             if sizes.dtype == object or sizes.sum(axis=1, dtype=np.float64).max() > fits:
                 part = self._slowly(source, [sum(map(int, row)) for row in sizes.tolist()])
             else:
                 part = self._kept(source, sizes.sum(axis=1))
             parts.append(part[:missing])
             missing -= len(parts[-1])
-        # One part of Python integers turns the whole array into objects: nothing is cast down.
+        # If one part has Python integers, so does the whole array, and no value is cast down.
         return np.concatenate(parts)
 
     @property
     @abstractmethod
     def _tries(self) -> Tries:
-        """The law and the number of variables that proposals are made of."""
+        """The proposal distribution."""
 
     @abstractmethod
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the vectors of the accepted proposals; `r` are the sizes of all proposals."""
+        """Return the vectors of the accepted proposals; `r` contains the sizes of all proposals."""
 
     @abstractmethod
     def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
         """Return the same as `_kept`, with Python integers of any size."""
 
 
-# The law of a closed table: noise in every cell, which sums to zero.
+# The law of a closed table: noise in every cell that sums to zero over all cells.
 
 FEW: Final = 6
-"""This many cells can be drawn at any scale: at least one try in C(10, 5) = 252 is accepted."""
+"""The most cells that work at any scale: at least 1 proposal in C(10, 5) = 252 is accepted."""
 
 TRIES: Final = 7
-"""More cells can be drawn if they, less one, are at most this many times the scale: then at least
-e^{-7}, one try in 1,097, is accepted."""
+"""A table with more than `FEW` cells requires (cells - 1)/scale of at most this. Then at least a
+fraction e^{-7} = 1/1,097 of the proposals is accepted."""
 
 HALF: Final = LIMIT / 2
 """The largest sum of positive cells for which int64 is used."""
@@ -145,25 +146,25 @@ class Closed(VectorLaw):
 
     Guarantee: P(z) is proportional to e^{-(|z_1| + ... + |z_k|) / scale} on all integer vectors of
     k = `cells` entries that sum to 0, and no other vector occurs; draws are exact. A shift by d
-    with d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale. `loss` takes
-    the total that some cells lose and others gain. If that is odd, the sum cannot have stayed 0,
-    and the loss is infinite.
+    with d_1 + ... + d_k = 0 changes log P by at most (|d_1| + ... + |d_k|) / scale. The argument of
+    `loss` is |d_1| + ... + |d_k|. If it is odd, the sum cannot be 0 after the shift, and the loss
+    is infinite.
 
-    The sum of the positive cells is proposed as a sum of k - 1 geometric variables, and the number
-    of positive cells from a random subset. Coins with rational probabilities accept a proposal with
-    the ratio of its true probability to its proposal probability. Tables are of Python integers if
+    A sum of k - 1 geometric variables proposes the sum of the positive cells, and a random subset
+    proposes the number of positive cells. Coins with rational probabilities accept a proposal with
+    the ratio of its true probability to its proposal probability. Tables have Python integers if
     the numerator of scale/2 is above 2**53 or a draw could reach 2**62.
 
     Args:
         scale: an integer or `Fraction` above zero.
-        cells: how many entries, at least 2.
+        cells: the number of entries, at least 2.
 
     Raises:
-        ArgumentError: the scale or the number of cells is not such a number; or there are more than
-            `FEW` cells and hardly any try would be accepted (see `TRIES`).
+        ArgumentError: `scale` or `cells` is out of range, or there are more than `FEW` cells and
+            nearly all proposals would be rejected (see `TRIES`).
 
-    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
-    norm whose unit ball is everything that one person can change. Proof: docs/proofs/closed.md.
+    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: noise of the norm
+    whose unit ball is the set of all changes by one person. Proof: docs/proofs/closed.md.
     """
 
     scale: Fraction
@@ -190,7 +191,7 @@ class Closed(VectorLaw):
             z: an integer for each cell.
 
         Raises:
-            ArgumentError: `z` is something else.
+            ArgumentError: `z` is not such a sequence.
         """
         numbers = [integer("z", each) for each in z]
         if len(numbers) != self.cells:
@@ -204,7 +205,7 @@ class Closed(VectorLaw):
             z: an integer for each cell.
 
         Raises:
-            ArgumentError: `z` is something else.
+            ArgumentError: `z` is not such a sequence.
         """
         return (self.cells - 1) * self._log_p - self._log_ratios - as_float(self.exponent(z))
 
@@ -219,28 +220,28 @@ class Closed(VectorLaw):
         if p == 0.0:
             return math.inf
         q2, v = 2.0 * self._q, float(self._excess[-1])
-        # x = 1 + 2q/p and P_k/P_{k-1} = 1 + v/p: only the ones cancel, and they do so exactly.
+        # x = 1 + 2q/p and P_k/P_{k-1} = 1 + v/p. Only the ones cancel, and they cancel exactly.
         return (k - 1) / (k + 1) * ((q2 + v) * p + q2 * v) / p / p
 
     @property
     def covariance(self) -> float:
-        """The covariance of two cells: it makes the variance of the sum of all cells 0."""
+        """The covariance of two cells; it follows because the sum of all cells has variance 0."""
         return -self.variance / (self.cells - 1)
 
     @cached_property
     def acceptance(self) -> float:
-        """The share of proposals that are accepted: at least e^{-(cells - 1)/scale}."""
+        """The fraction of proposals that are accepted: at least e^{-(cells - 1)/scale}."""
         n = np.arange(1.0, self.cells)
         return math.exp(self._log_ratios - float(np.log(2.0 * (2.0 * n - 1.0) / n).sum()))
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one cell: exact up to float rounding.
+        """Return P(X > x) for one cell X, exact up to float rounding.
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
         m, h = self.cells - 1, 2 / self.scale
         fall = as_float((natural("x", x) + 1) * h)
@@ -249,7 +250,7 @@ class Closed(VectorLaw):
         step = as_float(h)
         per = self._p / step if step > 0.0 else 1.0
         n = np.arange(m)
-        # log C(2m - 1 - n, m), and log(C(m + x, n) p^n) as a sum of terms that are not large.
+        # log C(2m - 1 - n, m), and log(C(m + x, n) p^n) as a sum of terms of moderate size.
         ways = np.concatenate([[0.0], np.cumsum(np.log((m + n[1:]) / n[1:]))])[::-1]
         beside = (as_float((m + x) * h) * per - n[:-1] * self._p) / n[1:]
         logs = ways + np.concatenate([[0.0], np.cumsum(np.log(beside))]) - (m - 1 - n) * step
@@ -261,7 +262,7 @@ class Closed(VectorLaw):
         return Tries(self.cells, Geometric(self.scale / 2), self.cells - 1, HALF)
 
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the tables of the accepted proposals; `r` are the sums of their positive cells."""
+        """Return the tables of the accepted proposals; `r` are the sums of positive cells."""
         k, d = self.cells, self.cells - 1
         j = (permutations(source, len(r), 2 * d)[:, :d] < k).sum(axis=1)
         zeros = [i for i in np.flatnonzero(r == 0).tolist() if self._stays_empty(source)]
@@ -279,12 +280,12 @@ class Closed(VectorLaw):
         place = np.arange(k) - j[:, np.newaxis]
         entries = np.where(place < 0, up, 1 - np.take_along_axis(down, np.maximum(place, 0), 1))
         np.put_along_axis(tables, permutations(source, len(good), k), entries, axis=1)
-        # Keep the order of the tries: taking the first few must not favour any kind of table.
+        # Keep the order of the proposals. Otherwise taking the first ones would prefer some tables.
         order = np.argsort(np.concatenate([good, np.array(zeros, dtype=np.int64)]), kind="stable")
         return np.concatenate([tables, np.zeros((len(zeros), k), dtype=np.int64)])[order]
 
     def _stays_empty(self, source: Source) -> bool:
-        """Accept a proposal without positive cells: with probability 1 / C(2k - 2, k - 1)."""
+        """Accept a proposal without positive cells, with probability 1 / C(2k - 2, k - 1)."""
         return below(source, math.comb(2 * self.cells - 2, self.cells - 1)) == 0
 
     def _slowly(self, source: Source, sizes: list[int]) -> NDArray[Any]:
@@ -296,7 +297,7 @@ class Closed(VectorLaw):
         return tables
 
     def _tried(self, source: Source, r: int) -> list[int] | None:
-        """Return one table whose positive cells sum to `r`, or None if the try is rejected."""
+        """Return a table with positive cells that sum to `r`, or None if it is rejected."""
         k, d = self.cells, self.cells - 1
         if r == 0:
             return [0] * k if self._stays_empty(source) else None
@@ -312,12 +313,12 @@ class Closed(VectorLaw):
 
     @cached_property
     def _q(self) -> float:
-        """The ratio e^{-2/scale} of probabilities when one point moves to another cell."""
+        """The ratio e^{-2/scale} of probabilities if one point moves to another cell."""
         return math.exp(-as_float(2 / self.scale))
 
     @cached_property
     def _p(self) -> float:
-        """1 - e^{-2/scale} to full precision; 0 if that is below all floats."""
+        """1 - e^{-2/scale} to full precision; 0 if it underflows."""
         return -math.expm1(-as_float(2 / self.scale))
 
     @cached_property
@@ -328,7 +329,7 @@ class Closed(VectorLaw):
 
     @cached_property
     def _excess(self) -> NDArray[np.float64]:
-        """The numbers p (P_n/P_{n-1} - 1) for n = 1, ..., cells, by Legendre's recursion."""
+        """The numbers p (P_n/P_{n-1} - 1) for n = 1, ..., cells, by the recursion of Legendre."""
         p, q2 = self._p, 2.0 * self._q
         found = np.empty(self.cells)
         excess = found[0] = q2
@@ -343,44 +344,44 @@ class Closed(VectorLaw):
         return float(np.log(self._p + self._excess[:-1]).sum())
 
 
-# The law of the cube: noise for several sums; its probability falls with its largest entry.
+# The cube law: noise for several sums. Its probability falls with the largest entry.
 
 FEW_SUMS: Final = 5
-"""This many numbers can be drawn at any scale: at least one try in 2^5·5! = 3,840 is accepted."""
+"""The most entries that work at any scale: at least 1 proposal in 2^5·5! = 3,840 is accepted."""
 
 CUBE_TRIES: Final = 14
-"""More can be drawn if they are at most this many times the scale: then at least e^{-7}, one try in
-1,097, is accepted."""
+"""A vector of more than `FEW_SUMS` entries requires dimension/scale of at most this. Then at least
+a fraction e^{-7} = 1/1,097 of the proposals is accepted."""
 
 QUARTER: Final = LIMIT / 4
-"""Half the side of the largest cube for which int64 is used."""
+"""Half the side length of the largest cube for which int64 is used."""
 
 
 @storable("noise.Cube")
 @dataclass(frozen=True, init=False)
 class Cube(VectorLaw):
-    """Vectors of integers; the probability falls with the largest absolute entry.
+    """Vectors of integers with a probability that falls with the largest absolute entry.
 
     Guarantee: P(z) is proportional to e^{-max(|z_1|, ..., |z_d|) / scale} on all integer vectors of
     d = `dimension` entries; draws are exact. A shift by at most m in every entry changes log P by
-    at most m / scale, so `loss` takes the farthest that any entry moves.
+    at most m / scale. The argument of `loss` is the largest shift of any entry.
 
-    Half the side of a cube is proposed as a sum of d + 1 geometric variables. Coins with rational
+    A sum of d + 1 geometric variables proposes half the side length of a cube. Coins with rational
     probabilities accept a proposal with the ratio of its true probability to its proposal
-    probability, and every entry is uniform within the cube. Vectors are of Python integers if the
+    probability. Then every entry is uniform within the cube. Vectors have Python integers if the
     numerator of the scale is above 2**53 or a draw could reach 2**60.
 
     Args:
         scale: an integer or `Fraction` above zero.
-        dimension: how many entries, at least 1. One entry has the discrete Laplace law.
+        dimension: the number of entries, at least 1. With one entry it is the discrete Laplace law.
 
     Raises:
-        ArgumentError: the scale or the dimension is not such a number; or there are more than
-            `FEW_SUMS` entries and more than `CUBE_TRIES` times the scale: hardly any try would be
-            accepted.
+        ArgumentError: `scale` or `dimension` is out of range, or `dimension` is above both
+            `FEW_SUMS` and `CUBE_TRIES` times the scale, where nearly all proposals would be
+            rejected.
 
-    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: the noise of the
-    norm whose unit ball is everything that one person can change. Proof: docs/proofs/cube.md.
+    Reference: Hardt and Talwar (2010), On the geometry of differential privacy: noise of the norm
+    whose unit ball is the set of all changes by one person. Proof: docs/proofs/cube.md.
     """
 
     scale: Fraction
@@ -407,7 +408,7 @@ class Cube(VectorLaw):
             z: an integer for each entry.
 
         Raises:
-            ArgumentError: `z` is something else.
+            ArgumentError: `z` is not such a sequence.
         """
         numbers = [integer("z", each) for each in z]
         if len(numbers) != self.dimension:
@@ -421,7 +422,7 @@ class Cube(VectorLaw):
             z: an integer for each entry.
 
         Raises:
-            ArgumentError: `z` is something else.
+            ArgumentError: `z` is not such a sequence.
         """
         whole = math.lgamma(self.dimension + 1) + self.dimension * math.log(2.0) + self._log_kept
         return self.dimension * self._log_p - whole - as_float(self.exponent(z))
@@ -431,26 +432,26 @@ class Cube(VectorLaw):
         """The variance of an entry; for large scales (d + 1)(d + 2)/3 times scale^2."""
         if self._p == 0.0:
             return math.inf
-        # The variance is E[R(R + 1)]/3, R half the side: start from Σ R(R + 1) a^R = 2a/(1 - a)^3
-        # and multiply the terms by 2R + 1, d times.
+        # The variance is E[R(R + 1)]/3, where R is half the side length. Start from
+        # Σ R(R + 1) a^R = 2a/(1 - a)^3 and multiply the terms by 2R + 1, d times.
         above = _powers(self._a, [0.0, 2.0], 3, self.dimension)[-1]
         return above / math.exp(self._log_kept) / 3.0 / self._p / self._p
 
     @property
     def acceptance(self) -> float:
-        """The share of proposals that are accepted: at least e^{-dimension/(2 scale)}."""
+        """The fraction of proposals that are accepted: at least e^{-dimension/(2 scale)}."""
         return math.exp(self._log_kept)
 
     def tail(self, x: int) -> float:
-        """Return the probability of more than `x` in one entry: exact up to float rounding.
+        """Return P(X > x) for one entry X, exact up to float rounding.
 
         Args:
             x: an integer of at least 0.
 
         Raises:
-            ArgumentError: `x` is not such a number.
+            ArgumentError: `x` is not an integer of at least 0.
         """
-        # The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R, by powers of 2x.
+        # The sum over R = x + t of t (2x + 2t + 1)^(d - 1) a^R, expanded in powers of 2x.
         logs = self._ones
         j = np.arange(len(logs))
         ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
@@ -461,7 +462,7 @@ class Cube(VectorLaw):
         return Tries(self.dimension, Geometric(self.scale), self.dimension + 1, QUARTER)
 
     def _kept(self, source: Source, r: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the vectors of the accepted proposals; `r` are half the sides of their cubes."""
+        """Return the vectors of the accepted proposals; `r` contains half the side lengths."""
         side = 2 * r[:, np.newaxis] + 1
         coins = side + 2 * np.arange(1, self.dimension + 1) - 1
         heads = below_each(source, coins.ravel()).reshape(coins.shape) < side
@@ -486,13 +487,13 @@ class Cube(VectorLaw):
     def _expanded(self, x: int, logs: NDArray[np.float64]) -> float:
         """Return Σ_j e^{logs_j} (2xp)^(d - 1 - j) a^x over p^(d + 1) Σ_R (2R + 1)^d a^R, p = 1 - a.
 
-        `logs` contain the other powers of p: (2x)^i = (2xp)^i / p^i, and both sides share them.
+        `logs` includes the other powers of p: (2x)^i = (2xp)^i / p^i, and the powers of p cancel.
         """
         fall = as_float(x / self.scale)
         if fall > 6.0 * self.dimension + 2000.0:
             return 0.0  # less than e^{-1000}
         step = as_float(1 / self.scale)
-        # 2xp, where x may be beyond all floats and p too small for one.
+        # 2xp, computed without overflow of x and without underflow of p.
         far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
         power_of = np.arange(self.dimension - 1.0, self.dimension - 1.0 - len(logs), -1.0)
         with np.errstate(divide="ignore"):
@@ -506,12 +507,12 @@ class Cube(VectorLaw):
 
     @cached_property
     def _a(self) -> float:
-        """The ratio e^{-1/scale} by which the law falls from each cube to the next."""
+        """The factor e^{-1/scale} by which the law falls from each cube to the next."""
         return math.exp(-as_float(1 / self.scale))
 
     @cached_property
     def _p(self) -> float:
-        """1 - e^{-1/scale} to full precision; 0 if that is below all floats."""
+        """1 - e^{-1/scale} to full precision; 0 if it underflows."""
         return -math.expm1(-as_float(1 / self.scale))
 
     @cached_property
@@ -522,33 +523,33 @@ class Cube(VectorLaw):
 
     @cached_property
     def _log_kept(self) -> float:
-        """The log of (1 - a)^(d + 1) times the sum of (2R + 1)^d a^R, over 2^d d!."""
+        """The log of (1 - a)^(d + 1) Σ_R (2R + 1)^d a^R / (2^d d!)."""
         return math.log(_powers(self._a, [1.0], 1, self.dimension)[-1])
 
     @cached_property
     def _ones(self) -> NDArray[np.float64]:
-        """The logs of (1 - a)^(j + 2) times the sums of t (2t + 1)^j a^t, for j below d."""
+        """The logs of (1 - a)^(j + 2) Σ_t t (2t + 1)^j a^t, for j below d."""
         sums = _powers(self._a, [0.0, 1.0], 2, self.dimension - 1)
         return _logs(sums)
 
 
 def can_be_drawn(scale: Fraction, dimension: int) -> bool:
-    """Whether enough tries are accepted for noise of this scale in this many entries."""
+    """Whether the acceptance rate is sufficient for this scale and number of entries."""
     return dimension <= FEW_SUMS or dimension <= CUBE_TRIES * scale
 
 
 def _powers(a: float, start: list[float], order: int, times: int) -> list[float]:
     """Return (1 - a)^(order + n) Σ_R f(R) (2R + 1)^n a^R, divided by 2^n n!, for n = 0, ..., times.
 
-    The sum of f(R) x^R is a polynomial over (1 - x)^m, with coefficients c_k. With f(R) (2R + 1) in
-    place of f(R), it is a polynomial over (1 - x)^(m + 1), with coefficients
-    (2k + 1) c_k + (2m - 2k + 1) c_(k - 1). So all coefficients stay positive.
+    Let Σ f(R) x^R be a polynomial with coefficients c_k, divided by (1 - x)^m. Then the sum with
+    f(R) (2R + 1) in place of f(R) is a polynomial divided by (1 - x)^(m + 1). Its coefficients are
+    (2k + 1) c_k + (2m - 2k + 1) c_(k - 1), so all coefficients stay positive.
 
     Args:
-        a: below 1, or 1 in the limit.
+        a: at most 1; 1 means the limit.
         start: the coefficients of the polynomial of f.
-        order: the m of f.
-        times: how many factors 2R + 1.
+        order: the exponent m of f.
+        times: the largest number of factors 2R + 1.
     """
     found = []
     c = np.array(start)
@@ -563,7 +564,7 @@ def _powers(a: float, start: list[float], order: int, times: int) -> list[float]
 
 
 def _logs(sums: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the logs of numbers that `_powers` divided by 2^n n!, without that division."""
+    """Return the logs of results of `_powers`, without its division by 2^n n!."""
     n = np.arange(len(sums), dtype=np.float64)
     factorials = np.array([math.lgamma(each + 1.0) for each in n.tolist()])
     with np.errstate(divide="ignore"):

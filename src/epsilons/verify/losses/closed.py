@@ -1,10 +1,10 @@
 """Noise on tables that sums to zero ("closed"): check the law, and how well draws fit it.
 
-With k cells and q = e^{−2·rate}, a table whose positive cells sum to r has probability q^r/Z.
+With k cells and q = e^{−2·rate}, a table with positive cells that sum to r has probability q^r/Z.
 There are C(k, j)·C(r−1, j−1)·C(r+k−j−1, k−j−1) tables with j positive cells. A draw is mapped to
-five numbers: the size of r, the number of positive cells, the place of the first of them, and the
-sizes of one random positive cell and one random other cell. If draws follow the declared law, these
-numbers are independent and uniform.
+five numbers: for r, for the number of positive cells, for the index of the first positive cell, and
+for the values of one random positive cell and one random other cell. If draws follow the declared
+law, these numbers are independent and uniform.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _NUMBERS: Final = 5
 
 
 def table(law: Any, cells: Any) -> LawPieces:
-    """The declared pieces of a law on tables that sum to zero, checked against its exponents.
+    """Return the declared pieces of a law on closed tables, checked against its exponents.
 
     Args:
         law: a law with `pieces`, `cells` and `exponent(list of integers)`.
         cells: number of cells of the mechanism.
 
     Raises:
-        PrivacyError: it declares no pieces, its exponents contradict them, or it has another number
-            of cells.
+        PrivacyError: the law declares no pieces, its exponents contradict them, or its number of
+            cells is different.
     """
     count = whole(cells, 2, "The number of cells")
     pieces = declared(law, ("closed",))
@@ -58,13 +58,13 @@ def table(law: Any, cells: Any) -> LawPieces:
 
 
 def _points(cells: int) -> Iterator[list[int]]:
-    """Points to check: tables of every size that sum to zero, each before one that does not."""
+    """Generate points to check: tables that sum to zero, each before a table that does not."""
     chance = random.Random(cells)  # noqa: S311
     yield [0] * cells
     sizes = [*range(1, 60), *(2**j + 1 for j in range(6, _FAR, 7))]
     for trial in range(max(24, min(_ASKED, _WORK // cells))):
         at = [0] * cells
-        if trial % 2 == 0:  # one point, or many, from one cell to another
+        if trial % 2 == 0:  # move one point, or many, from one cell to another
             size = sizes[trial // 2 % len(sizes)]
             first, second = chance.sample(range(cells), 2)
             at[first], at[second] = size, -size
@@ -79,12 +79,12 @@ def _points(cells: int) -> Iterator[list[int]]:
 
 
 def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> list[float]:
-    """Map one draw to five numbers, independent and uniform on [0, 1) if the law is right.
+    """Map one draw to five numbers that are independent and uniform on [0, 1) if the law is right.
 
     Args:
         law: the declared law.
         noise: an integer for each cell.
-        chance: generator that randomizes within jumps and picks the cells to look at.
+        chance: generator for the randomization within jumps and for the selection of cells.
     """
     k = len(noise)
     if sum(noise) != 0:
@@ -111,7 +111,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
 
 
 def _cut(number: float) -> float:
-    """Clip to [0, 1), which float rounding may leave."""
+    """Clip to [0, 1), because float rounding can leave this interval."""
     return min(max(number, 0.0), 1.0 - 2.0**-53)
 
 
@@ -123,9 +123,9 @@ def _between(far: float, near: float, chance: np.random.Generator) -> float:
 class _Waits:
     """The sum r of the positive cells, as a mixture over m of sums of m geometric waiting times.
 
-    Each waiting time is that of a head with probability p = 1 − q. Z is the Legendre polynomial of
-    degree d = k − 1 at coth(rate), which equals Σ_m C(d, m)·C(d+m, m)·(q/p)^m. Since
-    (q/p)^m = Σ_r C(r−1, m−1)·q^r, the summands are the weights of m.
+    Each waiting time is the number of tosses until a head with probability p = 1 − q. Z is the
+    Legendre polynomial of degree d = k − 1 at coth(rate), which equals Σ_m C(d, m)·C(d+m,
+    m)·(q/p)^m. Since (q/p)^m = Σ_r C(r−1, m−1)·q^r, these summands are the mixture weights of m.
 
     Attributes:
         more: the probability of more than 0, 1, …, d − 1 waiting times.
@@ -144,7 +144,7 @@ def _waits(law: LawPieces, k: int) -> _Waits:
     log_p = math.log(p) if p > 0.0 else math.log(rate.numerator) - math.log(rate.denominator)
     m = np.arange(d + 1.0)
     ways = np.cumsum(np.log((d - m[:-1]) * (d + m[1:]) / (m[1:] * m[1:])))
-    # Weights times p^d, because (q/p)^m may overflow.
+    # The weights are multiplied by p^d, because (q/p)^m can overflow.
     logs = np.concatenate([[0.0], ways]) - m * fall + (d - m) * log_p
     top = float(logs.max())
     weights = np.exp(logs - top)
@@ -154,9 +154,9 @@ def _waits(law: LawPieces, k: int) -> _Waits:
 
 
 def _above(law: LawPieces, k: int, x: int) -> float:
-    """The probability that the positive cells sum to more than x: fewer than m heads in x tosses.
+    """Return P(the positive cells sum to more than x): P(fewer than m heads in x tosses).
 
-    Averaged over the number m of waiting times.
+    This is averaged over the number m of waiting times.
     """
     if x < 0:
         return 1.0
@@ -167,7 +167,7 @@ def _above(law: LawPieces, k: int, x: int) -> float:
     p = -math.expm1(-fall)
     per = p / fall if fall > 0.0 else 1.0
     m = np.arange(float(d + 1))
-    # C(x, l)·p^l·q^(x − l) for l heads, factor by factor; zero for more heads than tosses.
+    # The terms C(x, l)·p^l·q^(x − l) for l heads, from successive factors; 0 if l > x.
     each = np.maximum(tossed * per - m[: d - 1] * p, 0.0) / m[1:d]
     with np.errstate(divide="ignore"):
         heads = np.concatenate([[0.0], np.cumsum(np.log(each))])
@@ -177,10 +177,10 @@ def _above(law: LawPieces, k: int, x: int) -> float:
 
 
 def even(law: LawPieces, k: int) -> float:
-    """The probability that the positive cells sum to an even r, to detect another lattice.
+    """Return the probability that the positive cells sum to an even r, to detect a wrong lattice.
 
-    Replacing q by −q turns Z into the same polynomial at tanh(rate), so the mean of (−1)^r is the
-    ratio of the two.
+    Replacing q by −q turns Z into the same polynomial at tanh(rate). So the expectation of (−1)^r
+    is the ratio of the two values.
     """
     x = math.tanh(float(law.rate))
     before, here = 1.0, x
@@ -190,7 +190,7 @@ def even(law: LawPieces, k: int) -> float:
 
 
 def _positives(r: float, k: int) -> Floats:
-    """The probability of at most 0, 1, …, k − 1 positive cells, given their sum r."""
+    """Return the probabilities of at most 0, 1, …, k − 1 positive cells, given their sum r."""
     j = np.arange(1.0, k - 1)
     ratio = np.maximum(r - j, 0.0) / (r + k - 1.0 - j)
     with np.errstate(divide="ignore"):
@@ -201,7 +201,7 @@ def _positives(r: float, k: int) -> Floats:
 
 
 def _none_before(k: int, j: int, place: int) -> float:
-    """The probability that none of j random cells out of k comes before `place`."""
+    """Return the probability that none of j random cells out of k comes before `place`."""
     if place > k - j:
         return 0.0
     out = np.arange(float(place))
@@ -209,7 +209,7 @@ def _none_before(k: int, j: int, place: int) -> float:
 
 
 def _part(total: int, parts: int, least: int) -> float:
-    """The probability that a part is at least `least` in a random composition of `total`.
+    """Return the probability that a part of a random composition of `total` is at least `least`.
 
     The composition has `parts` parts, each at least 1.
     """

@@ -1,4 +1,4 @@
-"""Exact privacy losses: dispatch on the kind of mechanism, and channels of the local model."""
+"""Exact privacy losses: a checker for each kind of mechanism, and for local randomizers."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from epsilons.verify.losses.sums import (
 )
 from epsilons.verify.verdict import Verdict, budgets_of
 
-# One checker for every kind of mechanism.
+# One checker for each kind of mechanism.
 
 _MANY: Final = 128
-"""If there is more than one law, each is evaluated at all points up to this distance from 0."""
+"""If there are several laws, each is evaluated at all points up to this distance from 0."""
 
 _TOSSED: Final = ("diffusion", "reduction")
-"""Kinds that always sample people; sums and cells declare sampling by their `keep`."""
+"""Kinds that always sample people; sums and cells declare sampling in `keep`."""
 
 
 def exact(mechanism: object) -> Verdict:
-    """Compute the privacy loss of a person of each level from what a mechanism declares.
+    """Compute the privacy loss of a person at each level from a mechanism's declaration.
 
-    What it checks: that everyone's loss is at most their budget, recomputed with rational numbers
-    from integer weights, the sensitivity of this kind of mechanism, and the pieces of the noise
-    laws; that the mechanism's statements agree with its kind; that laws state the probabilities of
-    the pieces that they declare, at about a thousand points; that a composition holds as many
-    stages as were charged, and each spends what it was charged.
+    What it checks: that everyone's loss is at most their budget. The losses are recomputed in
+    rational numbers, from integer weights, the sensitivity of this kind of mechanism, and the
+    pieces of the noise laws. The mechanism's fields must agree with its kind. The probabilities of
+    laws must match their declared pieces at about a thousand points. The stages of a composition
+    must match the recorded charges.
 
-    What it does not check: that draws follow the laws and that totals move as little as declared,
-    which `draws` tests; nor the path from rows to totals.
+    What it does not check: that draws follow the laws, and that totals move by at most the declared
+    amount, which `draws` tests; nor the path from rows to totals.
 
     Args:
-        mechanism: for instance `release.mechanism`. Its `kind` selects the checker.
+        mechanism: for example `release.mechanism`. Its `kind` selects the checker.
 
     Returns:
-        The verdict: losses next to budgets.
+        The verdict, with the losses and the budgets.
 
     Raises:
         PrivacyError: the kind of the mechanism is unknown, the mechanism contradicts its kind, or
@@ -63,7 +63,7 @@ def exact(mechanism: object) -> Verdict:
 
 
 def _composed(mechanism: Any) -> Verdict:
-    """Composition: each person's losses add up over the stages, which must match the charges."""
+    """Check a composition: each person's losses add up, and each stage must match its charge."""
     budgets = budgets_of(mechanism.levels)
     stages, charges = tuple(mechanism.stages), tuple(mechanism.charges)
     if not stages or len(stages) != len(charges):
@@ -78,7 +78,7 @@ def _composed(mechanism: Any) -> Verdict:
     for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
             raise PrivacyError("The charges do not refer to the same people as the stages.")
-        # With sampling the recomputed loss is a bound, which may be below the charge.
+        # With sampling the recomputed loss is an upper bound, which can be below the charge.
         within = operator.le if _tosses(stage) else operator.eq
         if not all(map(within, verdict.losses, charge)):
             raise PrivacyError("A stage does not take what it was charged: another one was drawn.")
@@ -91,10 +91,10 @@ def _composed(mechanism: Any) -> Verdict:
 
 
 def _parallel(mechanism: Any) -> Verdict:
-    """Parallel composition: the loss of a level is the largest over the groups that have it.
+    """Check parallel composition: the loss at a level is the largest over the groups that have it.
 
-    A person is in one group, and loses what its mechanism spends. Group membership is public, so
-    replacing a person's value leaves them in their group.
+    A person is in one group and loses what its mechanism spends. Groups are public, so replacing a
+    person's value leaves them in their group.
     """
     budgets = budgets_of(mechanism.levels)
     place = {budget: at for at, budget in enumerate(budgets)}
@@ -121,7 +121,7 @@ def _tosses(stage: Any) -> bool:
 
 
 def _reduced(mechanism: Any) -> Verdict:
-    """Noisy counts of octaves, then a mechanism on slots with public budgets, one per person."""
+    """Check noisy counts of octaves and a mechanism on slots with public budgets."""
     counted, slots = exact(mechanism.counts_stage), exact(mechanism.bounded)
     if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
         raise PrivacyError("People must be counted under add/remove, and slots replaced.")
@@ -132,11 +132,11 @@ def _reduced(mechanism: Any) -> Verdict:
     if len(place) != len(cells):
         raise PrivacyError("The mechanism does not give each rung one level of slots.")
     seated = {(cell, at) for cell, at in zip(cells, place, strict=True) if at >= 0}
-    # Each level of slots belongs to one octave: a level without people would go uncharged.
+    # Each level of slots must belong to one octave. A level without people would not be charged.
     if sorted(at for _, at in seated) != list(range(len(slots.budgets))):
         raise PrivacyError("Not every level of slots belongs to the people of one cell.")
     counted_cells = [cell for cell, _ in seated]
-    # The number of slots comes from a noisy count, and is charged with that count.
+    # The number of slots comes from a noisy count and is charged with that count.
     if len(set(counted_cells)) < len(counted_cells) or min(counted_cells, default=0) < 0:
         raise PrivacyError("The slots of some people come from no count of theirs.")
     pairs = zip(counted.losses, place, strict=True)
@@ -145,7 +145,7 @@ def _reduced(mechanism: Any) -> Verdict:
 
 
 def _counted(mechanism: Any) -> Verdict:
-    """Counts: a person moves the count of their own cell by one, and no other count."""
+    """Check counts: a person moves the count of their own cell by one, and no other count."""
     budgets = budgets_of(mechanism.levels)
     laws = mechanism.laws
     near = NEAR if len(laws) == 1 else _MANY
@@ -195,32 +195,32 @@ KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
     "parallel": _parallel,
     "reduction": _reduced,
 }
-"""The checker for each kind that a mechanism may declare."""
+"""The checker for each kind of mechanism."""
 
 
-# The exact privacy loss of a local randomizer, by enumeration of all its answers.
+# The exact privacy loss of a local randomizer, by enumeration of all its outputs.
 #
-# The checker gets a table: for each value that a person may have, the probability of each answer
-# as an integer over a common total. It assumes nothing about the table, uses only integers and
+# The checker gets a table: for each possible value of a person, the probability of each output as
+# an integer over a common total. It assumes nothing about the table, uses only integers and
 # certified logarithms, and shares no code with the randomizers.
 
 _DIGITS = 60
 
 
 class CheckedChannel(Protocol):
-    """A randomizer as a table."""
+    """A local randomizer as a table of probabilities."""
 
     @property
     def epsilon(self) -> float:
-        """The budget that it must keep."""
+        """The budget that it must respect."""
 
     @property
     def inputs(self) -> Sequence[Any]:
-        """The values that a person may have."""
+        """The possible values of a person."""
 
     @property
     def outputs(self) -> Sequence[Any]:
-        """The answers that can be given."""
+        """The possible outputs."""
 
     @property
     def chances(self) -> Sequence[Sequence[int]]:
@@ -235,11 +235,11 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
     """Compute the privacy loss of a local randomizer from its table of probabilities.
 
     Args:
-        channel: for instance `mechanism.channel(epsilon)` of a mechanism of `epsilons.local`.
+        channel: for example `mechanism.channel(epsilon)` of a mechanism in `epsilons.local`.
 
     Returns:
-        The verdict: the largest log-ratio of the probabilities of one answer under two values, to
-        60 digits, rounded up; infinite if an answer is possible under one value only.
+        The verdict. The loss is the largest log-ratio of the probabilities of one output for two
+        values, to 60 digits, rounded up; infinite if an output is possible for one value only.
 
     Raises:
         PrivacyError: the rows of the table are not probabilities.
@@ -262,7 +262,7 @@ def exact_channel(channel: CheckedChannel) -> Verdict:
 
 
 def _logarithm(ratio: Fraction) -> Fraction:
-    """Natural logarithm of a ratio ≥ 1, rounded up with a relative error of about 10⁻⁶⁰."""
+    """Return the natural logarithm of a ratio ≥ 1, rounded up; relative error about 10⁻⁶⁰."""
     if ratio == 1:
         return Fraction(0)
     spare = max(0, len(str(ratio.denominator)) - len(str(ratio.numerator - ratio.denominator)))
@@ -270,7 +270,8 @@ def _logarithm(ratio: Fraction) -> Fraction:
         context.prec = _DIGITS + spare + 10
         context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
         # The quotient has a relative error of 10^−prec, so its logarithm has that absolute error.
-        # Where the ratio is near 1 and the logarithm small, the spare digits make up for it.
+        # If the ratio is near 1, the logarithm is small, and the extra digits cover the relative
+        # error.
         quotient = decimal.Decimal(ratio.numerator) / decimal.Decimal(ratio.denominator)
         found = quotient.ln()
         return Fraction(found) * (1 + Fraction(1, 10**_DIGITS))

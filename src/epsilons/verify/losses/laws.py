@@ -1,10 +1,10 @@
 """Check that a noise law's declared pieces agree with the log-probabilities that it computes.
 
-A law can be evaluated only at finitely many points, and anything could hide between them. So a law
-declares its pieces on all integers: where it is flat and where it falls. Losses are computed from
-that declaration with formulas of this package, and `verify.draws` compares draws with it. The
-exponents that the law computes must match its pieces at many points; a law that declares no pieces
-is refused.
+A law can be evaluated only at finitely many points, and a fault could be between them. So a law
+declares its pieces on all integers: where it is constant and where it falls. Losses are computed
+from that declaration with the formulas of this package, and `verify.draws` compares draws with it.
+The exponents of the law must match its pieces at many points. A law without declared pieces is
+rejected.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PAIRS: Final = ("rings", "hourglass")
 class LawPieces:
     """The declared pieces of a law, with the checker's own formulas.
 
-    Distances from 0 to `inner` − 1 are the first flat piece. Each later piece is `steps` wide. From
-    each piece to the next the probability falls by the factor e^{−rate}.
+    Distances from 0 to `inner` − 1 form the first piece. Each later piece is `steps` wide. The
+    probability is constant on a piece, and falls by a factor e^{−rate} from each piece to the next.
 
     Attributes:
         shape: how distance is measured: "point", "line", "rings", "hourglass", "closed" or "cube".
@@ -50,11 +50,11 @@ class LawPieces:
     inner: int
 
     def stair(self, distance: int) -> int:
-        """The index of the piece at a distance from 0: how often the probability has fallen."""
+        """Return the index of the piece at a distance from 0."""
         return (distance + self.steps - self.inner) // self.steps
 
     def exponent(self, *at: int) -> Fraction | float:
-        """−ln P(at) + ln P(0) according to the declaration."""
+        """Return −ln P(at) + ln P(0) according to the declaration."""
         if self.shape == "point":
             return math.inf if any(at) else Fraction(0)
         if self.shape == "closed" and sum(at) != 0:
@@ -69,7 +69,7 @@ class LawPieces:
         return self.rate * (waist + abs(units - waist if x >= 0 else units + waist))
 
     def loss(self, points: int) -> Fraction | float:
-        """The largest change of the exponent over a distance of `points`.
+        """Return the largest change of the exponent over a distance of `points`.
 
         stair(a + s) − stair(a) is at most ceil(s/steps), with equality at a = inner − 1.
         """
@@ -77,28 +77,28 @@ class LawPieces:
 
 
 def one_number(law: Any, near: int = NEAR) -> LawPieces:
-    """The declared pieces of a law on integers, checked against its exponents.
+    """Return the declared pieces of a law on integers, checked against its exponents.
 
     Args:
         law: a law with `pieces` and `exponent(x)`.
         near: all points up to this distance from 0 are checked.
 
     Raises:
-        PrivacyError: it declares no pieces, or its exponents contradict them.
+        PrivacyError: the law declares no pieces, or its exponents contradict them.
     """
     return _asked(law, declared(law, _NUMBERS), near)
 
 
 def two_numbers(law: Any, near: int = NEAR) -> LawPieces:
-    """The declared pieces of a law on pairs of integers, checked along lines: see `one_number`."""
+    """Return the checked pieces of a law on pairs of integers: see `one_number`."""
     return _asked(law, declared(law, _PAIRS), near)
 
 
 def whole(number: Any, least: int, what: str) -> int:
-    """Return `number` as an integer ≥ `least`. Floats are refused, not rounded.
+    """Return `number` as an integer ≥ `least`. Floats are rejected, not rounded.
 
     Raises:
-        PrivacyError: it is not an integer, or too small.
+        PrivacyError: `number` is not an integer, or is too small.
     """
     try:
         found = operator.index(number)
@@ -110,14 +110,14 @@ def whole(number: Any, least: int, what: str) -> int:
 
 
 def declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
-    """Read a law's declared pieces, and refuse those without a known bound on the loss.
+    """Read a law's declared pieces, and reject those without a known bound on the loss.
 
     Args:
         law: a law with `pieces`.
-        shapes: the shapes that are allowed here, because their loss is known.
+        shapes: the allowed shapes, for which the loss is known.
 
     Raises:
-        PrivacyError: it declares no pieces, invalid ones, or another shape.
+        PrivacyError: the law declares no pieces, invalid pieces, or another shape.
     """
     pieces = getattr(law, "pieces", None)
     if pieces is None:
@@ -163,29 +163,30 @@ def _lines(pieces: LawPieces, near: int) -> Iterator[tuple[int]]:
 
 
 def _planes(pieces: LawPieces, near: int) -> Iterator[tuple[int, int]]:
-    """Points to check: a full square, axes, diagonals, and edges of pieces along many lines."""
+    """Generate points to check: a full square, axes, diagonals, and edges of pieces."""
     yield from ((x, y) for x in _SQUARE for y in _SQUARE)
     sizes = [*range(0, near + 1, 5), *(2**k + 1 for k in _FAR[::4]), *_edges(pieces)]
     others = _random_sizes(pieces, near)
     for place, size in enumerate([*sizes, *others]):
         other = others[place % len(others)]
-        # On an hourglass only pairs whose sum is a multiple of `steps` have positive probability.
+        # For an hourglass, a pair has positive probability only if its sum is a multiple of
+        # `steps`.
         units = (other % 9 - 4) * pieces.steps if pieces.shape == "hourglass" else size // 2
         for x in (size, -size):
             yield from ((x, units - x), (units - x, x), (x, 0), (0, x), (x, other))
-            # On an hourglass, the y of largest probability given x.
+            # For an hourglass: the most probable y given x.
             yield x, pieces.steps * (pieces.stair(size) * (1 if x >= 0 else -1)) - x
 
 
 def _edges(pieces: LawPieces) -> list[int]:
-    """Distances at and next to the boundaries between pieces."""
+    """Return distances at and next to the boundaries between pieces."""
     if pieces.steps == 1:
         return []
     return [pieces.inner + pieces.steps * j + off for j in _STAIRS for off in (-1, 0, 1)]
 
 
 def _random_sizes(pieces: LawPieces, near: int) -> list[int]:
-    """Pseudorandom distances of every magnitude, the same on every run."""
+    """Return pseudorandom distances of every magnitude, the same in every run."""
     chance = random.Random(near)  # noqa: S311
     most = 128 + pieces.steps.bit_length()
     return [chance.getrandbits(chance.randint(1, most)) for _ in range(min(_RANDOM, near))]

@@ -1,9 +1,10 @@
-"""Privacy losses of selections: a candidate is drawn with probability rising towards a quantile.
+"""Privacy losses of selections, which are exponential mechanisms for a weighted quantile.
 
-P(candidate) ∝ prior·e^{−u/scale}, where u = max(0, r·before − l·(in or after), l·after − r·(before
-or in)) is a sum of integer weights, for the odds (l, r). The checker computes u independently, from
-lists of people, and compares it with the mechanism's exponents for probed candidates on many small
-data sets and their neighbours. The loss follows from how far two u can move apart.
+P(candidate) ∝ prior·e^{−u/scale}. For the odds (l, r), u is an integer combination of weights: u =
+max(0, r·before − l·(in or after), l·after − r·(before or in)). The checker computes u
+independently, from lists of people. It compares u with the mechanism's exponents for some
+candidates, on many small data sets and their neighbours. The loss follows from the largest
+difference between the changes of two u.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from epsilons.verify.losses.sums import weights_of
 _MEDIAN = (1, 1)
 
 _DIGITS, _TRUSTED = 60, 45
-"""Significant digits of the computation, and how many of them are relied on."""
+"""Significant digits of the computation, and the number of digits that are relied on."""
 
 _PEOPLE = 3
 _MOST = 2**20
-"""The large weight in the probed data sets, next to the small weights 1 and 2."""
+"""The large weight in the test data sets, next to the small weights 1 and 2."""
 
 
 class SelectionMechanism(Protocol):
@@ -39,7 +40,7 @@ class SelectionMechanism(Protocol):
 
     @property
     def weights(self) -> Any:
-        """The integer weight of a person of each level."""
+        """The integer weight of a person at each level."""
 
     @property
     def scale(self) -> int:
@@ -51,27 +52,27 @@ class SelectionMechanism(Protocol):
 
     @property
     def odds(self) -> Sequence[int]:
-        """The odds l : r of weight to the left and to the right of the quantile."""
+        """The odds l : r, the ratio of the weights to the left and to the right of the quantile."""
 
     @property
     def candidates(self) -> Any:
         """The candidates: `first`, `last`, and the total prior weight `before` each."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any, /) -> Fraction:
-        """−ln P(candidate) + ln(prior), up to a constant that all candidates share."""
+        """Return −ln P(candidate) + ln(prior), up to a constant for all candidates."""
 
 
 def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
-    """An upper bound on the privacy loss of a person of each level: weight·spread/scale.
+    """Return an upper bound on the privacy loss of a person at each level: weight·spread/scale.
 
     Args:
-        mechanism: one stage of a release of an unknown range.
+        mechanism: one stage of a release with an unknown range.
 
     Returns:
-        A certified upper bound for each level, which is approached but not attained.
+        A certified upper bound for each level; losses can be arbitrarily close to it.
 
     Raises:
-        PrivacyError: the exponents are not those of such a selection, or move too far.
+        PrivacyError: the exponents are not those of such a selection, or change too much.
     """
     if mechanism.neighbours not in ("replace", "add-remove"):
         raise PrivacyError("The mechanism does not say what counts as a change of one person.")
@@ -95,18 +96,18 @@ def selection_losses(mechanism: SelectionMechanism) -> tuple[Fraction, ...]:
 
 
 def _spread(neighbours: str, odds: Sequence[int]) -> int:
-    """How far apart two distances can move when a person of weight 1 changes.
+    """Return by how much two distances can diverge when a person of weight 1 changes.
 
-    A replaced person moves from one side of a candidate to the other: r·before − l·(in or after)
-    changes by l + r, and one distance may grow by that while another falls by it. A person who is
-    added or removed is on one side, and changes it by l or by r.
+    A replaced person can move from one side of a candidate to the other. Then r·before − l·(in or
+    after) changes by l + r, and one distance can grow by that while another falls by it. An added
+    or removed person is on one side, and changes the difference by l or by r.
     """
     left, right = odds
     return 2 * (left + right) if neighbours == "replace" else 2 * max(left, right)
 
 
 def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]]) -> list[Fraction]:
-    """The exponents of the probed candidates, checked against a direct count of people."""
+    """Return the exponents of the probed candidates, checked against a direct count of people."""
     cells = sorted({cell for cell, _ in people})
     masses = [sum(k for at, k in people if at == cell) for cell in cells]
     found = []
@@ -126,7 +127,7 @@ def _exponents(mechanism: SelectionMechanism, people: Sequence[tuple[int, int]])
 
 
 def _probes(candidates: Any) -> list[int]:
-    """A few candidates: the ends, the middle, and their neighbours."""
+    """Return the candidates to probe: the ends, the middle, and their neighbours."""
     first, last = int(candidates.first), int(candidates.last)
     middle = (first + last) // 2
     near = {first, first + 1, middle - 1, middle, middle + 1, last - 1, last}
@@ -134,7 +135,7 @@ def _probes(candidates: Any) -> list[int]:
 
 
 def _data_sets(candidates: Any) -> Iterator[list[tuple[int, int]]]:
-    """Small data sets: people of weights 1, 2 and `_MOST`, in probed candidates or outside."""
+    """Generate small data sets: people with weights 1, 2 and `_MOST`, in candidates or outside."""
     probes = _probes(candidates)
     cells = (probes[0] - 1, probes[0], probes[len(probes) // 2], probes[-1] + 1)
     for places in itertools.combinations_with_replacement(cells, _PEOPLE):
@@ -154,7 +155,7 @@ def _neighbours(
 
 
 def _check_prior(candidates: Any) -> None:
-    """Refuse a prior weight that is not above 0: every candidate must be possible on any data."""
+    """Reject a prior weight of 0 or less: every candidate must be possible for any data."""
     probes = _probes(candidates)
     ends = candidates.before(np.array([each for p in probes for each in (p, p + 1)]))
     if any(int(b) <= int(a) for a, b in zip(ends[::2], ends[1::2], strict=True)):
@@ -162,14 +163,15 @@ def _check_prior(candidates: Any) -> None:
 
 
 _CROSSINGS = {"up": 2, "down": 2, "wide": 1, "narrow": 1}
-"""The sensitivity of each crossing's queries to a record.
+"""The sensitivity of the queries of each crossing.
 
-`up` and `down` ask for 2·(pairs within) − pairs, `wide` and `narrow` for people outside.
+The queries of `up` and `down` are 2·(pairs within) − pairs; those of `wide` and `narrow` are the
+number of people outside.
 """
 
 
 class DiffusedMechanism(Protocol):
-    """The fields of a diffusion that the checker reads: its stages run on sampled people."""
+    """The fields of a diffusion that the checker reads. Its stages run on sampled people."""
 
     @property
     def levels(self) -> Any:
@@ -177,7 +179,7 @@ class DiffusedMechanism(Protocol):
 
     @property
     def keep(self) -> Sequence[Fraction]:
-        """The probability that a person of each level is kept in the sample."""
+        """The probability that a person at each level is kept in the sample."""
 
     @property
     def crossings(self) -> Sequence[Any]:
@@ -185,7 +187,7 @@ class DiffusedMechanism(Protocol):
 
     @property
     def middle_weight(self) -> int:
-        """The weight of every person in the selection of the median."""
+        """The weight of each person in the selection of the median."""
 
     @property
     def middle_scale(self) -> int:
@@ -193,15 +195,15 @@ class DiffusedMechanism(Protocol):
 
 
 def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
-    """A certified upper bound on ln(1 + p(e^τ − 1)), the loss after sampling, for each level.
+    """Return an upper bound on the loss after sampling, ln(1 + p(e^τ − 1)), for each level.
 
-    p is the probability of being kept, and τ the loss of a person who is kept. τ is recomputed: a
-    crossing loses step/threshold + step/query, and the median 4·weight/scale. The sensitivity of
-    each crossing follows from its queries, and must equal its declared `step`.
+    p is the probability of being kept, and τ is the loss of a person who is kept. τ is recomputed:
+    a crossing costs step/threshold + step/query, and the median costs 4·weight/scale. The
+    sensitivity of each crossing follows from its queries and must equal its declared `step`.
 
     Raises:
-        PrivacyError: a crossing is missing, declares another step or has no valid noise scale, or a
-            probability of being kept lies outside [0, 1].
+        PrivacyError: a crossing is missing, declares a wrong step or an invalid noise scale, or a
+            probability of being kept is outside [0, 1].
     """
     weight = whole(mechanism.middle_weight, 1, "The weight of everyone in the median")
     scale = whole(mechanism.middle_scale, 1, "The divisor of a distance")
@@ -227,7 +229,7 @@ def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
 
 
 def _amplified(keep: Fraction, base: Fraction) -> Fraction:
-    """ln(1 + p(e^τ − 1)), rounded up."""
+    """Return ln(1 + p(e^τ − 1)), rounded up."""
     if keep == 0:
         return Fraction(0)
     zeros = max(0, len(str(keep.denominator)) - len(str(keep.numerator)))
@@ -236,5 +238,5 @@ def _amplified(keep: Fraction, base: Fraction) -> Fraction:
         tau = decimal.Decimal(base.numerator) / decimal.Decimal(base.denominator)
         p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
         loss = (1 + p * (tau.exp() - 1)).ln()
-        # Fewer than ten correctly rounded operations: the error is far below the trusted digits.
+        # Fewer than ten correctly rounded operations, so the error is far below the trusted digits.
         return Fraction(loss + decimal.Decimal(10) ** -(_TRUSTED + zeros))

@@ -1,4 +1,4 @@
-"""The exact privacy loss of each person in weighted sums: one, several, and under add/remove."""
+"""Exact privacy losses of people in weighted sums: one, several, and under add/remove."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from epsilons.verify.verdict import Verdict, budgets_of
 
 # The exact privacy loss of each person in weighted sums of integers with independent noise.
 #
-# The checker reads what a mechanism would draw from: integer weights, how far a person can move a
-# sum, the pieces of the law. It shares no code with the mechanisms, uses only rational numbers and
-# correctly rounded decimals, and trusts no number that it can recompute. How far a person can move
-# a sum follows from the kind of mechanism, and must match what the mechanism declares.
+# The checker reads the fields that determine a draw: integer weights, the sensitivity of a sum, and
+# the pieces of the law. It shares no code with the mechanisms, and uses only rational numbers and
+# correctly rounded decimals. It recomputes every number that it can. The sensitivity follows from
+# the kind of mechanism, and must match the mechanism's declaration.
 
 _DIGITS, _TRUSTED = 60, 45
-"""Significant digits of the computation, and how many of them are relied on."""
+"""Significant digits of the computation, and the number of digits that are relied on."""
 
 _SHORT: Final = "The values of a sum can move by all of the grid, and it says by less."
 
 
 @dataclass(frozen=True)
 class SumsKind:
-    """Properties that follow from the kind of a mechanism, whatever the mechanism declares.
+    """Properties of a kind of mechanism, independent of the declaration of any mechanism.
 
     Attributes:
         neighbours: the relation between neighbouring data sets.
-        moves: number of places where a person's entire reach can be added or removed.
-        cells: whether there are many sums, over which a person may split their contribution.
-        coins: whether people are sampled; None if they may or may not be.
+        moves: the number of sums that a person can change by their entire reach.
+        cells: whether there are many sums, over which a person can split their contribution.
+        coins: whether people are sampled; None if both are possible.
         closed: whether the sum over all cells is constant, and the noise sums to zero.
     """
 
@@ -60,21 +60,22 @@ SUMS: Final = {
     "report": SumsKind("local", moves=1, cells=False, coins=False),
     "open cells": SumsKind("add-remove", moves=1, cells=True, coins=False),
 }
-"""The kinds of weighted sums. A person who is replaced leaves one cell and enters another."""
+"""The kinds of weighted sums. A replaced person can leave one cell and enter another."""
 
 
 class AdditiveMechanism(Protocol):
     """An additive integer mechanism: floor(Σ k·g / grid) + noise, possibly after sampling.
 
-    Each person of a level with budget `levels[l]` adds `weights[l]·g`, where g can move by `reach`
-    in each of `moves` sums with independent noise. That is an ℓ1 distance of moves·reach, however
-    it is spread over sums if the grid is 1. If `keep` is given, a person of level l is used with
-    probability `keep[l]`, and otherwise counts as the middle, at most half as far from any value.
+    Each person at level l adds `weights[l]·g`, where g can change by `reach` in each of `moves`
+    sums with independent noise. This is an ℓ1 distance of moves·reach; if the grid is 1, also for
+    contributions split over many sums. With sampling, a person at level l is used with probability
+    `keep[l]`. Otherwise the middle of the range replaces their value; no value is farther from it
+    than half the range.
     """
 
     @property
     def kind(self) -> str:
-        """One of `SUMS`."""
+        """The kind of mechanism, a key of `SUMS`."""
 
     @property
     def levels(self) -> Any:
@@ -82,11 +83,11 @@ class AdditiveMechanism(Protocol):
 
     @property
     def weights(self) -> Any:
-        """The integer weight of a person of each level."""
+        """The integer weight of a person at each level."""
 
     @property
     def reach(self) -> int:
-        """How far one person's integer g can move."""
+        """The maximum change of one person's integer g."""
 
     @property
     def grid(self) -> int:
@@ -94,7 +95,7 @@ class AdditiveMechanism(Protocol):
 
     @property
     def moves(self) -> int:
-        """The number of sums that a person can move by their reach."""
+        """The number of sums that a person can change by their reach."""
 
     @property
     def law(self) -> Any:
@@ -102,21 +103,21 @@ class AdditiveMechanism(Protocol):
 
     @property
     def keep(self) -> Sequence[Fraction] | None:
-        """The probability that a person of each level is used; None if everyone is used."""
+        """The probability that a person at each level is used; None if everyone is used."""
 
 
 def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
-    """Compute the privacy loss of a person of each level of an additive integer mechanism.
+    """Compute the privacy loss of a person at each level of an additive integer mechanism.
 
-    Replacing a person's value moves Σ k·g by at most k·reach. So its quotient by the grid, rounded
-    down, moves by at most ceil(k·reach/grid) lattice points, and that in each of `moves` sums. The
+    Replacing a person's value changes Σ k·g by at most k·reach. So the quotient by the grid,
+    rounded down, changes by at most ceil(k·reach/grid) lattice points, in each of `moves` sums. The
     loss is the largest change of the law's exponent over that distance.
 
     Args:
-        mechanism: for instance `release.mechanism`.
+        mechanism: for example `release.mechanism`.
 
     Returns:
-        The verdict: losses next to budgets.
+        The verdict, with the losses and the budgets.
 
     Raises:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
@@ -160,15 +161,15 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
 
 
 def _closed(mechanism: Any) -> LawPieces:
-    """The joint law of all cells, which are dependent because they sum to zero."""
+    """Return the joint law of all cells, which are dependent because they sum to zero."""
     return table(mechanism.law, mechanism.cells)
 
 
 def weights_of(mechanism: Any, levels: int) -> list[int]:
-    """The weights, one nonnegative integer for each level.
+    """Return the weights, one nonnegative integer for each level.
 
     Raises:
-        PrivacyError: a weight is not a nonnegative integer, or their number is wrong.
+        PrivacyError: a weight is not a nonnegative integer, or the number of weights is wrong.
     """
     weights = [whole(k, 0, "The one weight of each level") for k in mechanism.weights]
     if len(weights) != levels:
@@ -177,12 +178,13 @@ def weights_of(mechanism: Any, levels: int) -> list[int]:
 
 
 def lattice_moves(mechanism: Any, why: str) -> list[int]:
-    """How far a person of each level moves each of several sums, in lattice points.
+    """Return by how many lattice points a person at each level can move each of several sums.
 
-    A sum moves by k·reach on the grid, so its quotient, rounded down, by ceil(k·reach/grid).
+    A sum changes by k·reach on the grid. So its quotient, rounded down, changes by at most
+    ceil(k·reach/grid).
 
     Args:
-        mechanism: several sums of the same people, without sampling.
+        mechanism: several sums over the same people, without sampling.
         why: the end of the message if the mechanism samples people.
 
     Raises:
@@ -199,14 +201,15 @@ def lattice_moves(mechanism: Any, why: str) -> list[int]:
 
 
 def _moved(law: LawPieces, distance: int, grid: int) -> Fraction | float:
-    """The loss over a distance on the grid, rounded up to entire lattice points."""
+    """Return the loss over a distance on the grid, rounded up to full lattice points."""
     return law.loss(-(-distance // grid))
 
 
 def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fraction | float:
-    """A certified upper bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
+    """Return a certified upper bound on ln((1 + p(e^h − 1))/(1 − p(1 − e^{−h}))).
 
-    h is the loss over half the distance, because a person who is not kept counts as the middle.
+    h is the loss over half the distance, because a person who is not kept counts as the middle of
+    the range.
     """
     if type(keep) not in (int, Fraction) or not 0 <= keep <= 1:
         raise PrivacyError("A probability of being kept must be a fraction from 0 to 1.")
@@ -217,7 +220,7 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
         return math.inf
     if keep == 1:
         return 2 * half
-    # The loss is about p·h where both are small: carry extra digits for its leading zeros.
+    # The loss is about p·h if both are small. Extra digits compensate for its leading zeros.
     zeros = sum(max(0, len(str(x.denominator)) - len(str(x.numerator))) for x in (half, keep))
     with decimal.localcontext() as context:
         context.prec = _DIGITS + zeros
@@ -225,25 +228,25 @@ def _sampled(law: LawPieces, distance: int, keep: Fraction, grid: int) -> Fracti
         h = decimal.Decimal(half.numerator) / decimal.Decimal(half.denominator)
         p = decimal.Decimal(keep.numerator) / decimal.Decimal(keep.denominator)
         total = (1 + p * (h.exp() - 1)).ln() - (1 - p * (1 - (-h).exp())).ln()
-        # Fewer than twenty operations, all correctly rounded, on numbers whose logarithm is at
-        # most h: the error is far below the trusted digits.
+        # Fewer than twenty operations, all correctly rounded, on numbers with a logarithm of at
+        # most h. So the error is far below the trusted digits.
         margin = decimal.Decimal(10) ** -(_TRUSTED + zeros) * (1 + abs(total))
         return Fraction(total + margin)
 
 
-# The exact privacy loss of each person in a weighted sum of integers and one of their squares.
+# The exact privacy loss of each person in a weighted sum of integers and a sum of their squares.
 #
 # The square of g is v = floor((g − grid/2)² / grid). Claim: |g − g′| + |v − v′| ≤ grid. With
 # y = g − grid/2 and D = |g − g′|, the squares y²/grid differ by D·|y + y′|/grid, and
 # |y + y′| ≤ grid − D. So they differ by less than grid − D, or are equal if D is the grid.
-# grid − D is an integer, so rounding down does not move them farther apart.
+# grid − D is an integer, so rounding down does not increase their difference beyond it.
 
 
 def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person of each level, from a sum and a sum of squares.
+    """Return the privacy loss of a person at each level, from a sum and a sum of squares.
 
-    The two sums together move by at most k·reach on the grid. Each is rounded down, so its move is
-    rounded up at most, and ceil(a) + ceil(b) ≤ ceil(a + b) + 1.
+    The two sums together change by at most k·reach on the grid. Each quotient is rounded down, so
+    its change is rounded up at most, and ceil(a) + ceil(b) ≤ ceil(a + b) + 1.
 
     Raises:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
@@ -256,21 +259,23 @@ def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
     return tuple(law.loss(each + 1) if each else Fraction(0) for each in moves)
 
 
-# Several sums at once: check the law of their noise, and how well draws fit it.
+# Several sums with joint noise: check the law of the noise, and how well draws fit it.
 #
 # With a = e^{−rate}, a vector of d numbers with largest absolute value M has probability a^M/Z.
-# There are (2M + 1)^d − (2M − 1)^d such vectors; 2·(2M − 1)^j·(2M + 1)^(d − 1 − j) of them attain M
-# first at place j. A draw is mapped to d + 2 numbers: the size of M, the first place of M, and each
-# number within its range. If draws follow the declared law, these are independent and uniform.
+# There are (2M + 1)^d − (2M − 1)^d such vectors. In 2·(2M − 1)^j·(2M + 1)^(d − 1 − j) vectors, the
+# first entry of size M has index j. A draw is mapped to d + 2 numbers: for M, for the index of the
+# first entry of size M, and for each entry within its range. If draws follow the declared law,
+# these are independent and uniform.
 
 _ASKED: Final = 300
 _FAR: Final = 300
 
 
 def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person of each level, from all sums together.
+    """Return the privacy loss of a person at each level, from all sums together.
 
-    The law depends on the largest number only, and every sum moves by at most the same distance.
+    The law depends only on the largest absolute entry, and every sum changes by at most the same
+    distance.
 
     Raises:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
@@ -282,15 +287,15 @@ def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
 
 
 def vector(law: Any, sums: int) -> LawPieces:
-    """The declared pieces of a law on vectors by their maximum norm, checked against its exponents.
+    """Return the declared pieces of a law on vectors by maximum norm, checked against exponents.
 
     Args:
         law: a law with `pieces`, `dimension` and `exponent(list of integers)`.
         sums: the required dimension.
 
     Raises:
-        PrivacyError: it declares no pieces, its exponents contradict them, or it has another
-            dimension.
+        PrivacyError: the law declares no pieces, its exponents contradict them, or its dimension is
+            different.
     """
     pieces = declared(law, ("cube",))
     if pieces.steps != 1 or pieces.inner != 1:
@@ -307,7 +312,7 @@ def vector(law: Any, sums: int) -> LawPieces:
 
 
 def _points(sums: int) -> Iterator[list[int]]:
-    """Points to check: vectors of every size with one nonzero number, equal sizes, or any."""
+    """Generate points to check: vectors with one nonzero entry, with equal sizes, or random."""
     chance = random.Random(sums)  # noqa: S311
     yield [0] * sums
     for size in (*range(1, 60), *(2**j + 1 for j in range(6, _FAR, 7))):
@@ -326,7 +331,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
     Args:
         law: the declared law.
         noise: an integer for each sum.
-        chance: generator that randomizes within jumps of the distribution function.
+        chance: generator for the randomization within jumps of the distribution function.
     """
     d, most = len(noise), max(map(abs, noise))
     far, near = _above(law, d, most), _above(law, d, most - 1)
@@ -334,7 +339,7 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
     if most == 0:
         return [_cut(found[0]), *(chance.random() for _ in range(d + 1))]
     first = next(place for place, each in enumerate(noise) if abs(each) == most)
-    # The first place of M is geometric with ratio (2M − 1)/(2M + 1), truncated at d.
+    # The index of the first entry of size M is geometric with ratio (2M − 1)/(2M + 1), below d.
     fall = (
         math.log1p(-2.0 / (2.0 * most + 1.0)) if most < 2**53 else -1.0 / float(min(most, 10**300))
     )
@@ -352,13 +357,13 @@ def numbers(law: LawPieces, noise: list[int], chance: np.random.Generator) -> li
 
 
 def _cut(number: float) -> float:
-    """Clip to [0, 1), which float rounding may leave."""
+    """Clip to [0, 1), because float rounding can leave this interval."""
     return min(max(number, 0.0), 1.0 - 2.0**-53)
 
 
 @lru_cache(maxsize=8)
 def _parts(law: LawPieces, d: int) -> Floats:
-    """The distribution of K, where M is K plus d geometric waiting times with p = 1 − a.
+    """Return the distribution of K, where M is K plus d geometric waiting times with p = 1 − a.
 
     Σ_M ((2M + 1)^d − (2M − 1)^d)·x^M = E(x)/(1 − x)^d, where E is the type-B Eulerian polynomial:
     its coefficients count signed permutations by descents. In dimension n they follow from those
@@ -374,10 +379,10 @@ def _parts(law: LawPieces, d: int) -> Floats:
 
 
 def _above(law: LawPieces, d: int, x: int) -> float:
-    """The probability that M exceeds x: given K = k, of fewer than d heads in x − k + d tosses.
+    """Return P(M > x): given K = k, the probability of fewer than d heads in x − k + d tosses.
 
-    M is K plus d waiting times. Each counts the tails before the next head, so together they exceed
-    y exactly if fewer than d of the first y + d tosses are heads.
+    M is K plus d waiting times. Each waiting time counts the tails before the next head. So
+    together they exceed y exactly if fewer than d of the first y + d tosses are heads.
     """
     if x < 0:
         return 1.0
@@ -387,7 +392,8 @@ def _above(law: LawPieces, d: int, x: int) -> float:
     log_p = math.log(p) if p > 0.0 else math.log(rate.numerator) - math.log(rate.denominator)
     heads, k = np.arange(float(d)), np.arange(d + 1.0)[:, np.newaxis]
     tosses = float(min(x, 10**300)) - k + d
-    # C(tosses, h)·p^h·a^(tosses − h) for h heads, factor by factor; zero if h > tosses.
+    # The terms C(tosses, h)·p^h·a^(tosses − h) for h heads, from successive factors; 0 if h >
+    # tosses.
     with np.errstate(divide="ignore"):
         each = np.log(np.maximum(tosses - heads[:-1], 0.0)) - np.log(heads[1:]) + log_p
     logs = np.concatenate([np.zeros((d + 1, 1)), np.cumsum(each, axis=1)], axis=1)
@@ -397,39 +403,39 @@ def _above(law: LawPieces, d: int, x: int) -> float:
 
 
 def even(law: LawPieces, d: int) -> float:
-    """The probability that M is even, to detect noise on another lattice.
+    """Return the probability that M is even, to detect a wrong lattice.
 
-    Replacing a by −a turns the sum over all M into E(−a)/(1 + a)^d, so the mean of (−1)^M is the
-    ratio of the two.
+    Replacing a by −a turns the sum over all M into E(−a)/(1 + a)^d. So the expectation of (−1)^M is
+    the ratio of the two values.
     """
     signs = np.where(np.arange(d + 1) % 2 == 0, 1.0, -1.0)
     lean = float(_parts(law, d) @ signs) * math.tanh(float(law.rate) / 2.0) ** d
     return (1.0 + lean) / 2.0
 
 
-# The exact privacy loss under add/remove of two sums with a pair of noises.
+# The exact privacy loss under add/remove of two sums with joint noise.
 #
-# A person of weight k moves the count T by k·steps lattice points and the sum t by some d in the
+# A person of weight k moves the count T by k·steps lattice points, and the sum t by some d in the
 # same direction, 0 ≤ d ≤ k·steps. The loss is the largest change of the law's exponent over all
 # such moves and all positions. On rings it depends on the distance alone. On an hourglass the law
 # is constant between the edges of its stairs. So the maximum is attained at a vertex of a polygon
-# with sides x = const, x + d = const and d = const: a position or its image lies at an edge, or d
-# is at an end. All vertices are integers.
+# with sides x = const, x + d = const and d = const: a position before or after the move is at an
+# edge, or d is 0 or k·steps. All vertices are integers.
 
 _NEAR = 4
-"""Stairs, and units of the count, that are searched on each side: beyond them the law repeats."""
+"""Stairs, and units of the count, to search on each side of 0; farther out the law repeats."""
 
 _FAR_PAIRS = (7, 64, 1001, 2**20)
-"""Stairs farther out that are also searched, to check that the law repeats."""
+"""More distant stairs that are also searched, to check that the law repeats."""
 
 _WHOLE = 8
-"""The largest number of steps for which every position and every move is searched."""
+"""The largest number of steps for which all positions and all moves are searched."""
 
 TWO_SUMS = ((1, 0), (-1, 1))
 
 
 class PairMechanism(Protocol):
-    """(a·t + b·T, c·t + d·T) plus a pair of noises."""
+    """The pair (a·t + b·T, c·t + d·T) plus joint noise."""
 
     @property
     def levels(self) -> Any:
@@ -441,7 +447,7 @@ class PairMechanism(Protocol):
 
     @property
     def matrix(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """((a, b), (c, d))."""
+        """The coefficients ((a, b), (c, d)) of the two combinations."""
 
     @property
     def steps(self) -> int:
@@ -449,18 +455,18 @@ class PairMechanism(Protocol):
 
     @property
     def law(self) -> Any:
-        """The law of the pair of noises."""
+        """The joint law of the two noise values."""
 
 
 class Stepped(Protocol):
-    """A law of pairs of noises, as the search over vertices reads it."""
+    """A law of pairs, with the method that the search over vertices needs."""
 
     def exponent(self, x: int, y: int, /) -> Fraction | float:
-        """−ln P(x, y) + ln P(0, 0), exactly."""
+        """Return −ln P(x, y) + ln P(0, 0), exactly."""
 
 
 def pair_losses(mechanism: PairMechanism) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person on each rung, from two sums with a pair of noises.
+    """Return the privacy loss of a person on each rung, from two sums with joint noise.
 
     Raises:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
@@ -477,12 +483,12 @@ def pair_losses(mechanism: PairMechanism) -> tuple[Fraction | float, ...]:
     if ((a, b), (c, d)) != TWO_SUMS:
         raise PrivacyError("An hourglass is for the sums of x and of 1 − x only.")
     unit = unit_loss(law, steps, law.inner)
-    # A move by k units is k moves by one unit, and losses along a path add up.
+    # A move by k units consists of k moves by one unit, and the losses add up.
     return tuple(unit * k for k in weights)
 
 
 def unit_loss(law: Stepped, steps: int, inner: int) -> Fraction:
-    """The privacy loss of adding or removing a person of weight 1 under an hourglass law.
+    """Return the privacy loss of adding or removing a person of weight 1, for an hourglass law.
 
     Raises:
         PrivacyError: the loss is unbounded.
@@ -491,12 +497,12 @@ def unit_loss(law: Stepped, steps: int, inner: int) -> Fraction:
 
 
 def _farthest(first: tuple[int, int], second: tuple[int, int], weight: int) -> int:
-    """The largest ℓ1 norm of a move: it is convex in d, so the maximum is at an end."""
+    """Return the largest ℓ1 norm of a move; it is convex in d, so the maximum is at an end."""
     return max(sum(abs(a * t + b * weight) for a, b in (first, second)) for t in (0, weight))
 
 
 def everywhere(law: Stepped, steps: int) -> Fraction:
-    """The largest change of the exponent, over every position within some units and every move."""
+    """Return the largest change of the exponent over all moves and all positions near 0."""
     around = range(-3 * steps - 2, 3 * steps + 3)
     largest = Fraction(0)
     for x in around:
@@ -508,9 +514,9 @@ def everywhere(law: Stepped, steps: int) -> Fraction:
 
 
 def at_vertices(law: Stepped, steps: int, inner: int) -> Fraction:
-    """The largest change over vertices (x, d), for counts near the origin and far along the waist.
+    """Return the largest change over vertices (x, d), for counts near 0 and far along the waist.
 
-    The waist holds the most likely counts for each x.
+    The waist contains the most likely counts for each x.
     """
 
     def exponent(x: int, k: int) -> Fraction | float:
@@ -542,7 +548,7 @@ def _over_vertices(
 
 
 def _ends(stairs: Iterable[int], steps: int, inner: int) -> list[int]:
-    """The first and last positions of the given stairs on both sides of 0, and those next to 0."""
+    """Return the first and last positions of stairs on both sides of 0, and positions near 0."""
     ends = {-1, 0, 1}
     for j in stairs:
         first = 0 if j == 0 else inner + (j - 1) * steps
@@ -552,7 +558,7 @@ def _ends(stairs: Iterable[int], steps: int, inner: int) -> list[int]:
 
 
 def _change(before: Fraction | float, after: Fraction | float) -> Fraction:
-    """The distance between two exponents; 0 if both positions are impossible."""
+    """Return the absolute difference of two exponents; 0 if both positions are impossible."""
     if math.isinf(before) and math.isinf(after):
         return Fraction(0)
     if math.isinf(before) or math.isinf(after):

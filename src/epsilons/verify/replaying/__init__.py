@@ -1,1 +1,1 @@
-"""Replay a question on a user's data and on neighbouring data sets."""
+"""Replay a question on given data and on neighbouring data sets."""

@@ -1,4 +1,4 @@
-"""Changes of one person's rows: those that callers specify, and a built-in set of nasty ones."""
+"""Changes of one person's rows: changes that callers specify, and a built-in set of edge cases."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from epsilons.verify.replaying.columns import ROLES, ColumnKind
 __all__ = ["GROUPS", "changes_of_marks", "columns_of", "known_marks", "of_columns", "public_groups"]
 
 
-# Columns other than values ("marks"), and their changes: groups, and the filter `where`.
+# Columns other than values ("marks") and their changes: groups, and the filter `where`.
 #
-# A question with such columns declares them: `columns`, by the names that a `Change` uses, and
-# `of_columns`, which returns the same question on other columns.
+# A question with such columns has two members: `columns`, a mapping from the names in `Change` to
+# columns, and `of_columns`, which returns the same question on other columns.
 
 VALUES: Final = ("values", "x", "y")
-"""The value columns; x and y belong to questions about two columns."""
+"""The value columns; x and y are for questions about two columns."""
 
 GROUPS: Final = ("by", "by_2")
 """The group columns."""
@@ -43,14 +43,14 @@ _TRUTH: Final[dict[str, list[Any]]] = {
 
 
 def columns_of(question: Any) -> dict[str, Any]:
-    """The columns of a question, by role."""
+    """Return the columns of a question, by role."""
     values = {role: getattr(question, role) for role in VALUES if hasattr(question, role)}
     found: dict[str, Any] = getattr(question, "columns", values)
     return dict(found)
 
 
 def of_columns(question: Any, columns: dict[str, Any]) -> Any:
-    """The same question on other columns."""
+    """Return the same question on other columns."""
     own = {role: columns[role] for role in columns_of(question)}
     if hasattr(question, "of_columns"):
         return question.of_columns(own)
@@ -58,12 +58,12 @@ def of_columns(question: Any, columns: dict[str, Any]) -> Any:
 
 
 def public_groups(question: Any) -> bool:
-    """Whether group membership is public, so nobody moves between groups."""
+    """Whether groups are public, so nobody can move between them."""
     return bool(getattr(question, "groups_are", None) == "public")
 
 
 def known_marks(question: Any, kinds: dict[str, ColumnKind]) -> dict[str, list[Any]]:
-    """Entries that must be accepted, by column: declared groups, and true and false."""
+    """Return entries that must be accepted, by column: declared groups, true and false."""
     found = {
         role: _entries(labels, kinds[role])
         for role, labels in _labels(question).items()
@@ -75,7 +75,7 @@ def known_marks(question: Any, kinds: dict[str, ColumnKind]) -> dict[str, list[A
 
 
 def changes_of_marks(question: Any, kinds: dict[str, ColumnKind]) -> list[tuple[str, list[Any]]]:
-    """Changes of groups and of `where`: a description, and the new rows of the person."""
+    """Return changes of groups and of `where`, as pairs of a description and the new rows."""
     made: list[tuple[str, list[Any]]] = []
     known = known_marks(question, kinds)
     if not public_groups(question):
@@ -99,7 +99,7 @@ def changes_of_marks(question: Any, kinds: dict[str, ColumnKind]) -> list[tuple[
 def _moves(
     role: str, labels: list[Any], kind: ColumnKind, *, folded: bool
 ) -> list[tuple[str, list[Any]]]:
-    """Changes that put a person in another group, in several, or in none."""
+    """Return changes that put a person in another group, in several groups, or in none."""
     made = []
     if labels:
         first, last = labels[0], labels[-1]
@@ -122,7 +122,7 @@ def _moves(
 
 
 def _labels(question: Any) -> dict[str, list[Any]]:
-    """The declared groups of each group column."""
+    """Return the declared groups of each group column."""
     grouping = getattr(question, "grouping", None)
     if grouping is None:
         return {}
@@ -130,7 +130,7 @@ def _labels(question: Any) -> dict[str, list[Any]]:
 
 
 def _entries(labels: list[Any], kind: ColumnKind) -> list[Any]:
-    """Column entries that belong to these groups; for a bin, its lower end."""
+    """Return column entries that belong to these groups; for a bin, its lower end."""
     entries = [label[0] if isinstance(label, tuple) else label for label in labels]
     entries = [entry for entry in entries if not isinstance(entry, float) or abs(entry) < 1e300]
     if kind.family == "cells":
@@ -142,25 +142,25 @@ def _entries(labels: list[Any], kind: ColumnKind) -> list[Any]:
 
 PLACES: Final = get_args(Place)
 FURTHER: Final = 1000
-"""The number of rows in the change that gives a person many rows."""
+"""The number of rows in the change that gives one person many rows."""
 
 Entry = tuple[str, Any]
-"""A description that reveals nothing about the data, and a new entry of a column."""
+"""A description that reveals nothing about the data, and a new entry for a column."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one person: their rows are removed, and others take their place.
+    """A change of one person: their rows are replaced by other rows.
 
     Attributes:
         words: description of the change.
-        rows: the new rows. Each maps parameters to entries: "values" (or "x" and "y" for two
-            columns), "epsilon", "person", and, if there are such columns, "by", "by_2" (the second
-            of two group columns) and "where". Missing entries are taken from the person's first
-            row. None: they keep their rows.
+        rows: the new rows; None to keep the rows. Each row maps parameters to entries: "values" (or
+            "x" and "y" for two columns), "epsilon", "person", and, if there are such columns, "by",
+            "by_2" (the second of two group columns) and "where". Missing entries are copied from
+            the person's first row.
         row: the number of one of the person's rows; None to let `replay` choose the person.
-        comes: whether a new person is added with these rows and nobody is removed (add/remove).
-        place: where the rows go: "same", "first", "last", or "shuffled" (all rows reordered).
+        comes: True to add a new person with these rows and remove nobody (add/remove).
+        place: the position of the rows: "same", "first", "last", or "shuffled" (all rows).
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -188,15 +188,15 @@ class Change:
 
 @dataclass(frozen=True)
 class RowFacts:
-    """The facts about a question and a table that nasty changes depend on.
+    """The facts about a question and a table on which the built-in changes depend.
 
     Attributes:
         question: the question.
-        kinds: the entries that each column may hold.
-        private: whether people may be added and removed.
+        kinds: the kind of entries of each column.
+        private: whether people can be added and removed.
         ordered: whether rows have an order.
         levels: declared budgets.
-        has: whether anybody has a given id.
+        has: function that returns whether an id exists in the table.
     """
 
     question: Any
@@ -261,10 +261,10 @@ _ODD_IDS: Final[dict[str, list[Entry]]] = {
 
 
 def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: RowFacts) -> list[Change]:
-    """Changes of one person that have fooled an engine or a reader before.
+    """Return built-in changes of one person: edge cases for engines and file readers.
 
     Args:
-        own: the rows of the person; empty if the table has nobody.
+        own: the rows of the person; empty if the table is empty.
         others: rows of other people.
         facts: facts about the question and the table.
     """
@@ -299,7 +299,7 @@ def nasty(own: list[dict[str, Any]], others: list[dict[str, Any]], facts: RowFac
 
 
 def _ends(own: list[dict[str, Any]], facts: RowFacts) -> list[dict[str, Any]]:
-    """Values that must be accepted, in all value columns at once: the lower and the upper ends."""
+    """Return values that must be accepted, for all value columns: the lower and the upper ends."""
     roles = [role for role in VALUES if role in facts.kinds]
     found = {role: ordinary(facts.question, facts.kinds[role], role) for role in roles}
     for role in roles:
@@ -311,7 +311,7 @@ def _ends(own: list[dict[str, Any]], facts: RowFacts) -> list[dict[str, Any]]:
 
 
 def _corners(ends: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of an end of x and an end of y."""
+    """Generate all combinations of an end of x and an end of y."""
     for first in ends:
         for second in ends:
             yield {"x": first["x"], "y": second["y"]}
@@ -334,7 +334,7 @@ def _coming(
     ends: list[dict[str, Any]],
     facts: RowFacts,
 ) -> Iterator[Change]:
-    """Changes that remove a person, add one, or change a budget."""
+    """Generate changes that remove a person, add a person, or change a budget."""
     if own:
         yield Change("somebody goes", [])
     row: dict[str, Any] = dict(ends[-1])
@@ -361,7 +361,7 @@ def _coming(
 
 
 def _values(facts: RowFacts, role: str) -> list[Entry]:
-    """Entries to try in a value column, each with a description."""
+    """Return entries to try in a value column, each with a description."""
     kind = facts.kinds[role]
     found = _declared_for(facts.question, kind, role)
     found += {
@@ -380,7 +380,7 @@ def _values(facts: RowFacts, role: str) -> list[Entry]:
 
 
 def ordinary(question: Any, kind: ColumnKind, role: str) -> list[Any]:
-    """Values that must be accepted: the ends of the declared range, in the column's type."""
+    """Return values that must be accepted: the ends of the declared range, in the column's type."""
     return [entry for _, entry in _declared_for(question, kind, role)]
 
 
@@ -391,7 +391,7 @@ def _declared_for(question: Any, kind: ColumnKind, role: str) -> list[Entry]:
 
 
 def _declared(question: Any, role: str) -> list[Entry]:
-    """The ends of what the question declares for a value column: bounds, categories or edges."""
+    """Return the ends of the declared bounds, categories or edges of a value column."""
     bounds = getattr(question, "bounds" if role == "values" else f"{role}_bounds", None)
     if bounds is not None:
         return [("the lower end of the range", bounds[0]), ("the upper end", bounds[1])]
@@ -416,7 +416,7 @@ def _fits(entry: Any, kind: ColumnKind) -> bool:
 
 
 def _spellings(word: str, what: str) -> list[Entry]:
-    """Other texts that an engine may treat as equal to a word."""
+    """Return other spellings that an engine could treat as equal to a word."""
     composed = unicodedata.normalize("NFD", word)
     if composed == word:
         composed = word + "\u0301"
@@ -430,7 +430,7 @@ def _spellings(word: str, what: str) -> list[Entry]:
 
 
 def _ids(own: Any, others: list[dict[str, Any]], facts: RowFacts) -> list[Entry]:
-    """Ids that nobody has: a new one, ones close to another person's id, and odd types."""
+    """Return unused ids: a new one, ids close to another person's id, and unusual types."""
     kind = facts.kinds["person"]
     near = next((each["person"] for each in others if _is_id(each["person"], own)), own)
     found = _near(near, kind)
@@ -454,7 +454,7 @@ def _is_id(entry: Any, own: Any) -> bool:
 
 
 def _near(near: Any, kind: ColumnKind) -> list[Entry]:
-    """Ids close to a given one."""
+    """Return ids close to a given id."""
     if isinstance(near, str):
         numbers = [("another's id and a zero before it", "0" + near)]
         return [*_spellings(near, "another's id"), *numbers]
@@ -474,7 +474,7 @@ def _near(near: Any, kind: ColumnKind) -> list[Entry]:
 
 
 def _budgets(facts: RowFacts) -> list[Entry]:
-    """Entries to try as budgets: declared ones, and invalid ones."""
+    """Return entries to try as budgets: declared and invalid ones."""
     kind = facts.kinds["epsilon"]
     levels = facts.levels or [1.0, 0.1]
     found: list[Entry] = [("the smallest budget", min(levels)), ("the largest budget", max(levels))]
@@ -502,11 +502,11 @@ def _budgets(facts: RowFacts) -> list[Entry]:
 
 
 def allowed(entry: Any, *, cells: bool) -> Fraction | float:
-    """The ε that an entry of the budget column gives; 0 if it is no valid budget.
+    """Return the ε of an entry of the budget column; 0 if it is not a valid budget.
 
     Args:
         entry: a number, or any other object.
-        cells: whether text is parsed as a number, as in the cells of a file.
+        cells: whether to parse text as a number, as in the cells of a file.
     """
     if isinstance(entry, bytes) or (isinstance(entry, str) and not cells):
         return 0

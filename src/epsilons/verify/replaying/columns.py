@@ -1,4 +1,4 @@
-"""Columns in memory that can be sliced and joined again in their original type."""
+"""Columns in memory that can be sliced and joined again without changing their type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLES: Final = ("values", "x", "y", "epsilon", "person", "by", "by_2", "where")
 """The parameters that name columns; `by_2` is the second of two group columns."""
 
 LOOKED_AT: Final = 1000
-"""The largest number of rows from which the people to change are chosen."""
+"""The largest number of rows to consider when people are chosen for changes."""
 
 Pieces = list["slice | np.ndarray[Any, Any] | New"]
 
@@ -42,12 +42,12 @@ class Someone:
 
 @dataclass(frozen=True)
 class ColumnKind:
-    """The entries that a column may hold.
+    """The kind of entries that a column can contain.
 
     Attributes:
         family: "float", "integer", "text", "boolean", "objects" (anything), "cells" (text of a
-            file) or "other" (only entries that are already there).
-        nullable: whether an entry may be null.
+            file) or "other" (only entries that are already in the column).
+        nullable: whether an entry can be null.
         least: the smallest integer.
         most: the largest integer.
     """
@@ -59,15 +59,15 @@ class ColumnKind:
 
 
 def spread_out(size: int) -> list[int]:
-    """Up to `LOOKED_AT` row numbers, evenly spaced from the first to the last of `size`."""
+    """Return up to `LOOKED_AT` row numbers, evenly spaced from the first to the last row."""
     return [] if size == 0 else np.linspace(0, size - 1, min(size, LOOKED_AT)).astype(int).tolist()
 
 
 class HeldColumn:
-    """One column, such as a list.
+    """A column without a dtype, such as a list; base class of the other column types.
 
     Args:
-        native: the column as it was given.
+        native: the given column.
     """
 
     def __init__(self, native: Any) -> None:
@@ -75,23 +75,23 @@ class HeldColumn:
 
     @property
     def kind(self) -> ColumnKind:
-        """The entries that it may hold."""
+        """The kind of entries that the column can contain."""
         return ColumnKind("objects", nullable=True)
 
     @property
     def labels(self) -> Any:
-        """The labels of its rows; None if it has none."""
+        """The labels of the rows; None if there are none."""
         return None
 
     def __len__(self) -> int:
         return len(self.native)
 
     def entry(self, at: int) -> Any:
-        """One entry, as a Python object."""
+        """Return one entry, as a Python object."""
         return self.native[at]
 
     def places(self, entry: Any) -> np.ndarray[Any, Any]:
-        """The positions of this entry."""
+        """Return the positions of this entry."""
         return np.array([i for i, own in enumerate(self.native) if _equal(own, entry)], dtype=int)
 
     def joined(self, pieces: Pieces) -> Any:
@@ -112,7 +112,7 @@ class Array(HeldColumn):
 
     @property
     def kind(self) -> ColumnKind:
-        """The entries that it may hold."""
+        """The kind of entries that the array can contain."""
         dtype = self.native.dtype
         if dtype.kind in "iu":
             span = np.iinfo(dtype)
@@ -121,15 +121,15 @@ class Array(HeldColumn):
         return ColumnKind(family.get(dtype.kind, "other"), nullable=dtype.kind == "O")
 
     def entry(self, at: int) -> Any:
-        """One entry, as a Python object."""
+        """Return one entry, as a Python object."""
         own = self.native[at]
         return own.item() if isinstance(own, np.generic) and own.dtype.kind in "iufbU" else own
 
     def places(self, entry: Any) -> np.ndarray[Any, Any]:
-        """The positions of this entry."""
+        """Return the positions of this entry."""
         if self.native.dtype.kind == "O":
             return super().places(entry)
-        if self.native.dtype.kind == "U":  # NumPy drops a trailing NUL, so drop it here as well
+        if self.native.dtype.kind == "U":  # drop trailing NULs, as NumPy does
             return np.flatnonzero(self.native == np.array([str(entry)])[0])
         try:
             wanted = np.array([entry]).astype(self.native.dtype)
@@ -147,7 +147,7 @@ class Array(HeldColumn):
 
     def _made(self, entries: list[Any]) -> Any:
         if self.native.dtype.kind == "U" and entries:
-            return np.array(entries, dtype=np.str_)  # as wide as the longest entry
+            return np.array(entries, dtype=np.str_)  # wide enough for the longest entry
         made = np.empty(len(entries), dtype=self.native.dtype)
         made[:] = entries
         return made
@@ -166,7 +166,7 @@ class HeldSeries(HeldColumn):
 
     @property
     def kind(self) -> ColumnKind:
-        """The entries that it may hold."""
+        """The kind of entries that the column can contain."""
         if self._objects:
             return ColumnKind("objects", nullable=True)
         numpy = self._is("pandas") and isinstance(self.native.dtype, np.dtype)
@@ -182,13 +182,13 @@ class HeldSeries(HeldColumn):
         return index if hasattr(index, "equals") else None
 
     def entry(self, at: int) -> Any:
-        """One entry, as a Python object."""
+        """Return one entry, as a Python object."""
         if self._objects:
             return self.native.iloc[at]
         return plain(self._series[at])
 
     def places(self, entry: Any) -> np.ndarray[Any, Any]:
-        """The positions of this entry."""
+        """Return the positions of this entry."""
         if self._objects:
             own = self.native.tolist()
             return np.array([i for i, each in enumerate(own) if _equal(each, entry)], dtype=int)
@@ -225,7 +225,7 @@ class HeldSeries(HeldColumn):
 
 
 def column_of(given: Any, name: str) -> HeldColumn:
-    """Wrap a column that is not part of a frame.
+    """Return a wrapper for a column that is not part of a frame.
 
     Raises:
         ArgumentError: a column of this type cannot be rebuilt.
@@ -246,7 +246,7 @@ def column_of(given: Any, name: str) -> HeldColumn:
 
 
 def kind_of(dtype: Any, *, nullable: bool) -> ColumnKind:
-    """The entries that a column of a Narwhals type may hold."""
+    """Return the kind of entries that a column of a Narwhals type can contain."""
     if dtype.is_integer():
         bits = int("".join(filter(str.isdigit, str(dtype))) or 64)
         if dtype.is_signed_integer():
@@ -259,7 +259,7 @@ def kind_of(dtype: Any, *, nullable: bool) -> ColumnKind:
 
 
 def plain(entry: Any) -> Any:
-    """An entry as a Python object."""
+    """Return an entry as a Python object."""
     if hasattr(entry, "as_py"):
         return entry.as_py()
     if isinstance(entry, np.generic) and entry.dtype.kind in "iufbU":
@@ -268,7 +268,7 @@ def plain(entry: Any) -> Any:
 
 
 def _equal(own: Any, entry: Any) -> bool:
-    """Whether two objects are the same id: equal in Python, and text only equals its own type."""
+    """Whether two ids are the same: equal in Python; text or bytes must also have the same type."""
     own, entry = plain(own), plain(entry)
     if isinstance(own, (str, bytes)) or isinstance(entry, (str, bytes)):
         return type(own) is type(entry) and own == entry

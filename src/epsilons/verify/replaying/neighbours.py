@@ -1,7 +1,7 @@
-"""Tables with one person changed, in the same form as the user's data.
+"""Copies of a table in which one person is changed, in the same format as the original.
 
-A person's rows are found here independently of the tally, by equal entries. Where an engine treats
-different entries as equal (a collation), they are compared one by one in Python.
+A person's rows are found by equal entries, independently of the tally. If an engine treats
+different entries as equal (a collation), Python compares the entries one by one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
-# CSV files with one person changed: records are moved as raw bytes.
+# CSV files with one person changed; records are copied as raw bytes.
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +44,12 @@ class TextTable:
 
     Attributes:
         path: path of the file.
-        text: its content, in bytes.
+        text: the content of the file, in bytes.
         ends: the end of each record, starting with the header.
         names: column names, by parameter.
         at: the index of each column in a record.
         separator: separator of columns.
-        folder: where changed copies are written.
+        folder: the folder for changed copies.
     """
 
     path: Path
@@ -87,7 +87,7 @@ class TextTable:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The kind of each column: a cell may hold any text."""
+        """The kind of each column; a cell can contain any text."""
         return dict.fromkeys(self.names, ColumnKind("cells", nullable=False))
 
     def _record(self, place: int) -> bytes:
@@ -102,11 +102,11 @@ class TextTable:
         return len(self.ends) - 1
 
     def sample(self) -> list[dict[str, Any]]:
-        """Some rows, from the first to the last."""
+        """Return some rows, evenly spaced."""
         return [self._row(at) for at in spread_out(len(self))]
 
     def _places(self, person: Any) -> Any:
-        """The records of a person: those that contain the id, if it is the content of its cell."""
+        """Return the records of a person: those with the id as the content of its cell."""
         name = str(person).encode("utf-8", "surrogatepass").replace(b'"', b'""')
         if not name:
             return np.zeros(0, dtype=int)
@@ -116,20 +116,20 @@ class TextTable:
         return np.array(own, dtype=int)
 
     def someone(self, row: dict[str, Any]) -> Someone:
-        """The person to whom a row belongs."""
+        """Return the person to whom a row belongs."""
         places = np.array([row["row"]])
         if row.get("person"):
             places = self._places(row["person"])
         return Someone([self._row(at) for at in places[:LOOKED_AT].tolist()], places)
 
     def has(self, person: Any) -> bool:
-        """Whether anybody has this id."""
+        """Whether this id exists in the table."""
         return len(self._places(person)) > 0
 
     def changed(
         self, who: Any, rows: list[dict[str, Any]], place: str, seed: int
     ) -> dict[str, Any]:
-        """The arguments of a call on a copy of the file in which a person has other rows."""
+        """Return the arguments of a call on a copy of the file with other rows for one person."""
         gone = np.zeros(0, dtype=int) if who is None else who.places
         like = int(gone[0]) if len(gone) else 0
         new = b"".join(self._made(row, like) for row in rows)
@@ -147,7 +147,7 @@ class TextTable:
         return {**self.names, "data": self._written(head + before + new + after)}
 
     def _without(self, gone: Any, start: int, end: int) -> bytes:
-        """The records from start to end, except those that are gone."""
+        """Return the records from start to end, except removed records."""
         parts, at = [], start
         for place in [*gone[(gone >= start) & (gone < end)].tolist(), end]:
             parts.append(self.text[int(self.ends[at]) : int(self.ends[place])])
@@ -155,7 +155,7 @@ class TextTable:
         return b"".join(parts)
 
     def _made(self, row: dict[str, Any], like: int) -> bytes:
-        """A copy of the record `like` with these cells."""
+        """Return a copy of the record `like` with these cells."""
         cells: list[Any] = list(_cells(self._record(like), self.separator)) if len(self) else []
         cells += [""] * (max(self.at.values()) + 1 - len(cells))
         for role, at in self.at.items():
@@ -164,7 +164,7 @@ class TextTable:
 
     def _cell(self, cell: Any) -> bytes:
         if isinstance(cell, bytes):
-            return cell  # raw bytes, such as invalid UTF-8, that no writer would produce
+            return cell  # raw bytes that no writer would produce, such as invalid UTF-8
         text = "" if cell is None else str(cell)
         if any(mark in text for mark in (self.separator, '"', "\n", "\r")):
             text = '"' + text.replace('"', '""') + '"'
@@ -183,7 +183,7 @@ def _cells(record: bytes, separator: str) -> list[str]:
 
 
 def _ends(text: bytes, separator: bytes) -> Any:
-    """The end of each record: a line end outside quotes."""
+    """Return the end of each record: a line end outside quotes."""
     if b'"' not in text:
         return np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")) + 1
     mark = re.escape(separator)
@@ -202,40 +202,40 @@ class GivenTable(Protocol):
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The entries that each column may hold."""
+        """The kind of entries of each column."""
 
     @property
     def ordered(self) -> bool:
         """Whether rows have an order that can be changed."""
 
     def sample(self) -> list[Row]:
-        """Some rows, each with its number as "row" if rows are numbered."""
+        """Return some rows, each with its number as "row" if rows are numbered."""
 
     def someone(self, row: Row) -> Someone:
-        """The person to whom a row belongs, with all of their rows."""
+        """Return the person to whom a row belongs, with all of their rows."""
 
     def has(self, person: Any) -> bool:
-        """Whether anybody has this id."""
+        """Whether this id exists in the table."""
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
-        """The arguments of a call on a copy of the table in which a person has other rows.
+        """Return the arguments of a call on a copy of the table with other rows for one person.
 
         Args:
-            who: the person whose rows are removed; None to add a new person.
-            rows: the rows that replace them.
+            who: the person to remove; None to add a new person.
+            rows: the new rows.
             place: "same", "first", "last" or "shuffled".
             seed: seed of the shuffled order.
         """
 
 
 def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> GivenTable:
-    """Wrap the user's data as a table that can be changed.
+    """Return the given data as a table that can be changed.
 
     Args:
         given: values, epsilon and person: columns, or names of columns of the data.
         data: a frame, the path of a file, or None.
         separator: separator of the columns of a CSV file.
-        folder: where changed copies of a file are written.
+        folder: the folder for changed copies of a file.
 
     Raises:
         ArgumentError: data of this type cannot be changed.
@@ -255,7 +255,7 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Give
         return _of_frame(held.to_native(), names, _Parquet(folder))
     data = nw.to_native(data, pass_through=True)
     if nw.dependencies.is_pandas_like_dataframe(data):
-        # pandas allows duplicate column names, which Narwhals refuses.
+        # pandas allows duplicate column names, which Narwhals rejects.
         return _of_frame(data, names, lambda made: made)
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
@@ -269,9 +269,9 @@ def table_of(given: Row, data: Any, separator: str | None, folder: Path) -> Give
 
 
 def _by_place(data: Any, frame: nw.LazyFrame[Any], names: Row) -> nw.LazyFrame[Any]:
-    """The named columns, renamed to their parameters.
+    """Return the named columns, renamed to their parameters.
 
-    An engine may resolve a name to another column, for instance if it ignores case. So columns are
+    An engine can resolve a name to another column, for example if it ignores case. So columns are
     selected by position on engines that support it.
     """
     import narwhals as nw
@@ -294,17 +294,17 @@ def _by_place(data: Any, frame: nw.LazyFrame[Any], names: Row) -> nw.LazyFrame[A
 
 
 def _is_column(role: str, given: Any) -> bool:
-    """Whether an argument is a column, not a single budget for everyone and not None."""
+    """Whether an argument is a column, and not a single budget for everyone or None."""
     if given is None:
         return False
     return role != "epsilon" or isinstance(given, str) or hasattr(given, "__len__")
 
 
 class _Parquet:
-    """Write frames to numbered Parquet files.
+    """A function that writes frames to numbered Parquet files.
 
     Args:
-        folder: where files are written.
+        folder: the folder for the files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -321,7 +321,7 @@ class _Parquet:
 
 
 def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> ColumnTable:
-    """The columns of a frame in memory, with a function that rebuilds the frame from them."""
+    """Return the columns of a frame in memory, with a function that rebuilds the frame."""
     columns = {role: HeldSeries(data[name]) for role, name in names.items()}
 
     def frame(made: Row) -> Row:
@@ -335,7 +335,7 @@ def _of_frame(data: Any, names: Row, written: Callable[[Any], Any]) -> ColumnTab
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
-    """Columns in memory, from a frame or given one by one.
+    """Columns in memory, from a frame or given separately.
 
     Attributes:
         columns: the columns, by parameter.
@@ -348,16 +348,16 @@ class ColumnTable:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The entries that each column may hold."""
+        """The kind of entries of each column."""
         return {role: column.kind for role, column in self.columns.items()}
 
     @property
     def _first(self) -> HeldColumn:
-        """The values, or the first of two value columns: the others are aligned with it."""
+        """The value column, or the first of two; the other columns are aligned with it."""
         return next(iter(self.columns.values()))
 
     def sample(self) -> list[Row]:
-        """Some rows, from the first to the last."""
+        """Return some rows, evenly spaced."""
         return [self._row(at) for at in spread_out(len(self._first))]
 
     def _row(self, at: int) -> Row:
@@ -365,7 +365,7 @@ class ColumnTable:
         return {**own, "row": at}
 
     def _at(self, role: str, places: Any) -> Any:
-        """The positions of rows in a column, found by pandas labels if these differ in order."""
+        """Return the positions of rows in a column, by pandas labels if the order differs."""
         labels, own = self._first.labels, self.columns[role].labels
         if labels is None or own is None or labels.equals(own):
             return places
@@ -373,7 +373,7 @@ class ColumnTable:
         return found if isinstance(places, np.ndarray) else int(found[0])
 
     def someone(self, row: Row) -> Someone:
-        """The person to whom a row belongs."""
+        """Return the person to whom a row belongs."""
         places = np.array([row["row"]])
         if "person" in self.columns and row["person"] is not None:
             places = self.columns["person"].places(row["person"])
@@ -383,11 +383,11 @@ class ColumnTable:
         return Someone([self._row(at) for at in places[:LOOKED_AT].tolist()], places)
 
     def has(self, person: Any) -> bool:
-        """Whether anybody has this id."""
+        """Whether this id exists in the table."""
         return len(self.columns["person"].places(person)) > 0
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
-        """The arguments of a call on a copy of the table in which a person has other rows."""
+        """Return the arguments of a call on a copy of the table with other rows for one person."""
         size = len(self._first)
         gone = np.zeros(0, dtype=int) if who is None else who.places
         labels = self._labels(gone, len(rows))
@@ -403,7 +403,7 @@ class ColumnTable:
         return self.together(made)
 
     def _labels(self, gone: Any, count: int) -> list[Any]:
-        """Labels of the new rows: those of the removed rows first, then unused ones."""
+        """Return labels for the new rows: the labels of removed rows, then unused labels."""
         labels = (column.labels for column in self.columns.values())
         index = next((each for each in labels if each is not None), None)
         if index is None:
@@ -415,7 +415,7 @@ class ColumnTable:
 
 
 def _pieces(size: int, gone: Any, new: New, place: str) -> Any:
-    """The remaining rows, as slices or indices, with the new rows inserted at `place`."""
+    """Return the remaining rows, as slices or indices, with the new rows at `place`."""
     at = int(gone.min()) if len(gone) else size // 2
     if len(gone) <= 1:
         before, after = [slice(0, at)], [slice(at + len(gone), size)]
@@ -432,10 +432,10 @@ def _pieces(size: int, gone: Any, new: New, place: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Lazy:
-    """A lazy frame of an engine: rows have no order, and queries change them.
+    """A lazy frame of an engine: rows have no order, and queries produce the changes.
 
     Attributes:
-        frame: the columns in use, renamed to their parameters.
+        frame: the used columns, renamed to their parameters.
         names: the user's column names, by parameter.
     """
 
@@ -445,7 +445,7 @@ class Lazy:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The entries that each column may hold."""
+        """The kind of entries of each column."""
         schema = self.frame.collect_schema()
         return {role: kind_of(schema[role], nullable=True) for role in self.names}
 
@@ -453,11 +453,11 @@ class Lazy:
         return list(frame.collect().rows(named=True))
 
     def sample(self) -> list[Row]:
-        """Some rows, chosen by the engine."""
+        """Return some rows, chosen by the engine."""
         return self._rows(self.frame.head(LOOKED_AT // 10))
 
     def _like(self, row: Row) -> Any:
-        """A filter for the rows that the engine considers equal to this one, or of its person."""
+        """Return a filter for the rows of a person, or for rows that the engine treats as equal."""
         import narwhals as nw
 
         roles = ["person"] if row.get("person") is not None else list(self.names)
@@ -466,21 +466,21 @@ class Lazy:
         return nw.all_horizontal(*parts, ignore_nulls=False)
 
     def someone(self, row: Row) -> Someone:
-        """The person to whom a row belongs."""
+        """Return the person to whom a row belongs."""
         if "person" not in self.names:
             return Someone([row])
         found = self._rows(self.frame.filter(self._like(row)))
         return Someone([each for each in found if each["person"] == row["person"]])
 
     def has(self, person: Any) -> bool:
-        """Whether anybody has this id."""
+        """Whether this id exists in the table."""
         import narwhals as nw
 
         found = self._rows(self.frame.filter(nw.col("person") == person))
         return any(each["person"] == person for each in found)
 
     def changed(self, who: Someone | None, rows: list[Row], place: str, seed: int) -> Row:
-        """The arguments of a call on a copy of the table in which a person has other rows."""
+        """Return the arguments of a call on a copy of the table with other rows for one person."""
         import narwhals as nw
 
         del seed
@@ -494,12 +494,12 @@ class Lazy:
         return {**self.names, "data": self._renamed(whole)}
 
     def _renamed(self, frame: nw.LazyFrame[Any]) -> Any:
-        """A native table with the user's column names, even if these differ only in case."""
+        """Return a native table with the user's column names, even if they differ only in case."""
         import narwhals as nw
 
         native: Any = frame.to_native()
         kind = frame.implementation.name
-        last = {name: role for role, name in self.names.items()}  # a column may serve two roles
+        last = {name: role for role, name in self.names.items()}  # a column can have two roles
         if kind == "DUCKDB":
             quoted = {name.replace('"', '""'): role for name, role in last.items()}
             return native.project(", ".join(f'"{role}" AS "{q}"' for q, role in quoted.items()))
@@ -508,7 +508,7 @@ class Lazy:
         return frame.select(*(nw.col(role).alias(name) for name, role in last.items())).to_native()
 
     def _back(self, who: Someone, like: Any) -> list[nw.LazyFrame[Any]]:
-        """Rows to put back: the filter removed them, but they are not the person's."""
+        """Return the rows that the filter removed although they belong to another person."""
         if "person" not in self.names:
             import narwhals as nw
 
@@ -519,13 +519,13 @@ class Lazy:
         return [self._made(row, 1) for row in others]
 
     def _made(self, row: Row, count: int) -> nw.LazyFrame[Any]:
-        """Rows with these entries: rows of the table with every entry replaced."""
+        """Return rows with these entries: rows of the table with every entry replaced."""
         import narwhals as nw
 
         schema = self.frame.collect_schema()
 
         def entry(role: str) -> Any:
-            if row.get(role) is None:  # a null of the column's type, on every engine
+            if row.get(role) is None:  # a null of the column's type, which every engine supports
                 gone = nw.col(role).is_null()
                 return nw.when(gone & ~gone).then(nw.col(role)).alias(role)
             return nw.lit(row[role]).cast(schema[role]).alias(role)
@@ -535,7 +535,7 @@ class Lazy:
 
 
 def _runs(rows: list[Row]) -> list[tuple[Row, int]]:
-    """Run-length encoding of rows that are the same object."""
+    """Return a run-length encoding of consecutive rows that are the same object."""
     found: list[tuple[Row, int]] = []
     for row in rows:
         if found and found[-1][0] is row:

@@ -1,4 +1,4 @@
-"""Replay the path from rows to a release on a user's data and on neighbouring data sets."""
+"""Replay the path from rows to a release on given data and on neighbouring data sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from epsilons.verify.replaying.runs import Person, Run, RunFound, first_run, lev
 __all__ = ["Replay", "ReplayOutcome", "replay"]
 
 _SHOWN = 14
-"""The largest number of failing changes that are printed."""
+"""The largest number of failing changes to print."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class ReplayOutcome:
 
     Attributes:
         change: description of the change.
-        differed: descriptions of differences that must not occur; empty if the change passes.
+        differed: descriptions of forbidden differences; empty if the change passes.
         moved: whether a total moved.
-        refused: name of the error, if the neighbour was refused with one that only the curator may
-            see; otherwise None.
+        refused: name of the error if the neighbour raised an error that only the curator sees;
+            otherwise None.
     """
 
     change: str
@@ -55,13 +55,13 @@ class ReplayOutcome:
 
     @property
     def holds(self) -> bool:
-        """Whether there is no forbidden difference."""
+        """Whether there are no forbidden differences."""
         return not self.differed
 
 
 @dataclass(frozen=True)
 class Replay:
-    """The results of all tried changes, each of one person. For the curator; shows nobody's value.
+    """The results of all tested changes, each of one person. Shows no values of people.
 
     Attributes:
         statistic: the statistic that was replayed.
@@ -75,14 +75,14 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether no tested change exceeded its person's budget."""
+        """Whether no tested change has a forbidden difference."""
         return all(outcome.holds for outcome in self.outcomes)
 
     def require(self) -> Replay:
         """Return this replay if it holds.
 
         Raises:
-            PrivacyError: a change of one person makes a forbidden difference.
+            PrivacyError: a change of one person causes a forbidden difference.
         """
         for outcome in self.outcomes:
             if not outcome.holds:
@@ -93,7 +93,7 @@ class Replay:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain data."""
+        """Return all fields as plain data."""
         return {
             "statistic": self.statistic,
             "neighbours": self.neighbours,
@@ -123,14 +123,14 @@ class Replay:
 
 
 class AnyQuestion(Protocol):
-    """A question such as `epsilons.Mean(…)`: it yields the draws to make and builds its call."""
+    """A question such as `epsilons.Mean(…)`: it yields its draws and builds its call."""
 
     @property
     def statistic(self) -> str:
         """The name of the statistic."""
 
     def call(self, *, epsilon: Column) -> object:
-        """Build the call that asks only this question; takes every argument of a call."""
+        """Return a call with only this question, given the arguments of a call."""
 
 
 @parameters.speaks_plainly()
@@ -147,27 +147,27 @@ def replay(
     changes: Iterable[Change] | None = None,
     seed: int = 0,
 ) -> Replay:
-    """Run a question on your data and on neighbours of it, and compare everything public.
+    """Run a question on your data and on neighbouring data sets, and compare all public results.
 
     What it checks: the path from rows to totals, on the engine that you use. One person's rows are
-    changed, removed or added. Each draw on the neighbour is answered with what was drawn on your
-    data. Then every mechanism and every public field must be equal, and each total may move only as
+    changed, removed or added. Each draw on the neighbour returns the value that was drawn on your
+    data. Then every mechanism and every public field must be equal, and each total can move only as
     far as its mechanism allows for that person. Nothing is published.
 
-    What it does not check: changes that were not tried; that draws follow their laws (`draws`); and
-    that moves of this size cost no more than budgets allow (`exact`).
+    What it does not check: changes that were not tried; that draws follow their laws (see `draws`);
+    and that moves of this size cost no more than the budgets (see `exact`).
 
     Args:
-        question: such as `epsilons.Mean(…)`.
+        question: a question such as `epsilons.Mean(…)`.
         epsilon: the budgets. This and all arguments up to `cap` are as in `epsilons.publish`.
-        data: a frame, the path of a file, or None if the others are arrays. Changed copies of a
-            file are written to a temporary folder, and deleted.
+        data: a frame, the path of a file, or None if the columns are arrays. Changed copies of a
+            file are written to a temporary folder and deleted.
         separator: separator of the columns of a CSV file.
-        person: column of ids: which person a row belongs to.
+        person: the column that identifies people.
         neighbours: "replace": one person's values change. "add-remove": a person is added or
             removed, or their values, budget or id change.
         levels: for add/remove, the budgets that people were offered.
-        cap: for add/remove, the most that anyone spends.
+        cap: for add/remove, the maximum that anyone spends.
         changes: changes to try; None for a built-in set that has exposed faults in engines and file
             readers: other types, spellings, nulls, extremes, more rows, row orders, budgets, ids.
         seed: seed of the draws and of row orders. No draw is published.
@@ -176,7 +176,7 @@ def replay(
         The result of each change.
 
     Raises:
-        ArgumentError: an argument is invalid, or a change does not concern one person.
+        ArgumentError: an argument is invalid, or a change affects more than one person.
         DataError: the unchanged data cannot be used.
         FileError: the file is missing, or its content does not match its name.
     """
@@ -201,7 +201,7 @@ class _Replayed:
     terms: dict[str, Any]
 
     def call(self, given: dict[str, Any]) -> Any:
-        """The call, with some columns or the entire data replaced by `given`."""
+        """Return the call, with the columns or the data in `given` replaced."""
         changed = {name: each for name, each in given.items() if name in self.terms}
         return self.question.call(**{**self.terms, **changed})
 
@@ -211,7 +211,7 @@ class _Replayed:
 
     @property
     def refuses(self) -> bool:
-        """Whether data may be refused with an error that only the curator sees."""
+        """Whether data can be rejected with an error that only the curator sees."""
         lenient = getattr(self.question, "other", None) is not None
         policy = self.question.policy("replace")
         marked = len(columns_of(self.question)) > 1 and policy != "exclude"
@@ -220,7 +220,7 @@ class _Replayed:
 
 @dataclass(frozen=True, eq=False)
 class _Trying:
-    """Try changes of one table, one after another."""
+    """Tests changes of one table, one after another."""
 
     asked: _Replayed
     arguments: dict[str, Any]
@@ -228,10 +228,10 @@ class _Trying:
     first: Run
 
     def nasty(self) -> Iterator[tuple[Change, Any]]:
-        """Nasty changes of three people in turn: the smallest budget, the last, the largest budget.
+        """Generate built-in changes of three people: smallest budget, last row, largest budget.
 
         The three are chosen among people with positive weight. If the person with the smallest
-        budget of all has weight 0, some changes of theirs are added: they must not move anything.
+        budget has weight 0, some changes of that person are added, which must not move any total.
         """
         rows = self.table.sample()
         usable = self._usable(rows)
@@ -259,7 +259,7 @@ class _Trying:
                 yield replace(change, words=f"{change.words}, of the strictest"), strictest
 
     def given(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Any]]:
-        """The changes given by the caller, each with a row of the person to change."""
+        """Generate the caller's changes, each with a row of the person to change."""
         rows = self.table.sample()
         usable = self._usable(rows)
         for change in changes:
@@ -273,29 +273,29 @@ class _Trying:
             yield change, row
 
     def _usable(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows of people with 0 < ε < ∞; all rows if there are none."""
+        """Return the rows of people with 0 < ε < ∞; all rows if there are none."""
         return [row for row in rows if 0 < self._budget(row) < float("inf")] or rows
 
     def _budget(self, row: dict[str, Any]) -> Fraction | float:
-        """The ε in a row; 0 if the row has no person."""
+        """Return the ε of a row; 0 if the row has no person."""
         if self.arguments["person"] is not None and row.get("person") in (None, ""):
             return 0
         kind = self.table.kinds.get("epsilon")
         if kind is None:
             return allowed(self.arguments["epsilon"], cells=False)
-        # Under add/remove nothing is refused: text in a list or a frame is parsed like a file's.
+        # Add/remove rejects no entry: text in a list or a frame is parsed like text in a file.
         return allowed(row.get("epsilon"), cells=kind.family == "cells" or self.asked.private)
 
     def _counts(self, row: dict[str, Any]) -> bool:
-        """Whether a row's person has positive weight in the last draw."""
+        """Whether the person of a row has positive weight in the last draw."""
         last = self.first.steps[-1]
         at = level_of(last, self._budget(row))
-        if last.mechanism.kind == "counts":  # a person has weight 1 in their cell, if any
+        if last.mechanism.kind == "counts":  # a counted person has weight 1 in their cell
             return at >= 0 and int(last.mechanism.cell_of[at]) >= 0
         return at >= 0 and int(last.mechanism.weights[at]) > 0
 
     def outcome(self, change: Change, row: Any) -> ReplayOutcome:
-        """Apply one change, run the question on the neighbour, and compare."""
+        """Apply one change, run the question on the neighbour, and compare the results."""
         who = None if change.comes or row is None else self.table.someone(row)
         old = [] if who is None else who.rows
         new = self._rows(change, old, row)
@@ -319,13 +319,13 @@ class _Trying:
         return ReplayOutcome(change.words, found.differed, found.moved)
 
     def _ordinary(self, old: list[Any], new: list[Any]) -> bool:
-        """Whether all new values were there before or are declared, so none may be refused."""
+        """Whether all new values are old or declared values, so the call must accept them."""
         question, kinds = self.asked.question, self.table.kinds
         known = {
             **{role: ordinary(question, kinds[role], role) for role in VALUES if role in kinds},
             **known_marks(question, dict(kinds)),
         }
-        if "where" not in kinds:  # a filter may have excluded old values before they were checked
+        if "where" not in kinds:  # a filter can exclude old values before they are checked
             for role, entries in known.items():
                 entries += [row[role] for row in old]
         return all(
@@ -335,7 +335,7 @@ class _Trying:
         )
 
     def _rows(self, change: Change, old: list[Any], row: Any) -> list[dict[str, Any]]:
-        """The person's rows after the change."""
+        """Return the person's rows after the change."""
         if change.rows is None:
             return old
         like = old[0] if old else (row or {})
@@ -346,16 +346,16 @@ class _Trying:
         return made
 
     def _limit(self, rows: list[dict[str, Any]]) -> Fraction | float:
-        """The budget of a person with these rows: the smallest, or 0 without rows."""
+        """Return the budget of a person with these rows: the smallest ε, or 0 without rows."""
         return min((self._budget(row) for row in rows), default=0)
 
     def _check(
         self, change: Change, person: Person, old: list[dict[str, Any]], new: list[dict[str, Any]]
     ) -> None:
-        """Refuse a change that alters public facts under "replace": people, budgets, public groups.
+        """Reject a change of public facts under "replace": people, budgets and public groups.
 
         Raises:
-            ArgumentError: the change alters one of these.
+            ArgumentError: the change alters a public fact.
         """
         if self.asked.private:
             return

@@ -1,7 +1,7 @@
-"""Run a question's generator step by step: its draws, the answers it is sent, and its result.
+"""Run a question's generator step by step: its draws, the values sent to it, and its result.
 
-The second run is sent the draws of the first. So everything public must be equal in both, and only
-totals may depend on who is there.
+The second run receives the draws of the first run. So everything public must be equal in both runs,
+and only totals can depend on the people in the data.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from epsilons.errors import PrivacyError
 from epsilons.verify.fit import Stream
 from epsilons.verify.losses.sums import SUMS
 
-# How far one person may move a total, from the kind of mechanism, its weights and its reach.
+# The maximum move of a total by one person, from the kind of mechanism, its weights and its reach.
 #
-# Replacing a person removes the contribution of their old value and adds that of the new one. Under
-# add/remove a person is removed, added, or both, each with its own budget. In every kind of
-# mechanism this bounds the increase and the decrease of a total separately.
+# Replacing a person removes the contribution of their old value and adds that of the new value.
+# Under add/remove a person is removed, added, or both, each with a separate budget. For every kind
+# of mechanism this bounds the increase and the decrease of a total separately.
 
 Change = list[tuple[Any, int]]
-"""The places where two totals differ, each with the difference."""
+"""The entries in which two totals differ, each with the difference."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """The budgets of the person in whom two tables differ.
+    """The budgets of the person who differs between two tables.
 
     Attributes:
         before: their ε in the first table; 0 if they are absent or not counted.
-        after: their ε in the second table.
+        after: their ε in the second table; 0 if they are absent or not counted.
     """
 
     before: Fraction | float
@@ -43,13 +43,13 @@ class Person:
 
 
 def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Whether a total moved, and whether by no more than its mechanism allows for the person.
+    """Return whether a total moved, and whether the move is within the limit for the person.
 
     Args:
-        step: a draw: a mechanism, possibly with the levels of the people who are charged.
+        step: a draw: a mechanism, optionally with the levels of the people who are charged.
         first: the total of one table.
         second: the total of its neighbour.
-        person: the person in whom the tables differ.
+        person: the person who differs between the tables.
 
     Raises:
         PrivacyError: the kind of the mechanism is unknown.
@@ -61,7 +61,7 @@ def moved(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, boo
 
 
 def level_of(step: Any, epsilon: Fraction | float) -> int:
-    """The index of a budget's level in a mechanism; −1 if it is below all or not charged."""
+    """Return the index of a budget's level; −1 if it is below all levels or not charged."""
     levels = step.mechanism.levels if step.levels is None else step.levels
     below = float(epsilon)
     if not math.isinf(below) and Fraction(below) > epsilon:
@@ -71,7 +71,7 @@ def level_of(step: Any, epsilon: Fraction | float) -> int:
 
 
 def _weights(step: Any, person: Person) -> tuple[int, int]:
-    """The person's weight in each of the two tables."""
+    """Return the person's weight in each of the two tables."""
     weights = step.mechanism.weights
     own = [level_of(step, epsilon) for epsilon in (person.before, person.after)]
     before, after = (int(weights[at]) if at >= 0 else 0 for at in own)
@@ -79,7 +79,7 @@ def _weights(step: Any, person: Person) -> tuple[int, int]:
 
 
 def _differences(first: Any, second: Any) -> Change:
-    """The places where two vectors differ, with the differences as Python integers."""
+    """Return the entries in which two vectors differ, with the differences as Python integers."""
     one, other = (np.atleast_1d(np.asarray(each)) for each in (first, second))
     if one.shape != other.shape:
         raise PrivacyError("The totals of two runs are not of one form.")
@@ -95,7 +95,7 @@ def _gained_and_given(change: Change) -> tuple[int, int]:
 
 
 def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """One sum, rounded down to a lattice: it moves by at most k·reach/grid, rounded up."""
+    """Check one sum, rounded down to a lattice: it moves by at most k·reach/grid, rounded up."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
     by = int(second) - int(first)
@@ -103,9 +103,9 @@ def _sum(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool
 
 
 def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """One sum per public group: only one group that has the person's level may move.
+    """Check one sum per public group: only a group that has the person's level can move.
 
-    Nobody moves between public groups.
+    Nobody moves between public groups, so at most one group moves.
     """
     change = _differences(first, second)
     if not change:
@@ -122,7 +122,7 @@ def _parallel(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
 
 
 def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """A sum and a sum of squares, each rounded down: together at most ceil(k·reach/grid) + 1."""
+    """Check a sum and a sum of squares, which together move by at most ceil(k·reach/grid) + 1."""
     mechanism = step.mechanism
     heaviest = max(_weights(step, person))
     by = sum(abs(b - a) for a, b in zip(map(int, first), map(int, second), strict=True))
@@ -131,7 +131,7 @@ def _squares(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, 
 
 
 def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Sums of cells: a person takes away at most their old contribution and adds their new one."""
+    """Check cells: a person removes at most their old contribution and adds their new one."""
     mechanism = step.mechanism
     before, after = _weights(step, person)
     reach = int(mechanism.reach)
@@ -141,7 +141,7 @@ def _cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bo
 
 
 def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Like `_cells`, with a public total, which changes by exactly the difference in weight."""
+    """Check cells with a public total, which changes by exactly the difference in weight."""
     moved_at_all, little = _cells(step, first, second, person)
     before, after = _weights(step, person)
     change = _differences(first, second)
@@ -150,7 +150,7 @@ def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[b
 
 
 def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Σ k·x and Σ k·(1 − x) together gain at most the new weight, and lose at most the old."""
+    """Check Σ k·x and Σ k·(1 − x): together they gain at most the new weight, lose the old."""
     mechanism = step.mechanism
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
@@ -162,7 +162,7 @@ def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool,
 
 
 def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Counts: a person is counted once, in the cell of their level, or nowhere."""
+    """Check counts: a person is counted once, in the cell of their level, or not at all."""
     cells = step.mechanism.cell_of
     before, after = (
         int(cells[at]) if at >= 0 else -1
@@ -174,7 +174,7 @@ def _counts(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, b
 
 
 def _selection(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Weights per candidate: a person is in one candidate."""
+    """Check a selection: a person's weight is in one candidate."""
     before, after = _weights(step, person)
     if all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
         return False, True
@@ -203,8 +203,8 @@ class Run:
     """A complete run of a question.
 
     Attributes:
-        steps: the draws that it yielded.
-        sent: the drawn numbers that it was sent.
+        steps: the draws that the generator yielded.
+        sent: the drawn values that were sent to it.
         answer: its result, and the sentences of its release.
         seed: seed of the draws.
     """
@@ -220,7 +220,7 @@ class RunFound:
     """The result of comparing a second run with the first.
 
     Attributes:
-        differed: descriptions of differences that must not occur.
+        differed: descriptions of forbidden differences.
         moved: whether a total moved.
     """
 
@@ -229,14 +229,14 @@ class RunFound:
 
 
 class _ApartError(Exception):
-    """Two runs have diverged, and the rest cannot be compared."""
+    """Two runs have diverged, so the remaining steps cannot be compared."""
 
 
 def first_run(question: Any, call: Any, seed: int) -> Run:
-    """Run a question to its end, and record what is drawn.
+    """Run a question to its end, and record the draws.
 
     Args:
-        question: a question with `open`, `steps` and `sentences`.
+        question: a question with methods `open`, `steps` and `sentences`.
         call: its call.
         seed: seed of the draws.
     """
@@ -258,7 +258,7 @@ def second_run(question: Any, call: Any, first: Run, person: Person) -> RunFound
         question: the question on the neighbour's columns.
         call: the call on the neighbour.
         first: the run on the data.
-        person: the person in whom the two differ.
+        person: the person who differs between the two tables.
     """
     differed: list[str] = []
     stirred: list[bool] = []
@@ -310,7 +310,7 @@ def _driven(
 
 
 def _public_apart(first: Any, second: Any) -> list[str]:
-    """The parts of a draw that differ, apart from totals."""
+    """Return the parts of a draw that differ, except totals."""
     if type(first) is not type(second):
         return ["another step"]
     return differences(
@@ -319,7 +319,7 @@ def _public_apart(first: Any, second: Any) -> list[str]:
 
 
 def differences(first: Any, second: Any, name: str = "") -> list[str]:
-    """The names of the parts in which two objects differ, compared recursively with their types."""
+    """Return the names of differing parts of two objects, compared recursively with their types."""
     if type(first) is not type(second):
         return [name or "type"]
     if dataclasses.is_dataclass(first) and not isinstance(first, type):
