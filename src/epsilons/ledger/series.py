@@ -87,7 +87,7 @@ class Step:
         name: the name of the release.
         share: its share of everyone's whole budget, for `ledger.claim(name, share=…)`.
         error: the forecast error in data units: the worst-case typical error or, for loss "pac",
-            the margin of error.
+            the quantile of the error at the confidence of the question.
         uniform: the error if all releases used the best uniform `at_most`.
         left: the sum of budgets that remain after it, as a fraction of the sum of all budgets.
     """
