@@ -98,7 +98,7 @@ def test_further_reports_are_chosen_by_chance_and_stay() -> None:
         held = {b"a": 10} if few else {}
         further(held, few)
         assert held == ({b"a": 10} if few else {})
-    held = {b"c": 10}  # another process has shown reports that this one has not read
+    held = {b"c": 10}  # another process has shown reports that this process has not read
     further(held, every)
     assert held == {b"c": 10}
 

@@ -31,7 +31,7 @@ Step = tuple[str, dict[str, Any]]
 
 
 def sequence(pick: random.Random) -> list[Step]:
-    """Return calls in random order, including the calls for the one person."""
+    """Return calls in random order, including calls for the person who is in one ledger only."""
     steps: list[Step] = [("enrol", {"person": OTHERS[:6], "epsilon": 5.0})]
     names = [f"release {number}" for number in range(3)]
     for _ in range(14):

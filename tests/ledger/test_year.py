@@ -52,7 +52,7 @@ def carried_out(
             x = values(random)
             asked = ep.Mean(x, **question)
             call = Call.of(epsilon=None, person=WHO)
-            seed = ep.Seeded(int(random.integers(2**32)))  # users may not pass a seed with a ledger
+            seed = ep.Seeded(int(random.integers(2**32)))  # users cannot pass a seed with a ledger
             claim = ledger.claim(str(month), **rule)
             (release,) = corridor.through([asked], call, seed, claim)
             errors.append(float(release.raw) - x.mean())

@@ -33,7 +33,7 @@ def test_the_order_holds_every_cell() -> None:
 
 
 def test_splitmix_is_the_published_one() -> None:
-    """The first words of seed 1234567 equal those from the authors' code."""
+    """The first words of seed 1234567 equal the output of the authors' code."""
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert words_of(np.array([1234567], dtype=np.uint64), 3)[0].tolist() == expected
     assert mix(np.zeros(1, dtype=np.uint64)).tolist() == [0]

@@ -248,7 +248,7 @@ def test_open_vectors_are_in_the_ball() -> None:
 
 
 def test_signs_that_are_worth_less_than_one_are_refused() -> None:
-    """Signs less informative than one sign are refused: with equal weights, they dominate."""
+    """Several signs that are less informative than one sign are refused: they would dominate."""
     vector = local.Vector(3)
     for signs, distance in ((32, 0), (32, 2), (16, 0), (5, 0)):
         lie = Reports(

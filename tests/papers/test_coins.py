@@ -72,7 +72,7 @@ def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
     assert high == 1
     mechanism.draw(ep.Seeded(2), total=(np.zeros(8000), np.repeat([0, 1], 4000)))
     mean, error = 4000 * float(low), math.sqrt(4000 * float(low * (1 - low)))
-    assert 600 < mean < 1200  # keeping everyone, or half of them, would be noticed
+    assert 600 < mean < 1200  # keeping everyone, or half of all people, would be detected
     assert abs(kept_of(asked) - 4000 - mean) < 6 * error
 
 

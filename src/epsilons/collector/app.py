@@ -124,7 +124,7 @@ class Bell:
 
 
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
-"""Host names of this machine, the only ones accepted in requests without a declared proxy."""
+"""Host names of this machine. Without a declared proxy, requests must use one of these names."""
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -238,7 +238,7 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 
 def _bearer(request: Request) -> str:
-    """Return the bearer token or key of a request; empty if there is none."""
+    """Return the bearer token or key of a request; empty text if it has none."""
     word, _, given = request.headers.get("authorization", "").partition(" ")
     return given if word == "Bearer" else ""
 

@@ -29,7 +29,7 @@ LEAST_EPSILON: Final = 0.01
 MOST_EPSILON: Final = 16.0
 """Bounds on a level's budget. Smaller budgets are not informative; `create` allows less."""
 CERTAIN: Final = 100
-"""Number of people for which odds are stated. A level whose odds round to 100 hides nothing."""
+"""Odds are stated for this many people. A level with odds that round to 100 hides nothing."""
 
 _ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
@@ -87,7 +87,7 @@ class Survey:
         organiser: text on who asks, and who receives the reports.
         options: for "one-of": from 2 to 50 labels.
         bounds: for "number": (lo, hi), the range of answers.
-        unit: for "number": the unit, such as "hours"; None if there is none.
+        unit: for "number": the unit, such as "hours"; None without a unit.
         levels: from 2 to 5 levels, the strictest first.
         invitations: the number of links created with the survey, from 1 to 1,000,000.
 

@@ -122,7 +122,7 @@ def _in_order() -> Iterator[None]:
 # The participant's page as one file, for people who do not trust a server's script.
 
 MODULES: Final = ("report.js", "words.js", "flow.js", "offline.js")
-"""The scripts, each after those that it imports."""
+"""The scripts, in an order in which each script follows its imports."""
 
 _IMPORT: Final = re.compile(r"^import \{[^}]*\} from \"\./[a-z]+\.js\";\n", re.M)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?function )", re.M)
@@ -160,7 +160,7 @@ def offline_page(survey: Survey) -> str:
 
 
 def _alone(name: str) -> str:
-    """Return a module without imports and exports: the modules share one scope, without clashes."""
+    """Return a module without imports and exports: all modules share one scope on the page."""
     return _EXPORT.sub("", _IMPORT.sub("", page(name)))
 
 

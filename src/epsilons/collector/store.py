@@ -111,7 +111,7 @@ class Reservation(NamedTuple):
         survey: the id of the survey.
         token: the hash of the invitation's token.
         lock: the hash of the key that the device drew.
-        opens: the hash of the key that another device passed on to it, if any.
+        opens: the hash of the key that another device passed on to this device; None without one.
     """
 
     survey: str
@@ -286,7 +286,7 @@ class SurveyStore:
         self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0, NULL)", rows)
 
     def replace(self, survey: str, old: Sequence[str], new: Sequence[str]) -> None:
-        """Replace old invitations by new ones, and count the replacements.
+        """Replace old invitations by new invitations, and count the replacements.
 
         Unused old invitations become invalid. This does not reveal which were used.
 
@@ -350,7 +350,7 @@ class SurveyStore:
                 self._connection.execute("UPDATE surveys SET shown = ? WHERE id = ?", (new, survey))
 
     def take(self, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
-        """Decide on requests in order, and store the accepted ones, in one transaction.
+        """Decide on requests in order, and store accepted requests, in one transaction.
 
         Args:
             batch: requests, each with whether its survey's closing time is reached.

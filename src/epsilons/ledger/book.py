@@ -57,7 +57,7 @@ MOST: Final = 2**20 * ONE
 """The largest amount offered to one release, and the largest budget that is not public."""
 
 PUBLIC: Final = 2**62
-"""The budget of a person whose values are public: an account without a limit."""
+"""The budget of a public person, whose account has no limit."""
 
 _DIGITS: Final = 10**6
 """Below this ε, decimals in nano-ε have at most fifteen digits, so they differ as floats."""
@@ -377,7 +377,7 @@ class Book:
         return np.column_stack([place, np.concatenate(rows)])[place >= 0]
 
     def open_claims(self, before: int | None = None) -> list[tuple[str, Rule]]:
-        """Return open releases and their rules: all, or those opened before a given release."""
+        """Return open releases and their rules: all, or only releases opened before a given one."""
         found = self.store.rows(
             "SELECT number, name, at_most, part, whole FROM releases WHERE state = 'open' "
             "ORDER BY number"
@@ -393,7 +393,7 @@ class Book:
         return sum((rule.of(budgets) for _, rule in claims), np.zeros_like(budgets))
 
     def erased(self, ids: Iterable[bytes]) -> int:
-        """Return how many of these people have an erased account."""
+        """Return the number of these people who have an erased account."""
         marks = self.store.rows("SELECT mark FROM accounts WHERE person IS NULL")
         gone = {mark for (mark,) in marks}
         return sum(not gone.isdisjoint(self._marks(who)) for who in ids) if gone else 0

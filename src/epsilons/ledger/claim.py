@@ -58,7 +58,7 @@ class Claim:
 
     Guarantee:
         The sum of a person's charges never exceeds their budget. No result is returned without its
-        charge. Once a release is settled, a retry under the same name draws nothing again.
+        charge. Once a release is settled, a retry under the same name draws nothing.
         docs/proofs/ledger.md.
 
     Reference:
@@ -184,7 +184,7 @@ class Claim:
 
         Raises:
             ArgumentError: `person` is missing.
-            LedgerError: under replace, people in the data have no account, or nothing left.
+            LedgerError: under replace, people in the data have no account, or no budget left.
         """
         if person is None:
             raise ArgumentError(
@@ -237,7 +237,7 @@ class Claim:
                 self._mine = False
                 self._carry_out(self._remove)
         except StorageError:
-            pass  # the removal stays due; the original error is more informative than this one
+            pass  # the removal stays due; the original error is more informative
         finally:
             if self._live.locked():
                 self._live.release()
@@ -377,7 +377,7 @@ class Claim:
         A person's level is the highest level that does not exceed their offer.
 
         Raises:
-            PrivacyError: somebody would pay more than they offered.
+            PrivacyError: a person would pay more than they offered.
         """
         every = [0, *map(units.charged, charge.losses)]
         reached = np.searchsorted(charge.levels, self._budgets, side="right")

@@ -41,11 +41,11 @@ class Ledger:
     """A lifetime account for each person: their privacy budget, and the remaining budget.
 
     Args:
-        where: the path of a file (SQLite), or the address of a PostgreSQL server
-            ("postgresql://…"), where `Ledger.create` made a ledger.
+        where: the location of a ledger that `Ledger.create` made: the path of a file (SQLite), or
+            the address of a PostgreSQL server ("postgresql://…").
 
     Raises:
-        LedgerError: there is no ledger, or one of another version.
+        LedgerError: there is no ledger, or a ledger of another version.
         StorageError: the database cannot be opened.
     """
 
@@ -137,7 +137,7 @@ class Ledger:
 
         Raises:
             ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-            DataError: under replace, a row has no person, or somebody has two budgets. Under
+            DataError: under replace, a row has no person, or a person has two budgets. Under
                 add/remove such rows and invalid budgets are ignored, and the smaller of two
                 budgets is used.
             LedgerError: under replace, a budget would be raised without consent. Under add/remove
@@ -204,7 +204,7 @@ class Ledger:
                 such as 1/12. In a series, people with small budgets then last as long as others.
 
         Raises:
-            ArgumentError: neither limit is given, or one is out of range.
+            ArgumentError: neither limit is given, or a limit is out of range.
         """
         return Claim(self._book, name, _rule(at_most, share))
 
@@ -404,7 +404,7 @@ def _is_words(consent: Any) -> bool:
 
 
 def _shown(where: Any) -> str:
-    """Return a ledger's location for messages, without an address, which can hold a password."""
+    """Return a ledger's location for messages; hide addresses, which can contain a password."""
     return "postgresql://…" if is_address(where) else os.fspath(where)
 
 

@@ -40,7 +40,7 @@ __all__ = [
 # All databases follow one protocol. A write is a transaction that excludes every other write to the
 # same ledger; a read sees one snapshot. A transaction belongs to the thread that began it, and has
 # exclusive use of a connection until it ends. A forked process opens its own connections. A
-# database's error message may contain an id or a balance: it is caught here and never passed on.
+# database's error message can contain an id or a balance, so it is caught here and never passed on.
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ KEPT: Final = 4
 
 
 class Store(ABC):
-    """A database that holds one ledger. Threads may share it.
+    """A database with one ledger. Threads can share it.
 
     Attributes:
         watch: called before and after every step; tests use it to kill the process at a step.
@@ -101,7 +101,7 @@ class Store(ABC):
         """Run a statement; return a cursor."""
 
     def _stream(self, sql: str, values: Row) -> Any:
-        """Run a large query; return a cursor that does not fetch all rows at once."""
+        """Run a large query; return a cursor that fetches rows in batches."""
         return self._execute(sql, values)
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Store(ABC):
         return found
 
     def close(self) -> None:
-        """Close all idle connections; the next transaction opens a new one."""
+        """Close all idle connections; the next transaction opens a new connection."""
         with _GATE:
             while self._idle:
                 self._idle.pop().close()
@@ -181,7 +181,7 @@ class Store(ABC):
                 self._put_back()
 
     def _take(self, *, write: bool) -> None:
-        """Begin a transaction of this thread, on an idle connection or a new one."""
+        """Begin a transaction of this thread, on an idle or new connection."""
         while True:
             try:
                 idle = self._idle.pop()
@@ -208,7 +208,7 @@ class Store(ABC):
             self._own.connection = None
 
     def _put_back(self) -> None:
-        """Return the connection of a finished transaction to the idle ones."""
+        """Return the connection of a finished transaction to the idle connections."""
         connection, self._own.connection = getattr(self._own, "connection", None), None
         if connection is None:
             return
@@ -307,7 +307,7 @@ class _Gate:
             self._free.notify_all()
 
     def before_fork(self) -> None:
-        """Wait until no other thread is in a transaction, and block new ones."""
+        """Wait until no other thread is in a transaction, and block new transactions."""
         mine = getattr(self._own, "inside", 0)
         self._free.acquire()
         self._forking = True
@@ -344,7 +344,7 @@ os.register_at_fork(
 # The tables of a ledger: the same on every database, except for type names and table options.
 #
 #     ledger     one row: version, neighbours, secret key, time of creation
-#     accounts   each person's budget, and how much of it is spent, in nano-ε
+#     accounts   each person's budget and spending, in nano-ε
 #     releases   claims by name, and their results
 #     charges    the amount charged to each person for each release
 #     changes    changes of budgets, with consent
@@ -445,7 +445,7 @@ class Digest:
     """A hash of facts and of rows.
 
     Args:
-        salt: b"", or a secret that prevents guessing what was hashed.
+        salt: b"", or a secret that prevents guessing the hashed data.
         facts: JSON values that are hashed first, in order.
     """
 

@@ -457,12 +457,12 @@ def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
     """The cap with the smallest worst-case variance, as a step function of the budget.
 
     Returns:
-        (starts, caps): ascending budgets, and the cap to use from each of them on. Budgets are
+        (starts, caps): ascending budgets, and the cap to use from each budget on. Budgets are
         compared on a grid of 1/32.
     """
     budgets = np.arange(1, 40 * 32) / 32.0
     table = np.array([cap.variance(budgets, dimension) for cap in caps()])
-    # Signs take time to draw: each additional one must reduce the variance by about 1 %.
+    # Signs take time to draw: each additional sign must reduce the variance by about 1 %.
     cost = 1.0 + 0.01 * np.array([cap.signs for cap in caps()])[:, None]
     best = np.argmin(table * cost, axis=0)
     starts, chosen = [0.0], [ONE]
@@ -512,7 +512,7 @@ def signs(seed: int, rows: Words, cells: Words) -> NDArray[np.bool_]:
     Args:
         seed: the public seed.
         rows: row indices.
-        cells: column indices, of a shape that broadcasts with that of the rows.
+        cells: column indices, in a shape that broadcasts with the shape of `rows`.
     """
     one = np.uint64(1)
     keys = mix(np.uint64(seed) + (rows + one) * GOLDEN)
@@ -527,7 +527,7 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
     √(−2·ln((h + 1)/2³²)) times the cosine and the sine of 2π·l/2³².
 
     Args:
-        seeds: one for each person.
+        seeds: one seed for each person.
         count: the number of directions per person.
         dimension: the dimension of the space.
 

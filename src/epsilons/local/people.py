@@ -31,7 +31,7 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
     """Return the budget of each person, rounded down to a float64.
 
     Args:
-        epsilons: one number for everyone, or one for each person.
+        epsilons: one number for everyone, or one number for each person.
         people: the number of people.
 
     Raises:
@@ -237,7 +237,7 @@ class Labels:
         place = {(type(name), name): k for k, name in enumerate(self.names)}
         if given.dtype.kind not in "OUSiub":
             return np.full(len(given), -1, dtype=np.int64)
-        if given.dtype.kind == "O":  # labels of several types, or missing ones
+        if given.dtype.kind == "O":  # labels of several types, or missing labels
             found = [_place(place, value) for value in given.tolist()]
             return np.array(found, dtype=np.int64)
         distinct, back = np.unique(given, return_inverse=True)
@@ -274,7 +274,7 @@ def menu_of(levels: Any) -> Menu:
         The distinct levels, ascending, or None.
 
     Raises:
-        BudgetError: `levels` is not a collection of budgets, or all of them are 0.
+        BudgetError: `levels` is not a collection of budgets, or all budgets are 0.
     """
     if levels is None:
         return None

@@ -199,8 +199,8 @@ class Randomizer(ABC):
 
         Args:
             value: the person's value.
-            epsilon: their budget: one of `levels`, or from 0 to 2²⁰ if none are declared. 0 sends
-                pure noise, ∞ the value itself.
+            epsilon: their budget: one of `levels`, or from 0 to 2²⁰ if no levels are declared. 0
+                sends pure noise, ∞ the value itself.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
@@ -220,8 +220,8 @@ class Randomizer(ABC):
         """Randomize the values of many people, each at their own budget.
 
         Args:
-            values: one for each person.
-            epsilons: their budgets, or one for everyone, as in `randomize`.
+            values: one value for each person.
+            epsilons: their budgets, or one budget for everyone, as in `randomize`.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
@@ -328,7 +328,7 @@ class Randomizer(ABC):
         """Estimate the statistic from reports.
 
         Args:
-            reports: a batch, a state, or a stream of either, which is not held in memory. If
+            reports: a batch, a state, or a stream of either, which is not kept in memory. If
                 `data` is given: the name of a column, or None, as in `state`.
             data: a table of reports, as in `state`.
             weights: "variance", "paper" or "uniform", as in `state`.

@@ -107,7 +107,7 @@ class Reports:
         if not extent[0] >= 0.0:  # the minimum is NaN if any budget is
             raise DataError("A report is malformed: its budget is negative or NaN.")
         object.__setattr__(self, "extent", extent)
-        # Budgets must stay within `extent`. Freeze a view: the array may belong to the caller.
+        # Budgets must stay within `extent`. Freeze only a view: the caller can own the array.
         object.__setattr__(self, "epsilon", self.epsilon.view())
         freeze(self.epsilon)
 
@@ -171,7 +171,7 @@ class Reports:
 
         Args:
             columns: arrays by name, as `to_columns` returns them; other columns are ignored.
-            mechanism: the mechanism of the reports. A table holds only a fingerprint of its
+            mechanism: the mechanism of the reports. A table contains only a fingerprint of its
                 mechanism and public parameters.
 
         Returns:

@@ -1,4 +1,4 @@
-"""Local randomizers for one number per person: a bit, or a value on a known range."""
+"""Local randomizers for one number per person: a bit, or a value in a known range."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Bit(Randomizer):
         return (given.astype(np.float64) if absent.any() else given == 1), len(given)
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
-        if values.dtype != np.bool_:  # somebody's answer is missing
+        if values.dtype != np.bool_:  # some answers are missing
             coins = source.words(len(values)) >> np.uint64(63) == 1
             values = np.where(values == 0.5, coins, values == 1.0)
         return (values ^ flips(source, epsilon),)
@@ -326,7 +326,7 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
     if not np.minimum.reduce(budgets) >= LEAST:
         raise DataError("A report is malformed: a number was sent at a budget below 2⁻²⁰.")
     most = float(np.maximum.reduce(budgets))
-    # Numbers in [−near, near] are possible at every budget; check each only if one is outside.
+    # Numbers in [−near, near] are possible at every budget: check each only if some are outside.
     near = int(_FAR * GRID / most) if most < math.inf else 0
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets

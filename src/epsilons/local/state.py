@@ -96,7 +96,7 @@ def centred(arm: Floats, bits: NDArray[np.bool_], side: Floats) -> float:
 
 
 _SHIFT = 48
-"""Right shift from a budget to its bin: a bin has one value of the first 16 bits (1/16 octave)."""
+"""Right shift from a budget to its bin: budgets of a bin agree in 16 bits (1/16 octave)."""
 
 _BINS = (0x7FF0 << 48 >> _SHIFT) + 1
 """The number of possible bins; the last bin is for ∞."""
@@ -223,7 +223,7 @@ class State:
         weights: the weights that were requested.
         private: False if any report was drawn from a seed.
         n: the number of people.
-        total: Σ w·answer: one number, or one for each coordinate, row or cell.
+        total: Σ w·answer: one number, or one number for each coordinate, row or cell.
         sums: the sums for intervals and risk.
         levels: the distribution of budgets.
         terms: the terms on which reports were accepted: the declared levels, or None; for means,

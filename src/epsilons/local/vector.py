@@ -55,7 +55,7 @@ class Vector(Randomizer):
         dimension: the number of coordinates, from 1 to 1,000,000.
         radius: the radius of the ball around 0; vectors outside are clipped to it.
         method: "duchi" sends one sign by randomized response. "auto" sends the number of signs
-            with the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond.
+            with the smallest worst-case variance at each ε: one sign up to ε = 1.3, then several.
             Several signs are randomized together, by a cap of the cube of signs.
         missing: "error" refuses a vector with NaN or infinity; "midpoint" sends zero.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
@@ -72,8 +72,8 @@ class Vector(Randomizer):
 
     Reference:
         Paper *local*, Algorithms 3 and 4 (Duchi, Jordan and Wainwright 2013), with the radius
-        r·√π·Γ((d+1)/2)/Γ(d/2)·(e^ε+1)/(e^ε−1), half of the one printed. For more signs: the cap of
-        PrivUnit (Bhowmick and others 2018), taken on the cube of signs, where its size is exact.
+        r·√π·Γ((d+1)/2)/Γ(d/2)·(e^ε+1)/(e^ε−1), half of the printed radius. For more signs: the cap
+        of PrivUnit (Bhowmick and others 2018), on the cube of signs, so its size is exact.
     """
 
     dimension: int
@@ -264,7 +264,7 @@ class Vector(Randomizer):
             proxy,
             bounded=bounded,
             most=float(weight.max()),
-            reach=float(arm.max()),  # holds for all directions: ‖Σ ±V‖ ≤ j
+            reach=float(arm.max()),  # valid for all directions: ‖Σ ±V‖ ≤ j
         )
 
     def _sums(self, epsilon: Floats, weights: str) -> Sums:

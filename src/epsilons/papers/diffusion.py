@@ -122,7 +122,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
     """Sample people, run the paper's stages to find a range, then draw the mean.
 
     Raises:
-        BudgetError: nobody's budget is large enough for any result. Nothing was drawn.
+        BudgetError: all budgets are too small for any result. Nothing was drawn.
     """
     levels, counts, level_of = folded.levels()
     if levels[-1] < SMALLEST:

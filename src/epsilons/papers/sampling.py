@@ -89,7 +89,7 @@ def sampled_mean(
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
-        DataError: the data cannot be used. The error may depend on values, so only the curator may
+        DataError: the data cannot be used. The error can depend on values, so only the curator may
             see it.
 
     Guarantee:
@@ -159,7 +159,7 @@ def sampled_frequencies(
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-        DataError: the data cannot be used. The error may depend on values, so only the curator may
+        DataError: the data cannot be used. The error can depend on values, so only the curator may
             see it.
 
     Guarantee:

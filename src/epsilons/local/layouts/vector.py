@@ -90,7 +90,7 @@ class VectorLayout(Layout):
         )
 
     def fields(self, size: int) -> list[Any] | None:
-        """Integers, and the bytes of a vector if the size includes one."""
+        """Integers, and the bytes of a vector if the size includes a vector."""
         if size not in (_SIGNS, _SIGNS + 8 * self.dimension):
             return None
         signs = [("signs", "u1"), ("distance", "u1"), ("seed", "<u8"), ("answer", "<u4")]

@@ -243,7 +243,7 @@ class Case:
     assume: str
 
     def printed(self, loss: str, algorithm: str) -> float | str:
-        """Return the printed number; empty text if there is none."""
+        """Return the printed number; empty text if nothing is printed."""
         row = PRINTED.get((self.name, LETTERS[self.assume], LETTERS[loss]))
         column = algorithm.replace("HPM", "HPF")
         return row[ALGORITHMS.index(column)] if row and column in ALGORITHMS else ""
@@ -466,7 +466,7 @@ def local_errors(people: Population, goal: WantedRule, *, trials: int, seed: int
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The errors of one algorithm on one line, and its guaranteed worst case."""
+    """The errors of one algorithm on one line, and its guaranteed worst-case error."""
 
     goal: WantedRule
     algorithm: str

@@ -1,4 +1,4 @@
-"""Paper *local*: the local model, where everyone has their own budget."""
+"""Paper *local*: the local model, with a separate budget for each person."""
 
 from __future__ import annotations
 
