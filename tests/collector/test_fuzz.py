@@ -1,4 +1,4 @@
-"""Mutated requests: the server stays up, and counts only valid reports."""
+"""Under mutated requests, the server stays up and counts only valid reports."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
     return asked[0]
 
 
-# Slots.
+# Assignment of people to slots.
 
 
 def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:

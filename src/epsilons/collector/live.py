@@ -41,7 +41,7 @@ _ROW: Final = struct.Struct("<I")
 
 
 class Door:
-    """Accepts single reports: private, of one person, for this survey, at a declared level.
+    """Accepts a report if it is private, from one person, for this survey and at a declared level.
 
     Args:
         survey: the survey.

@@ -27,7 +27,7 @@ MOST_LEVELS: Final = 5
 MOST_INVITATIONS: Final = 1_000_000
 LEAST_EPSILON: Final = 0.01
 MOST_EPSILON: Final = 16.0
-"""Bounds on a level's budget. Smaller budgets are not informative; `create` allows less."""
+"""Bounds on a level's budget. Smaller budgets are not informative; `create` has a lower maximum."""
 CERTAIN: Final = 100
 """Odds are stated for this many people. A level with odds that round to 100 hides nothing."""
 
@@ -40,8 +40,8 @@ class Level:
 
     Args:
         name: the name that people read, such as "strong".
-        epsilon: the budget, from 0.01 to 16. New surveys refuse budgets above 5.29, at which 100
-            of 100 people would send their true answer.
+        epsilon: the budget, from 0.01 to 16. New surveys refuse budgets above 5.29: at these, 100
+            of 100 people would send their true answer, after rounding.
 
     Raises:
         ArgumentError: the name is not a line of text (also BudgetError: epsilon is out of range).

@@ -37,7 +37,7 @@ _SECRET: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = re.compile(r"[0-9a-f]{64}")
 
 FAILURES: Final = 200
-"""Failed tokens per minute that get a reason in the response; others get status 429."""
+"""The number of failed tokens per minute that get a reason; further requests get status 429."""
 
 MINUTE: Final = 60.0
 
@@ -158,11 +158,11 @@ class Service:
 
     @property
     def surveys(self) -> dict[str, Survey]:
-        """All surveys of the file, by id."""
+        """Return all surveys of the file, by id."""
         return dict(self._surveys)
 
     def survey(self, name: str) -> Survey:
-        """The survey with this id.
+        """Return the survey with this id.
 
         Raises:
             ArgumentError: there is no such survey.

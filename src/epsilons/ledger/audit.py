@@ -34,7 +34,7 @@ class Findings:
     """The result of an audit.
 
     Attributes:
-        head: the end of the chain.
+        head: the end of the hash chain, as `Ledger.head` returns it.
         events: the number of events; None under add/remove, where it would reveal membership.
         problems: one sentence for each problem; empty if the ledger is unaltered.
     """

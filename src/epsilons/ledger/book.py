@@ -327,7 +327,8 @@ class Book:
         """Look up accounts by id; return the position and the account's columns for each id found.
 
         Args:
-            ids: tagged ids. If a tag has no account, the other tag is tried: `door.other_tag`.
+            ids: ids, each tagged with its type. If an id with this tag has no account, the other
+                tag is tried: `door.other_tag`.
             columns: names of integer columns of accounts.
         """
         wanted = ", ".join(f"accounts.{column}" for column in columns)
@@ -405,7 +406,7 @@ class Book:
 
 
 def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
-    """Charge people for a release, within a write.
+    """Charge people for a release, within a write transaction.
 
     Args:
         store: the database.

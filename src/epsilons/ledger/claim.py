@@ -131,7 +131,7 @@ class Claim:
         return self._begun()
 
     def _opened(self) -> int:
-        """Insert a new release, within a write; return its number."""
+        """Insert a new release, within a write transaction; return its number."""
         at = made.now()
         # A number is never reused, not even after its release was removed.
         number = int(self._store.rows("SELECT coalesce(max(release), 0) FROM events")[0][0]) + 1

@@ -59,7 +59,7 @@ def give(
 
     Args:
         book: the ledger.
-        ids: tagged, distinct ids.
+        ids: distinct ids, each tagged with its type.
         budgets: one budget for each id, in nano-ε.
         consent: the reason for the changes, or "".
         may_raise: whether budgets may be raised. If not, higher budgets are refused under replace.
@@ -127,7 +127,7 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
 
 
 def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
-    """Insert new accounts; return the concatenated marks."""
+    """Insert new accounts; return their marks (keyed hashes of ids), concatenated."""
     secret, marks = book.secret, bytearray()
 
     def accounts() -> Iterator[Row]:
@@ -144,7 +144,7 @@ def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
 def _write(
     book: Book, changes: Integers, consent: str, kind: str, marks: bytes | bytearray = b""
 ) -> None:
-    """Record changes of budgets, append them to the chain and apply them, within a write.
+    """Record changes of budgets, append them to the chain and apply them, in a write transaction.
 
     Args:
         book: the ledger.

@@ -104,9 +104,10 @@ class Ledger:
 
     @property
     def head(self) -> str:
-        """The end of the chain, to be stored elsewhere and passed to `check` later.
+        """The end of the hash chain, to be stored elsewhere and passed to `check` later.
 
-        It is NUMBER:HASH. Under add/remove it is a keyed hash, which differs each time.
+        It is NUMBER:HASH of the last event. Under add/remove it is a keyed hash, which differs each
+        time.
         """
         with self._book.store.read():
             return self._book.head(chain.last_of(self._book.store), fresh=True)
@@ -201,7 +202,7 @@ class Ledger:
                 returns the same answer, at no charge.
             at_most: the most that anyone spends on the release, in ε.
             share: the most that anyone spends on the release, as a share of their whole budget,
-                such as 1/12. In a series, people with small budgets then last as long as others.
+                such as 1/12. In a series, small budgets then last as long as large budgets.
 
         Raises:
             ArgumentError: neither limit is given, or a limit is out of range.
@@ -216,7 +217,7 @@ class Ledger:
             share: as for `claim`.
 
         Raises:
-            LedgerError: under add/remove, or nobody has any budget left.
+            LedgerError: the ledger is under add/remove, or nobody has any budget left.
         """
         self._book.refuse_private("budgets")
         rule = _rule(at_most, share)
@@ -237,7 +238,7 @@ class Ledger:
         names: Iterable[str] | None = None,
         tolerances: Sequence[float | None] | None = None,
     ) -> Series:
-        """Forecast a series of releases under one lifetime ε for each person.
+        """Forecast a series of releases under everyone's lifetime budget.
 
         Args:
             questions: a list such as `[ep.Mean("wage", bounds=(0, 100))] * 12`, in the order in
@@ -252,7 +253,7 @@ class Ledger:
 
         Raises:
             ArgumentError: a question cannot be forecast.
-            LedgerError: under add/remove, or nobody has any budget left.
+            LedgerError: the ledger is under add/remove, or nobody has any budget left.
         """
         self._book.refuse_private("plan")
         asked = tuple(questions)

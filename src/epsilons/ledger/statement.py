@@ -77,7 +77,7 @@ class Statement(Written):
     lines: tuple[StatementLine, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the statement as plain data."""
         return {**asdict(self), "lines": [asdict(line) for line in self.lines], "means": MEANS}
 
     def sheet(self) -> Sheet:
@@ -214,7 +214,7 @@ class Past:
     spent: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the release as plain data."""
         return asdict(self)
 
 
@@ -287,7 +287,7 @@ class Status(Written):
     spent: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the summary as plain data."""
         return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
 
     def sheet(self) -> Sheet:

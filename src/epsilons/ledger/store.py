@@ -74,7 +74,7 @@ class Store(ABC):
 
     @abstractmethod
     def make(self) -> None:
-        """Create the tables, within a write."""
+        """Create the tables, within a write transaction."""
 
     @abstractmethod
     def has_tables(self) -> bool:
@@ -200,7 +200,7 @@ class Store(ABC):
     def _give_up(self) -> None:
         """Roll back a transaction; an unreachable database rolls back without a request."""
         if getattr(self._own, "connection", None) is None:
-            return  # it never began, or it belongs to the parent process
+            return  # no transaction began, or it belongs to the parent process
         try:
             self._told(lambda: self._end("ROLLBACK"))
         except StorageError:
@@ -353,7 +353,7 @@ os.register_at_fork(
 # `accounts.budget` is a person's lifetime budget. It can be lowered below `spent`; then no budget
 # is left. `most` is the upper limit on `spent`. It is usually the budget. After the budget was
 # lowered, it also covers earlier spending, and the offers to releases that were open at the time.
-# An id is tagged bytes. Erasing sets it to null, but keeps `mark`, a keyed hash of the id.
+# An id is bytes with a tag for its type. Erasing sets it to null, but keeps `mark`, a keyed hash.
 
 VERSION: Final = 1
 """The version of the tables."""
@@ -486,7 +486,7 @@ def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes
 
 
 def append(store: Store, kind: str, release: int | None, content: bytes, at: str) -> int:
-    """Append an event to the chain, within a write; return its number."""
+    """Append an event to the chain, within a write transaction; return its number."""
     last = last_of(store)
     number = last[0] + 1
     hashed = link(last[1], (number, kind, release, content, at))

@@ -276,7 +276,7 @@ class Frequencies(Randomizer):
         return total, sums
 
     def _shares(self, state: State) -> Floats:
-        """The unbiased shares, before projection onto the simplex."""
+        """Return the unbiased shares, before projection onto the simplex."""
         if self.method == "rappor":
             return np.asarray(0.5 + state.total / state.sums.weight)
         rows, shown = state.total[: -1 - self.cells], state.total[-1 - self.cells : -1]

@@ -44,7 +44,7 @@ With u = 2⁻⁵³, κ = K/(N − K) and x = min(ε, FAR), and every operation c
   |r| ≤ 0.3466 + 2⁻⁴⁰ in whichever direction rint rounds a tie.
 - The Taylor polynomial of e^{−r} of degree 8 has an error below 0.3467⁹/9!·1.04 < 2⁻³¹·⁹. Relative
   to e^{−r} ≥ 0.707 this is 2⁻³¹·⁴. Horner's rule adds less than 2⁻⁴⁸.
-- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} has a relative error no larger than that of y, plus
+- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} has at most the relative error of y, plus
   three roundings; the conversion of the word adds one.
 
 The total is below 2⁻³¹, an eighth of the band.
@@ -127,7 +127,7 @@ def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArra
 
 
 def _exp_minus(x: Floats) -> Floats:
-    """e^{−x} for 0 ≤ x ≤ FAR, with relative error below 2⁻³¹: see `BAND`."""
+    """Return e^{−x} for 0 ≤ x ≤ FAR, with relative error below 2⁻³¹: see `BAND`."""
     n = np.rint(x * (1.0 / math.log(2.0)))
     r = x - n * _LN2_HIGH
     r -= n * _LN2_LOW
@@ -162,7 +162,7 @@ class Channel:
 
     @classmethod
     def response(cls, epsilon: float) -> Channel:
-        """Randomized response to one bit."""
+        """Return randomized response for one bit."""
         flip = threshold(epsilon)
         return cls(epsilon, (0, 1), (0, 1), ((WORD - flip, flip), (flip, WORD - flip)), WORD)
 
@@ -317,7 +317,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
 
 
 def minus_log(lead: Floats) -> Floats:
-    """−ln(lead/2⁶⁴), by +, × and ÷ only: `LAPLACE_BAND` bounds the error."""
+    """Return −ln(lead/2⁶⁴), using only +, × and ÷: `LAPLACE_BAND` bounds the error."""
     mantissa, exponent = np.frexp(lead)
     small = mantissa < math.sqrt(0.5)
     mantissa[small] *= 2.0
@@ -447,14 +447,14 @@ ONE: Final = Cap(1, 0)
 
 @lru_cache(maxsize=1)
 def caps() -> tuple[Cap, ...]:
-    """All caps with at most `LARGEST_CAP` answers that cover no more than half of the cube."""
+    """Return all caps with at most `LARGEST_CAP` answers and at most half of the cube."""
     found = [Cap(j, t) for j in range(1, MOST_SIGNS + 1) for t in range((j + 1) // 2)]
     return tuple(cap for cap in found if cap.inside <= LARGEST_CAP)
 
 
 @lru_cache(maxsize=64)
 def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
-    """The cap with the smallest worst-case variance, as a step function of the budget.
+    """Return the cap with the smallest worst-case variance, as a step function of the budget.
 
     Returns:
         (starts, caps): ascending budgets, and the cap to use from each budget on. Budgets are
@@ -499,13 +499,13 @@ def mix(words: Words) -> Words:
 
 
 def words_of(seeds: Words, count: int) -> Words:
-    """The first `count` words of each seed: an array of len(seeds) × count."""
+    """Return the first `count` words of each seed: an array of len(seeds) × count."""
     steps = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
     return mix(seeds[:, None] + steps)
 
 
 def signs(seed: int, rows: Words, cells: Words) -> NDArray[np.bool_]:
-    """Signs of the public matrix at pairs of a row and a cell: True is −1.
+    """Return signs of the public matrix at pairs of a row and a cell: True is −1.
 
     A sign is the highest bit of mix(mix(seed + (row + 1)·GOLDEN) + (cell + 1)·GOLDEN).
 
@@ -560,7 +560,7 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
 
 
 def order(cells: int) -> int:
-    """The smallest power of two with a column for each cell, at least 2."""
+    """Return the order of the matrix: the smallest power of two ≥ `cells`, at least 2."""
     return 1 << max(cells - 1, 1).bit_length()
 
 

@@ -24,23 +24,23 @@ class Unpacker:
         self._at = 0
 
     def take(self, size: int) -> memoryview:
-        """The next `size` bytes."""
+        """Return the next `size` bytes."""
         if size > len(self._data) - self._at:
             raise DataError("A report is cut short: bytes are missing at its end.")
         self._at += size
         return self._data[self._at - size : self._at]
 
     def array(self, dtype: str, count: int) -> NDArray[Any]:
-        """The next `count` numbers, without a copy."""
+        """Return the next `count` numbers, without a copy."""
         each = np.dtype(dtype)
         return np.frombuffer(self.take(each.itemsize * count), dtype=each)
 
     def bits(self, count: int) -> NDArray[np.bool_]:
-        """The next `count` bits."""
+        """Return the next `count` bits."""
         return unpacked(self.array("u1", (count + 7) // 8), count)
 
     def end(self) -> None:
-        """Refuse surplus bytes."""
+        """Raise an error if there are bytes left."""
         if self._at != len(self._data):
             raise DataError("A report is too long: there are bytes after its end.")
 
@@ -145,7 +145,7 @@ COMMON: Final[dict[str, Content]] = {
 
 
 def columns_of(layout: Layout) -> dict[str, Content]:
-    """All columns of a table of reports, by name, with the type of each."""
+    """Return all columns of a table of reports, by name, with the type of each."""
     return COMMON | layout.columns
 
 
@@ -201,7 +201,7 @@ def read(layout: Layout, table: Batch) -> tuple[Floats, Answers]:
 
 
 def bits(column: Any) -> NDArray[np.bool_]:
-    """Return booleans, or integers 0 and 1, as booleans.
+    """Return Booleans, or integers 0 and 1, as Booleans.
 
     Raises:
         DataError: there are other values.

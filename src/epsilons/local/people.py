@@ -51,7 +51,7 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
             f"but has shape {given.shape}."
         )
     budgets = np.ascontiguousarray(np.broadcast_to(floats_down(given), people))
-    if people and not budgets.min() >= 0.0:  # `min` is NaN if any budget is
+    if people and not budgets.min() >= 0.0:  # `min` is NaN if any budget is NaN
         raise BudgetError(
             f"epsilons must lie in [0, ∞], but somebody's is negative or NaN. {_HINT}"
         )

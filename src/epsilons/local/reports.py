@@ -104,7 +104,7 @@ class Reports:
 
     def __post_init__(self) -> None:
         extent = extent_of(self.epsilon)
-        if not extent[0] >= 0.0:  # the minimum is NaN if any budget is
+        if not extent[0] >= 0.0:  # the minimum is NaN if any budget is NaN
             raise DataError("A report is malformed: its budget is negative or NaN.")
         object.__setattr__(self, "extent", extent)
         # Budgets must stay within `extent`. Freeze only a view: the caller can own the array.

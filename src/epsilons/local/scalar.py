@@ -59,7 +59,7 @@ class Bit(Randomizer):
         privacy at ε. ε = ∞ never flips, ε = 0 sends a fair coin. docs/proofs/local.md.
 
     Reference:
-        Paper *local*, Algorithm 2, for every ε in [0, ∞]; a share in place of a mean of ±1.
+        Paper *local*, Algorithm 2, for every ε in [0, ∞], and for a share instead of a mean of ±1.
     """
 
     missing: LocalMissing = "error"
@@ -76,7 +76,7 @@ class Bit(Randomizer):
         return b""
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact distribution of an answer, for `epsilons.verify`."""
+        """Return the exact distribution of an answer, for `epsilons.verify`."""
         return Channel.response(epsilon)
 
     def _read(self, values: Any) -> tuple[NDArray[np.bool_] | Floats, int]:

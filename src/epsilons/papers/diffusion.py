@@ -165,7 +165,8 @@ def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
 class Crossing:
     """The index of the first noisy query that exceeds a noisy threshold (sparse vector technique).
 
-    Queries are integers; their number is public. The mechanism contains no data.
+    A query fires if it exceeds the threshold. Queries are integers; their number is public. The
+    mechanism contains no data.
 
     Guarantee:
         Suppose one record changes all queries in one direction by at most `step`, or each query by
@@ -266,7 +267,7 @@ class Diffused:
 
     @property
     def losses(self) -> tuple[Fraction, ...]:
-        """An upper bound on the privacy loss of a person of each level."""
+        """Upper bounds on the privacy loss of a person at each level."""
         pairs = zip(self.shares, self.keep, strict=True)
         return tuple(
             Fraction(min(share, self.base)) if p > 0 else Fraction(0) for share, p in pairs
@@ -422,7 +423,9 @@ def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) ->
 
 
 def rate(budget: Fraction | float, base: Fraction) -> Fraction:
-    """Return the probability of being kept: (e^ε − 1)/(e^τ − 1) rounded down, or 1 if ε ≥ τ.
+    """Return the probability of being kept: (e^ε − 1)/(e^τ − 1), or 1 if ε ≥ τ.
+
+    The quotient is rounded down to a multiple of 2⁻⁵³.
 
     Args:
         budget: ε, from 0 to ∞.

@@ -77,7 +77,7 @@ class MeanLayout(Layout):
         return bits_first(bits(table["number"]))
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
-        """The number of people who send one bit."""
+        """Return the number of people who send one bit."""
         return len(answers[0])
 
 
