@@ -1,4 +1,4 @@
-"""A collector served on its own port, and fixtures for requests to it."""
+"""Fixtures: a collector that is served on its own port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seeded mutated requests, each with its allowed outcomes, and two ways to send them."""
+"""Mutated requests from a seed, each with its allowed statuses, and two ways to send them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEADERS = ("Authorization", "Host", "Content-Type", "Origin", "Transfer-Encodin"
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, and the statuses that its response may have."""
+    """A request, and the allowed statuses of its response."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class Asked:
 
 
 def raw(asked: Asked) -> bytes:
-    """A request as bytes on a connection."""
+    """Return a request as bytes on a connection."""
     lines = [f"{asked.method} {asked.path} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in asked.headers]
     lines += [f"Content-Length: {len(asked.body)}"]
@@ -78,7 +78,7 @@ class Fuzz:
         return bytes(found)
 
     def request(self) -> Asked:
-        """The next request."""
+        """Return the next request."""
         kinds = (
             self._body,
             self._body,
@@ -100,7 +100,7 @@ class Fuzz:
         return Asked("PUT", f"/r/{name}/{place}", (*headers, key), body, may)
 
     def _counts(self, name: str, body: bytes) -> bool:
-        """Whether the mechanism itself accepts the bytes as a report."""
+        """Whether the mechanism accepts the bytes as a report."""
         try:
             state = self.surveys[name].mechanism.state(body)
         except DataError:
@@ -121,14 +121,14 @@ class Fuzz:
         return self._put(name, place, token, body, frozenset({201}))
 
     def _body(self) -> Asked:
-        """A report with mutated bytes, with a valid address and a valid invitation."""
+        """Send a report with mutated bytes, to a valid address with a valid invitation."""
         name = self._name()
         long = self.rng.random() < 0.02
         body = self.mutated(self.reports[name]) * (int(self.rng.integers(2, 60)) if long else 1)
         return self._sent(name, body)
 
     def _whole(self) -> Asked:
-        """A valid report, with a valid invitation, another survey's, or none."""
+        """Send a valid report, with an invitation that is valid, unknown or of another survey."""
         name, what = self._name(), self.rng.integers(10)
         if what < 7:
             return self._sent(name, made(self.surveys[name]))
@@ -138,7 +138,7 @@ class Fuzz:
         return self._put(name, secrets.token_hex(16), token, self.reports[name], UNKNOWN)
 
     def _again(self) -> Asked:
-        """An earlier request again: unchanged, with other bytes, or to another survey."""
+        """Repeat an earlier request, unchanged or with other bytes."""
         name = self._name()
         if not self.used[name]:
             return self._whole()
@@ -151,7 +151,7 @@ class Fuzz:
         return self._put(name, place, token, other, frozenset({200 if other == body else 409}))
 
     def _reserve(self) -> Asked:
-        """A reservation of a reserved invitation: the same, from elsewhere, or malformed."""
+        """Reserve a reserved invitation again: with the same, another or a malformed lock."""
         name = self._name()
         token = self.tokens[name][int(self.rng.integers(len(self.tokens[name])))]
         mine = lock(key_of(token))
@@ -171,7 +171,7 @@ class Fuzz:
         return "".join(c if c > " " and c != "\x7f" else "_" for c in found)
 
     def _head(self) -> Asked:
-        """Mutate everything except the body. The invitation is invalid: nothing may be stored."""
+        """Mutate everything except the body. The invitation is invalid: nothing must be stored."""
         name = self._name()
         path = f"/r/{name}/{secrets.token_hex(16)}"
         headers = {"Host": "localhost", "Authorization": f"Bearer {secrets.token_hex(16)}"}
@@ -203,7 +203,7 @@ Carrier = Callable[[Asked], Awaitable[int]]
 
 
 async def sent_all(senders: list[Fuzz], many: int, carrier: Callable[[], Carrier]) -> None:
-    """Run all senders concurrently; each sends one request after the other."""
+    """Run all senders concurrently; each sends one request after another."""
 
     async def one(sender: Fuzz) -> None:
         carry = carrier()
@@ -270,7 +270,7 @@ class OnConnections:
         return found
 
     async def told(self, data: bytes, bodiless: bool, patience: float) -> int | None:
-        """The status of the response to any bytes; None if there is no response."""
+        """Send bytes; return the status of the response, or None if there is no response."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
@@ -289,14 +289,14 @@ class OnConnections:
             return None
 
     def drop(self) -> None:
-        """Close the connection; the next request opens a new one."""
+        """Close the connection; the next request opens a new connection."""
         if self._streams is not None:
             self._streams[1].close()
         self._streams = None
 
 
 def right(path: Any, senders: list[Fuzz], keys: Mapping[str, str]) -> int:
-    """Check that the file holds exactly what senders sent; return the number of reports."""
+    """Check that the file has exactly the reports of all senders; return their number."""
     with collector.Service(path) as service:
         look = service._store._connection
         for name in senders[0].names:

@@ -1,4 +1,4 @@
-"""Load of many people: submissions at a fixed rate, on persistent connections."""
+"""Load generator: reports of many people at a fixed rate, on persistent connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.collector.served import key_of
 
 @contextmanager
 def cores_of_our_own() -> Iterator[None]:
-    """Raise the priority of this process, if Linux allows it: times are for two cores."""
+    """Raise the priority of this process, if Linux allows it: time limits assume two free cores."""
     place = Path("/proc/self/autogroup")
     try:
         place.write_text("-19", "utf-8")
@@ -35,9 +35,9 @@ class Sending:
     Attributes:
         port: the port of the server.
         name: the id of the survey.
-        reports: the token and the bytes of each person.
-        statuses: the status of each, by index; 0 if there was no response.
-        seconds: the time from when each was due to its response.
+        reports: each person's token and report.
+        statuses: the status of each response, by index; 0 if there was no response.
+        seconds: the time between the scheduled time of each report and its response.
     """
 
     port: int
@@ -75,7 +75,7 @@ class Sending:
                 self.seconds[place] = time.perf_counter() - due
             writer.close()
         except (OSError, asyncio.IncompleteReadError):
-            return  # the server is gone: reports without a status are sent again
+            return  # the server was killed: reports without a status are sent again
 
     def _request(self, place: int) -> bytes:
         token, data = self.reports[place]

@@ -17,12 +17,12 @@ PAGES = Path(__file__).resolve().parents[2] / "src" / "epsilons" / "collector" /
 def node(
     folder: Path, cases: list[dict[str, Any]], changed: Mapping[str, str] | None = None
 ) -> list[Any]:
-    """The output of the scripts for each case.
+    """Return the output of the scripts for each case.
 
     Args:
-        folder: the folder in which they run.
+        folder: the folder in which the scripts run.
         cases: the input of `reports.mjs`.
-        changed: text of report.js to replace by deliberate mistakes.
+        changed: replacements of text in report.js, which insert deliberate mistakes.
     """
     program = needs.node()
     (folder / "package.json").write_text('{"type": "module"}')

@@ -1,4 +1,4 @@
-// Makes reports from given random bytes: cases as lines of JSON come in, reports go out.
+// Makes reports from given random bytes: reads cases as lines of JSON, and writes reports.
 import { readFileSync } from "node:fs";
 import { hex, report, system, threshold, truly, unhex } from "./report.js";
 import { levelOf, odds, says } from "./words.js";
@@ -6,7 +6,7 @@ import { levelOf, odds, says } from "./words.js";
 const given = JSON.parse(readFileSync(0, "utf-8"));
 const out = [];
 
-// Many reports of one value, from one long tape, or from the system's generator.
+// Make many reports of one value, from given random bytes or from the system's generator.
 async function many(each) {
   const tape = each.tape === null ? null : readFileSync(each.tape);
   let at = 0;

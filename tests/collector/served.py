@@ -106,7 +106,7 @@ class Served:
         self.process.wait(20)
 
     def token(self, name: str) -> str:
-        """An unused token."""
+        """Return an unused token."""
         return self._tokens[name].pop()
 
     def link(self, name: str) -> str:
@@ -135,19 +135,19 @@ class Served:
         return self.ask("PUT", f"/r/{name}", lock.encode(), headers)
 
     def put(self, name: str, data: bytes, token: str, report_id: str | None = None) -> Answer:
-        """Reserve the invitation like a page, and send a report."""
+        """Reserve the invitation as a page does, and send a report."""
         self.reserve(name, token, lock(key_of(token)))
         place = secrets.token_hex(16) if report_id is None else report_id
         headers = {"Authorization": f"Bearer {token}", "Reservation": key_of(token)}
         return self.ask("PUT", f"/r/{name}/{place}", data, headers)
 
     def count(self, name: str) -> int:
-        """The number of reports in the file."""
+        """Return the number of reports in the file."""
         return len(held(self.path, name))
 
 
 def key_of(token: str) -> str:
-    """The key of a device in tests, derived from the token."""
+    """Return the key of a device in tests, derived from the token."""
     return hashlib.sha256(f"device of {token}".encode()).hexdigest()[:32]
 
 
@@ -166,7 +166,7 @@ def reserve_all(path: Path, name: str, tokens: Sequence[str]) -> None:
 
 
 def held(path: Path, name: str) -> dict[str, bytes]:
-    """The reports in the file, by id."""
+    """Return the reports in the file, by id."""
     with contextlib.closing(sqlite3.connect(path)) as look:
         rows = look.execute("SELECT id, bytes FROM reports WHERE survey = ?", (name,))
         return {place.hex(): data for place, data in rows}

@@ -1,4 +1,4 @@
-"""Attacks by strangers: each is refused with its status, and changes nothing."""
+"""Attacks by outsiders are refused with the right status, and change nothing."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_key_is_handed_on_once(served: Served) -> None:
     token = served.token("lunch")
     page, file, copy = (secrets.token_hex(16) for _ in "abc")
     assert served.reserve("lunch", token, lock(page)).status == 201
-    for _ in range(2):  # the response may be lost
+    for _ in range(2):  # a page tries again if the response was lost
         assert served.reserve("lunch", token, lock(file), page).status in (201, 200)
     assert served.reserve("lunch", token, lock(copy), page).status == 409
     assert served.reserve("lunch", token, lock(page)).status == 409
@@ -173,7 +173,7 @@ def test_what_is_no_reservation(served: Served) -> None:
 
 
 def test_two_servers_on_one_file_are_right(served: Served) -> None:
-    """Each server sees the decisions of the other."""
+    """Two servers on one file see each other's decisions."""
     with collector.Service(served.path) as other:
         token, place, data = served.token("lunch"), secrets.token_hex(16), made(LUNCH)
         assert served.reserve("lunch", token, lock(key_of(token))).status == 201
@@ -246,7 +246,7 @@ def test_names_of_this_machine_are_ours(served: Served) -> None:
 
 
 def begun(place: str, token: str) -> bytes:
-    """The first lines of a request that sends a report."""
+    """Return the first lines of a request that sends a report."""
     lines = [f"PUT /r/lunch/{place} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}"]
     return "".join(f"{line}\r\n" for line in lines).encode()
 
@@ -280,7 +280,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
         assert len(whole) == more
         assert status in raw(served, whole + made(LUNCH))[:20], more
     folded = head + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
-    assert raw(served, folded)  # there is some response
+    assert raw(served, folded)  # the server responds
     split = b"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = raw(served, split)
     assert b" 404 " in answer[:20]
@@ -316,7 +316,7 @@ DRIPS = {
 
 
 async def ended(port: int, begun: bytes, drop: bytes) -> float:
-    """Seconds until the server closes a connection that drips."""
+    """Return the seconds until the server closes a connection that sends a few bytes at a time."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     began = time.monotonic()
 
@@ -340,7 +340,7 @@ async def ended(port: int, begun: bytes, drop: bytes) -> float:
 
 @pytest.mark.slow
 def test_connections_that_drip_are_ended(served: Served) -> None:
-    """Otherwise a few hundred of them would block everybody else."""
+    """The server closes slow connections; otherwise a few hundred would block everybody else."""
 
     async def all_of_them() -> list[float]:
         return list(await asyncio.gather(*(ended(served.port, *each) for each in DRIPS.values())))

@@ -29,11 +29,11 @@ def chromium() -> Iterator[Any]:
 
 
 class Opened:
-    """A separate browser window of a phone's width; it records messages, requests and reports."""
+    """A separate browser window as wide as a phone. It records messages, requests and reports."""
 
     def __init__(self, chromium: Any, scheme: str = "light") -> None:
         self.context = chromium.new_context(viewport=PHONE, color_scheme=scheme)
-        self.context.set_default_timeout(90_000)  # the machine may be busy
+        self.context.set_default_timeout(90_000)  # long, for busy machines
         self.page = self.context.new_page()
         self.messages: list[str] = []
         self.asked: list[str] = []
@@ -74,7 +74,7 @@ def answer(page: Any, name: str, level: str = "light") -> None:
 
 
 def noted(page: Any) -> list[Any]:
-    """A list that receives every request from now on."""
+    """Return a list to which every later request is appended."""
     found: list[Any] = []
 
     def note(request: Any) -> None:
@@ -168,7 +168,7 @@ def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) 
 def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
     served: Served, phone: Opened
 ) -> None:
-    """Even if the response was lost: a reloaded page asks the server again."""
+    """If the response was lost, a reloaded page asks the server again and shows "sent"."""
     page, before = phone.page, served.count("lunch")
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -189,7 +189,7 @@ def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
 
 
 def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opened) -> None:
-    """Even if the second begins while the first report is being made."""
+    """A second click, or a second window, makes no second report while the first is being made."""
     phone.context.add_init_script(
         "const set = Storage.prototype.setItem; window.kept = [];"
         "Storage.prototype.setItem = function (...given) {"
@@ -220,7 +220,7 @@ def test_two_clicks_and_two_windows_make_one_report(served: Served, phone: Opene
 def test_where_nothing_can_be_kept_nothing_is_asked(
     served: Served, phone: Opened, call: str
 ) -> None:
-    """Without storage, a lost key would lock its owner out, and a report could be made again."""
+    """Without storage the page asks nothing: the key would be lost, and reports made twice."""
     phone.context.add_init_script(f"Storage.prototype.{call} = () => {{ throw new Error('no'); }}")
     page, link = phone.page, served.link("lunch")
     page.goto(link)
@@ -233,7 +233,7 @@ def test_where_nothing_can_be_kept_nothing_is_asked(
 
 
 def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None:
-    """Afterwards there is none: people who could toss again would choose what is sent."""
+    """People can go back before the draw, not after it: they could pick among several draws."""
     page = phone.page
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -259,7 +259,7 @@ def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None
 def test_a_report_that_a_page_of_old_has_made_is_the_one_that_is_sent(
     served: Served, phone: Opened
 ) -> None:
-    """Pages of 0.2.0 stored reports without a key. These reports are not made again."""
+    """A report that a page of 0.2.0 stored without a key is sent, not made again."""
     page, link = phone.page, served.link("lunch")
     place = hashlib.sha256(link.partition("#")[2].encode()).hexdigest()[:16]
     kept = json.dumps({"id": "ab" * 16, "report": made(SURVEYS[0]).hex()})
@@ -297,7 +297,7 @@ def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
 def test_one_invitation_in_four_places_is_one_report(
     served: Served, chromium: Any, tmp_path: Path
 ) -> None:
-    """Page, file, other host name, other browser: three of them refuse before anyone answers."""
+    """An invitation works in one place only: page, file, other host name or other browser."""
     before, link = served.count("lunch"), served.link("lunch")
     file = tmp_path / "survey.html"
     file.write_text(offline_page(served.surveys["lunch"]), "utf-8")
@@ -366,7 +366,7 @@ def test_the_key_is_handed_on_to_the_file_once(
 def test_a_second_link_in_the_same_tab_is_a_second_person(served: Served, phone: Opened) -> None:
     before, page = served.count("lunch"), phone.page
     for many in (1, 2):
-        page.goto(served.link("lunch"))  # the second differs only after #: no page is loaded
+        page.goto(served.link("lunch"))  # the second link differs only after #: no page is loaded
         page.wait_for_selector("#form:not([hidden])")
         answer(page, "lunch")
         page.get_by_role("button", name="Send it").click()
@@ -389,7 +389,7 @@ def test_a_second_key_in_the_same_tab_is_taken(served: Served, phone: Opened) ->
 def test_the_key_is_kept_before_it_is_bound_and_is_none_of_the_coins(
     served: Served, phone: Opened
 ) -> None:
-    """If the response to a reservation is lost, the page tries the same key again."""
+    """The page stores its key first; if the response is lost, it sends the same key again."""
     phone.context.add_init_script(
         "const draw = crypto.getRandomValues.bind(crypto); window.drawn = [];"
         "crypto.getRandomValues = (given) => {"
@@ -508,7 +508,7 @@ def test_the_organiser_closes_it(phone: Opened, chromium: Any, tmp_path: Path) -
         shoot(page, "closing")
         page.get_by_role("button", name="Yes, close it now").click()
         page.get_by_text("This survey is closed for good.").wait_for()
-        page.wait_for_timeout(2500)  # the text stays
+        page.wait_for_timeout(2500)  # the text must stay after the next update
         assert page.get_by_text("This survey is closed for good.").is_visible()
         assert "Close this survey now" not in page.locator("main").inner_text()
         said = page.locator("#honest").inner_text()

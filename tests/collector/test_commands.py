@@ -143,7 +143,7 @@ def test_what_fails_leaves_no_file_of_links(folder: Path) -> None:
 
 
 def test_the_core_does_without_the_extra() -> None:
-    """Importing epsilons loads no server."""
+    """Importing epsilons does not import a server."""
     code = "import sys, epsilons, epsilons.__main__; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(ran.stdout.split())
@@ -168,11 +168,11 @@ def test_invented_people_answer(tmp_path: Path) -> None:
         found: dict[str, Any] = service.estimate("demo")
         assert found["reports"] == 190
         (result,) = found["results"]
-        assert result["low"] < 0.3 < result["high"]  # nine times wider than one that could fail
+        assert result["low"] < 0.3 < result["high"]  # so wide that it cannot fail by chance
 
 
 def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
-    """The write-ahead log next to the file could reveal the order in which reports came."""
+    """SIGTERM empties the write-ahead log, which could reveal the order of reports."""
     needs.module("uvicorn")
     with Served(tmp_path, SURVEYS[:1]) as served:
         assert served.put("lunch", made(SURVEYS[0]), served.token("lunch")).status == 201
@@ -183,7 +183,7 @@ def test_who_is_told_to_end_empties_the_log(tmp_path: Path) -> None:
 
 
 def test_the_demonstration_is_served(tmp_path: Path) -> None:
-    """It leaves nothing behind."""
+    """The demonstration is served, and leaves no files behind."""
     needs.module("uvicorn")
     port = free_port()
     command = [sys.executable, "-m", "epsilons", "survey", "demo", "--port", str(port)]

@@ -1,4 +1,4 @@
-"""Mutated requests: the server stays up, and counts only valid reports."""
+"""Under mutated requests, the server stays up and counts only valid reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def surveys(invitations: int) -> list[collector.Survey]:
 
 
 def senders(asked: Sequence[collector.Survey], made: dict[str, collector.Made]) -> list[Fuzz]:
-    """Senders with separate invitations: the outcome of each request is known."""
+    """Return senders with separate invitations, so the outcome of each request is known."""
     return [
         Fuzz(
             {survey.id: survey for survey in asked},
@@ -56,7 +56,7 @@ def test_mutated_requests_to_the_application(tmp_path: Path, many: int) -> None:
 
 
 async def heads(served: Served, work: list[Fuzz], many: int) -> int:
-    """Send requests with mutated bytes, without invitations; return how many were answered."""
+    """Send mutated requests without invitations; return the number of responses."""
 
     async def one(sender: Fuzz) -> int:
         answered, connection = 0, OnConnections(served.port)

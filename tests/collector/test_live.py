@@ -1,4 +1,4 @@
-"""What an organiser can see: batches while a survey is open, and valid intervals."""
+"""Live estimates: they change in batches while a survey is open, and intervals are valid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EVERYTHING = {
 
 
 def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
-    """Check that estimates differ by at least a batch, and that a batch is held back."""
+    """Check that estimates differ by at least a batch, and that a batch is withheld."""
     counts = [told["reports"] for told in seen]
     assert counts == sorted(counts)
     assert all(later - earlier >= BATCH for earlier, later in itertools.pairwise(counts))
@@ -45,7 +45,7 @@ def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
 
 
 def distinct(seen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Estimates without consecutive repetitions."""
+    """Return estimates without consecutive repetitions."""
     return [told for k, told in enumerate(seen) if k == 0 or told != seen[k - 1]]
 
 
@@ -53,7 +53,7 @@ def distinct(seen: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_after_each_report_nothing_or_a_batch_is_new(
     tmp_path: Path, survey: collector.Survey
 ) -> None:
-    """From the server, from another one on the same file, and from a restarted one."""
+    """Estimates change in batches, also across two servers on one file and a restarted server."""
     path, name = tmp_path / "survey.db", survey.id
     tokens = collector.create(path, survey).tokens[:57]
     reserve_all(path, name, tokens)
@@ -82,7 +82,7 @@ def test_after_each_report_nothing_or_a_batch_is_new(
 
 
 def test_further_reports_are_chosen_by_chance_and_stay() -> None:
-    """The choice is uniform over all waiting reports: false-alarm probability 10⁻⁶."""
+    """Reports are chosen uniformly among all that wait; false-alarm probability 10⁻⁶."""
     every = {b"a": 30, b"b": 10}
     chosen = Counter[int]()
     for _ in range(2000):
@@ -98,13 +98,13 @@ def test_further_reports_are_chosen_by_chance_and_stay() -> None:
         held = {b"a": 10} if few else {}
         further(held, few)
         assert held == ({b"a": 10} if few else {})
-    held = {b"c": 10}  # another process has shown reports that this one has not read
+    held = {b"c": 10}  # another process has shown reports that this process has not read
     further(held, every)
     assert held == {b"c": 10}
 
 
 def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
-    """Even with everything that an organiser has: the key, all links, the commands."""
+    """Polling reveals no single report, even with the organiser's key and all links."""
     needs.module("uvicorn")
     survey = dataclasses.replace(SURVEYS[0], invitations=210)
     with Served(tmp_path, [survey]) as served:
@@ -166,7 +166,7 @@ SURVEYS_A_CELL = 300
 
 
 def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
-    """How often the truth lies in the first interval, and how often in the narrower one."""
+    """Count how often the first interval, and the narrower one, cover the true value."""
     survey, values, shares, truth = KINDS[kind]
     options = survey.options
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -197,7 +197,10 @@ def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
 def test_the_first_interval_holds_whatever_people_chose(
     people: int, kind: str, choice: str
 ) -> None:
-    """At least 95 %, even if levels are related to answers; false-alarm probability 10⁻⁶."""
+    """The first interval covers at least 95 %, even if levels are related to answers.
+
+    The false-alarm probability is 10⁻⁶.
+    """
     first, other = covered(kind, choice, people, seed=33)
     enough = stats.binom(SURVEYS_A_CELL, 0.95).ppf(1e-6)
     print(f"\n{kind}, {choice}, {people}: {first} and {other} of {SURVEYS_A_CELL}")

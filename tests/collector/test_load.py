@@ -1,4 +1,4 @@
-"""Many reports at once: none is lost or counted twice, whatever happens to the server."""
+"""Under load, no report is lost or counted twice, even if the server is killed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sending(served: Served, people: int) -> Sending:
 def test_killed_in_the_middle_and_sent_again(
     tmp_path: Path, people: int, rate: float, killed_after: float
 ) -> None:
-    """Reports answered with 201 survive kill −9; all are sent again, and counted once."""
+    """Reports answered with 201 survive kill −9. If all are sent again, each is counted once."""
     needs.module("uvicorn")
     with cores_of_our_own(), Served(tmp_path, [survey(people)]) as served:
         work = sending(served, people)
@@ -77,7 +77,7 @@ def test_killed_in_the_middle_and_sent_again(
 
 
 def test_a_reservation_survives_a_kill(tmp_path: Path) -> None:
-    """Otherwise a second device could answer, and one person would send two reports."""
+    """A reservation survives kill −9, so a second device cannot answer for the same person."""
     needs.module("uvicorn")
     with Served(tmp_path, [survey(20)]) as served:
         tokens = served.made["many"].tokens

@@ -1,7 +1,7 @@
-"""Reports made by the browser's code have the distribution of their budget.
+"""Reports made by the browser's code have the distribution that their budget requires.
 
-False alarm: 18 counts for each budget at 6.2 standard deviations, below 2·10⁻⁸ in total. Reports
-are made from seeded random bytes, so results are repeatable, and from the system's generator.
+False alarms: 18 counts for each budget at 6.2 standard deviations, below 2·10⁻⁸ in total. Reports
+are made from seeded random bytes, for repeatable results, and from the system's generator.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ COIN = "return word(fill) < threshold(epsilon) ? 1 : 0;"
 
 
 class Case(NamedTuple):
-    """A question and an answer, with the distribution of what is sent.
+    """A question and a true answer, with the distribution of the randomized answer.
 
     Attributes:
-        start: the offset of the answer in a report.
-        law: the probability of each possible answer.
-        flipped: the answers that a flip makes more likely.
+        start: the offset of the randomized answer in a report.
+        law: the probability of each randomized answer.
+        flipped: the randomized answers that a flip makes more likely.
     """
 
     question: dict[str, Any]
@@ -60,12 +60,12 @@ def cases(epsilon: float) -> list[Case]:
 
 
 def off(count: int, chance: float) -> float:
-    """Distance of a count from its expectation, in standard deviations."""
+    """Return the distance of a count from its expectation, in standard deviations."""
     return abs(count - PEOPLE * chance) / math.sqrt(PEOPLE * chance * (1.0 - chance))
 
 
 def furthest(case: Case, counts: dict[str, int]) -> float:
-    """The largest distance, over all possible reports and the sum of all flipped ones."""
+    """Return the largest distance over all possible reports, and of the sum of flipped reports."""
     assert set(counts) <= set(case.law)
     assert sum(counts.values()) == PEOPLE
     each = [off(counts.get(sent, 0), chance) for sent, chance in case.law.items()]
@@ -74,7 +74,7 @@ def furthest(case: Case, counts: dict[str, int]) -> float:
 
 
 def drawn(folder: Path, epsilon: float, changed: dict[str, str], seed: int | None) -> list[float]:
-    """The distances of all cases; `seed` is None for the system's generator."""
+    """Return the distances of all cases; `seed` is None for the system's generator."""
     tape = folder / "tape"
     if seed is not None:
         tape.write_bytes(np.random.default_rng(seed).bytes(PEOPLE * 24))
@@ -108,6 +108,6 @@ def test_reports_have_the_law_of_their_budget(
 def test_a_flip_that_is_off_by_a_twentieth_is_noticed(
     tmp_path: Path, epsilon: float, factor: int
 ) -> None:
-    """It is noticed in every kind of question."""
+    """A wrong flip probability is detected for every kind of question."""
     wrong = COIN.replace("threshold(epsilon)", f"threshold(epsilon) * {factor}n / 100n")
     assert min(drawn(tmp_path, epsilon, {COIN: wrong}, seed=21)) > LIMIT

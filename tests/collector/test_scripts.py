@@ -1,4 +1,4 @@
-"""From the same random bytes, browser and Python make the same reports, byte for byte."""
+"""Browser and Python make identical reports from the same random bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MECHANISMS: dict[str, Any] = {
 
 
 def python(case: dict[str, Any]) -> list[Any]:
-    """Python's result for a case: the report, and the number of random bytes used."""
+    """Return Python's result for a case: the report, and the number of random bytes used."""
     question, value = case["question"], case["value"]
     mechanism = MECHANISMS[question["kind"]](question, [case["epsilon"]])
     given = question["options"][value] if question["kind"] == "one-of" else value
@@ -38,7 +38,7 @@ def python(case: dict[str, Any]) -> list[Any]:
 
 
 def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
-    """A test vector of docs/local-reports.md as a survey question; None if surveys have no such."""
+    """Return a vector of docs/local-reports.md as a survey question; None if surveys lack it."""
     given, name = vector["parameters"], vector["mechanism"]
     method = given.get("method", "auto")
     value: Any = vector["value"]
@@ -131,7 +131,7 @@ def test_odds_are_those_of_python(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", MECHANISMS)
 def test_no_odds_read_as_certainty(tmp_path: Path, kind: str) -> None:
-    """Surveys of 0.2.0 could offer ε = 16, at which odds round to 100 of 100."""
+    """Odds never read as certainty, even at ε = 16, which surveys of 0.2.0 could offer."""
     budgets = [0.01, 1.0, 5.29, 5.3, 8.0, 16.0]
     levels = [{"name": str(each), "epsilon": each} for each in budgets]
     question = {"kind": kind, "options": ["a", "b"], "bounds": [0, 1], "levels": levels}

@@ -42,14 +42,14 @@ UTC = datetime.UTC
 
 
 def sent(service: collector.Service, name: str, token: str, data: bytes, place: str = "") -> int:
-    """The status of a report sent from the device that reserved the invitation."""
+    """Send a report from the device that reserved the invitation; return the status."""
     key = key_of(token)
     service.reserve(name, token, lock(key))
     return service.submit(name, place or secrets.token_hex(16), token, data, key).result(20).status
 
 
 def now_due(service: collector.Service, name: str) -> dict[str, Any]:
-    """The estimate, as if the last read was a while ago."""
+    """Return the estimate, as if the last read of the file was long ago."""
     service._live[name]._due = 0.0
     return service.estimate(name)
 
@@ -154,7 +154,7 @@ def test_a_closed_survey_takes_nothing_new_and_says_so_of_what_it_has(tmp_path: 
 def test_a_clock_that_is_set_back_opens_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: str
 ) -> None:
-    """A command, a report, or only the writer is first to notice that the time is over."""
+    """A closed survey stays closed, whether a command, a report or the writer closed it."""
     monkeypatch.setattr(writer, "PAUSE", 0.05)
     path, survey = tmp_path / "survey.db", SURVEYS[0]
     tokens = list(collector.create(path, survey).tokens)
@@ -184,7 +184,7 @@ def test_who_closes_before_the_time_is_written_down(opened: Any) -> None:
 
 
 def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
-    """Outcomes are those of one request after the other, even if the same one occurs twice."""
+    """Requests in one commit have the same outcomes as one after another, even if repeated."""
     _, tokens, path = opened
     lunch, way = made(SURVEYS[0]), made(SURVEYS[2])
     (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
@@ -224,7 +224,7 @@ def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
 
 
 def test_what_cannot_be_written_is_sent_again(opened: Any, caplog: Any) -> None:
-    """Nothing of a failed commit is stored; the sender gets 503, and the next commit works."""
+    """No part of a failed commit is stored; the sender gets 503, and the next commit works."""
     service, tokens, path = opened
     token, place, data = tokens["lunch"].pop(), "0" * 32, made(SURVEYS[0])
     store = service._writer._store
@@ -258,7 +258,7 @@ def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.Monk
             return service.submit("lunch", place, token, made(survey), key_of(token))
 
         found = [submitted()]
-        assert begun.wait(20)  # from now on the queue is not read
+        assert begun.wait(20)  # from here on, the writer does not read the queue
         found += [submitted() for _ in range(19)]
         assert not found[0].cancel(), "it may be on the disk already"
         go.set()
@@ -311,7 +311,7 @@ def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
 
 @pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
 def test_the_door_lets_in_what_the_mechanism_takes_and_no_more(survey: collector.Survey) -> None:
-    """Every change of one byte: only private reports of one person at a level are accepted."""
+    """After a change of any byte, only private reports of one person at a level are accepted."""
     door, mechanism, data = Door(survey), survey.mechanism, made(survey)
     passed = 0
     for place in range(len(data)):
@@ -400,7 +400,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_levels_that_hide_nothing_are_refused_for_new_surveys(
     tmp_path: Path, epsilon: float
 ) -> None:
-    """A page would say that 100 of 100 send the truth, and that nobody can know the answer."""
+    """New surveys refuse levels at which 100 of 100 people would send their true answer."""
     levels = [{"name": "a", "epsilon": 1.0}, {"name": "none", "epsilon": epsilon}]
     survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
     with pytest.raises(BudgetError, match=r"'none'.*at most 5\.29"):
@@ -431,7 +431,7 @@ CREATE TABLE reports (
 
 
 def as_of_old(path: Path, levels: list[dict[str, Any]]) -> collector.Survey:
-    """Make a file in the format of 0.2.0: 25 people have answered, and one has not."""
+    """Make a file in the format of 0.2.0, in which 25 people have answered and one has not."""
     survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
     look = sqlite3.connect(path)
     look.executescript(OLD)
@@ -452,7 +452,7 @@ HIDING_NOTHING = [{"name": "a", "epsilon": 1.0}, {"name": "b", "epsilon": 16.0}]
 
 @pytest.mark.parametrize("after", [0, 3, 6])
 def test_a_file_of_old_is_renewed_entirely_or_not_at_all(tmp_path: Path, after: int) -> None:
-    """If the process is killed in the middle, the file is unchanged, and nothing is lost."""
+    """If the process is killed during a migration, the file is unchanged."""
     path = tmp_path / "survey.db"
     as_of_old(path, HIDING_NOTHING)
     before = held(path, "a")

@@ -1,9 +1,9 @@
-/* Records what a process asks of the file system in one folder, in order, when it is preloaded.
+/* A preloaded library that records the file-system calls of a process in one folder, in order.
 
    A record is a letter, two 64-bit numbers, the length of a name, the name, and the bytes:
 
        c  a file was created             w  bytes were written at an offset
-       t  a file was cut to a size       s  a file or the folder was synced
+       t  a file was truncated           s  a file or the folder was synced
        u  a file was removed
 */
 #define _GNU_SOURCE

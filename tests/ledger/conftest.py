@@ -1,4 +1,4 @@
-"""Every test of a ledger runs on both databases."""
+"""Fixtures: ledgers on both databases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def database(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def place(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[], str]:
-    """A function that returns a place for a new ledger, another one at each call."""
+    """A function that returns a different location for a new ledger at each call."""
 
     def fresh() -> str:
         number = next(_numbers)
@@ -44,7 +44,7 @@ def place(database: str, tmp_path: Path, request: pytest.FixtureRequest) -> Call
 
 @pytest.fixture
 def where(place: Callable[[], str]) -> str:
-    """A place for a new ledger."""
+    """The location of a new ledger."""
     return place()
 
 

@@ -1,4 +1,4 @@
-"""Simulation of a disk after a power failure: synced data survive, and any part of the rest."""
+"""Simulated disk after a power failure: synced data survive, and arbitrary parts of other data."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SECTOR = 512
 """Bytes that a disk writes atomically."""
 
 RETURNED = "returned"
-"""The file to which the recorded process writes what the ledger returned to it."""
+"""The file to which the recorded process writes the results that the ledger returned."""
 
 Order = Literal["nothing", "data", "names", "everything", "any"]
 
 ORDERS: tuple[Order, ...] = ("nothing", "data", "names", "everything", "any")
-"""Which changes survive without a sync: none, those of files, those of the folder, all of them, or
-a random subset, sector by sector."""
+"""Changes that survive without a sync: none, file contents, folder entries, all changes, or a
+random subset, sector by sector."""
 
 
 @dataclass
 class Call:
-    """A file-system call: see calls.c."""
+    """A file-system call, as calls.c records it."""
 
     what: str
     name: str
@@ -42,14 +42,14 @@ class Call:
 
 @dataclass
 class File:
-    """A file: its content on disk, and calls that are not synced yet."""
+    """A file: its synced content, and the calls that are not synced yet."""
 
     kept: bytearray = field(default_factory=bytearray)
     later: list[Call] = field(default_factory=list)
 
 
 class Disk:
-    """A folder on a simulated disk, call by call."""
+    """A folder on a simulated disk, which carries out calls."""
 
     def __init__(self) -> None:
         self._kept: dict[str, File] = {}
@@ -77,7 +77,7 @@ class Disk:
         _name(self._now, name, file)
 
     def after_failure(self, order: Order, pick: random.Random) -> dict[str, bytes]:
-        """The content of the folder after a power failure."""
+        """Return the content of the folder after a power failure."""
         names = dict(self._kept)
         for name, file in self._later:
             if order in ("names", "everything") or (order == "any" and pick.random() < 0.5):
@@ -110,7 +110,7 @@ def _change(content: bytearray, call: Call) -> None:
 
 
 def _sectors(call: Call) -> Iterator[Call]:
-    """Split a call into the parts that a disk may write independently."""
+    """Split a call into the parts that a disk can write independently."""
     if call.what == "t":
         yield call
     for start in range(0, len(call.data), SECTOR):
@@ -131,7 +131,7 @@ def library(folder: Path) -> Path | None:
 
 
 def recorded(folder: Path, releases: int) -> list[Call]:
-    """The calls of a process that creates a ledger and releases from it."""
+    """Record the calls of a process that creates a ledger and makes releases."""
     made = library(folder)
     assert made is not None
     work, log = folder / "work", folder / "calls"
@@ -157,7 +157,7 @@ def recorded(folder: Path, releases: int) -> list[Call]:
 
 
 def _published(ledger: ep.Ledger, number: int) -> str:
-    """A release of one of three kinds."""
+    """Make a release of one of three kinds."""
     claim = ledger.claim(str(number), share=1 / 40)
     if number % 3 == 0:
         return ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim).to_json()
@@ -168,7 +168,7 @@ def _published(ledger: ep.Ledger, number: int) -> str:
 
 
 def main(folder: Path, releases: int) -> None:
-    """The recorded process: create a ledger, release, and write down what is returned."""
+    """Create a ledger, make releases and write the results; this process is recorded."""
     with ep.Ledger.create(folder / "ledger.db") as ledger, (folder / RETURNED).open("wb", 0) as out:
         ledger.enrol(person=WHO, epsilon=[40 * each for each in EPSILON])
         out.write(b'["made", ""]\n')

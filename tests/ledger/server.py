@@ -14,11 +14,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 OTHER = "nobody"
-"""The user that runs the server if tests run as root, which initdb refuses."""
+"""The user that runs the server if tests run as root, because initdb refuses to run as root."""
 
 
 def programs() -> Path | None:
-    """The folder of initdb and postgres; None if they are not installed."""
+    """Return the folder of initdb and postgres; None if they are not installed."""
     found = shutil.which("initdb")
     if found is not None and shutil.which("postgres") is not None:
         return Path(found).parent
@@ -27,7 +27,7 @@ def programs() -> Path | None:
 
 
 def missing() -> str | None:
-    """The reason why no server can run here; None if one can."""
+    """Return why no server can run here; None if a server can run."""
     if programs() is None:
         return "a ledger on PostgreSQL needs its server (initdb, postgres), which is not here"
     if os.geteuid() == 0 and shutil.which("setpriv") is None:

@@ -1,4 +1,4 @@
-"""The audit notices every change of a ledger from outside, whichever row it affects."""
+"""The audit detects every direct change of a ledger's database, in any row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N = len(WHO)
 
 
 class Tampered:
-    """A ledger with rows that are changed behind its back, and restored."""
+    """A ledger whose database is changed directly, and can be restored."""
 
     def __init__(self, ledger: ep.Ledger) -> None:
         self.ledger = ledger
@@ -41,7 +41,7 @@ class Tampered:
                 assert self.store.run(sql) != 0, sql
 
     def chain_anew(self) -> None:
-        """Recompute the chain, like an attacker who has the database and knows the code."""
+        """Recompute the chain, as an attacker with the database and the code can."""
         book, before = self.ledger._book, store.START
         with self.store.write():
             last: Any = dict(
@@ -90,7 +90,7 @@ BACK = "(SELECT number FROM events WHERE kind = 'returned')"
 
 
 def some_row(pick: random.Random) -> list[tuple[str, ...]]:
-    """Statements that change, remove or add rows picked at random."""
+    """Return statements that change, remove or add random rows."""
     account = pick.choice([i + 1 for i in range(N) if i != 5])  # p5 was erased
     other = pick.choice([i + 1 for i in range(N) if i not in (5, account - 1)])
     more = pick.randint(1, 10**6)
@@ -235,7 +235,7 @@ def test_a_chain_that_was_made_anew_does_not_hold_the_heads_of_releases(
         "UPDATE accounts SET spent = spent - 5 WHERE number = 1",
     )
     tampered.chain_anew()
-    assert ledger.check().holds  # nothing inside the database reveals it
+    assert ledger.check().holds  # the database alone does not reveal the change
     for head in heads:
         found = ledger.check(head=head)
         assert not found.holds
@@ -262,7 +262,7 @@ def test_a_tail_that_was_removed_is_found_by_a_head(ledger: ep.Ledger) -> None:
 def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
     ledger: ep.Ledger, private: ep.Ledger
 ) -> None:
-    """Anyone who guesses all charges can compute a plain hash. Under add/remove it is salted."""
+    """Under add/remove hashes are salted: without a salt, a guess of all charges can be checked."""
     for book, neighbours in ((ledger, "replace"), (private, "add-remove")):
         book.enrol(person=WHO, epsilon=EPSILON)
         ep.mean(

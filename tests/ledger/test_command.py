@@ -1,4 +1,4 @@
-"""The commands of a ledger do the same as the calls, in text and in JSON."""
+"""The ledger commands do the same as the Python calls, with text or JSON output."""
 
 from __future__ import annotations
 

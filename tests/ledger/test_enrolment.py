@@ -105,7 +105,7 @@ def test_whoever_withdraws_is_left_out(ledger: ep.Ledger) -> None:
         ledger.withdraw("p0")
     with pytest.raises(LedgerError, match="have no account"):
         mean(ledger, "c", at_most=0.2)
-    # People who come back get their old account, including what is spent.
+    # People who come back get their old account, including its spending.
     with pytest.raises(LedgerError, match="consent"):
         ledger.enrol(person=["p0"], epsilon=[0.5])
     ledger.enrol(person=["p0"], epsilon=[0.5], consent="came back")

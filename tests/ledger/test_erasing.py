@@ -1,4 +1,4 @@
-"""Erased ids are no longer readable, and people who come back are recorded."""
+"""Erased ids are no longer readable in the file, and an event records each return."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_erased_id_is_nowhere_in_the_file(tmp_path: Path, neighbours: str) ->
 
 
 def left_readable(path: Path) -> None:
-    """Make a ledger with readable remains of erased ids, marked like those of older versions."""
+    """Make a ledger as older versions left it, with readable remains of erased ids."""
     many = [f"{number} is {SECRET}" for number in range(40)]
     with ep.Ledger.create(path) as ledger:
         ledger.enrol(person=[*WHO, *many], epsilon=1.0)
@@ -111,7 +111,7 @@ def test_a_return_is_written_down(ledger: ep.Ledger, private: ep.Ledger) -> None
 def test_what_version_0_2_0_wrote_of_a_return_is_no_change_from_outside(
     ledger: ep.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It wrote the word "erased" as the reason, and nothing when people came back."""
+    """The audit accepts how 0.2.0 recorded erasures: reason "erased", and no event for a return."""
     from epsilons.ledger import enrolment
 
     write = enrolment._write

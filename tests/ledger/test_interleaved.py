@@ -20,7 +20,7 @@ RELEASES = ep.publish([ep.Mean([0.0, 1.0], bounds=(0, 1))], epsilon=[1.0, 1.0])
 
 
 class World:
-    """A ledger used by several simulated processes, one step of one process at a time."""
+    """A ledger used by several simulated processes, which take steps in random order."""
 
     def __init__(self, ledger: ep.Ledger, pick: random.Random) -> None:
         self.ledger, self.pick = ledger, pick
@@ -32,7 +32,7 @@ class World:
         ledger.enrol(person=WHO, epsilon=list(self.given.values()))
 
     def claim(self) -> None:
-        """Open a release, new or existing, and read its sheet."""
+        """Open a new or existing release, and read its sheet of offers."""
         pick = self.pick
         name = str(pick.randrange(5))
         rule = {"at_most": pick.randint(1, 15) / 10}
@@ -44,7 +44,7 @@ class World:
                 claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
                 self.sheets.append((name, claim))
                 if pick.random() < 0.2:
-                    claim.let_go()  # like after an error; its sheet may still be settled
+                    claim.let_go()  # as after an error; its sheet can still be settled
         except ClaimError:
             pass  # already settled, failed or abandoned, or another claim under a removed name
         except LedgerError as error:
@@ -52,7 +52,7 @@ class World:
                 raise
 
     def settle(self) -> None:
-        """Settle one of the sheets read earlier, however old it is."""
+        """Settle one of the sheets read earlier, even if it is outdated."""
         if not self.sheets:
             return
         pick = self.pick

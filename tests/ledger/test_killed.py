@@ -24,7 +24,7 @@ def balances(ledger: ep.Ledger) -> list[float]:
 
 
 def steps_of(where: str, kind: str) -> list[str]:
-    """All steps of a run that is not killed."""
+    """Return all steps of a run that is not killed."""
     ready(where)
     told = run_doomed(where, kind)
     assert told is not None
@@ -32,7 +32,7 @@ def steps_of(where: str, kind: str) -> list[str]:
 
 
 def killed(where: str, kind: str, **when: int) -> None:
-    """Kill a release at a step, and check the ledger against the matrix of crashes."""
+    """Kill a release at a step, and check that the ledger is in the state expected after it."""
     ready(where)
     assert run_doomed(where, kind, **when) is None
     with ep.Ledger(where) as ledger:
@@ -47,7 +47,7 @@ def killed(where: str, kind: str, **when: int) -> None:
             with pytest.raises(ClaimError, match="its process ended while it was"):
                 WORK[kind](ledger)
             assert balances(ledger) == before
-            # It can be closed: offers stay paid, and nothing is left half done.
+            # The release can be closed. Offers stay paid, and no work is left incomplete.
             ledger.abandon("a")
             assert balances(ledger) == before
             assert [each.state for each in ledger.history()] == ["failed"]
@@ -67,7 +67,7 @@ def killed(where: str, kind: str, **when: int) -> None:
 
 
 def some(kind: str, steps: int, few: int) -> list[int]:
-    """A few of the steps, including the last; different ones for each kind."""
+    """Return a few of the steps, including the last; they differ between kinds."""
     first = 1 + sorted(WORK).index(kind)
     every = max(1, math.ceil((steps - first) / (few - 1)))
     return sorted({*range(first, steps, every), steps})
@@ -130,7 +130,7 @@ def test_an_enrolment_killed_at_every_step(place: Callable[[], str]) -> None:
 
 
 def half_done(where: str) -> None:
-    """Make a ledger with a release left open, and one with a process that ended while drawing."""
+    """Make a ledger with two releases: one is open, the other was interrupted while drawing."""
     ready(where)
     assert run_doomed(where, "found", between=1) is None
     with ep.Ledger(where) as ledger:
@@ -139,7 +139,7 @@ def half_done(where: str) -> None:
 
 
 def other_killed(where: str, kind: str, step: int) -> None:
-    """Kill work other than a release, and do it again."""
+    """Kill work that is not a release, and do it again."""
     half_done(where)
     assert run_doomed(where, kind, step=step) is None
     with ep.Ledger(where) as ledger:

@@ -1,4 +1,4 @@
-"""Accounts: enrolment, what people offer to and pay for a release, who may change what."""
+"""Accounts: enrolment, people's offers and charges, and which calls are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NANO = 10**9
 
 
 def units(ledger: ep.Ledger, person: Any) -> tuple[int, int, int]:
-    """What a person gave, has spent and has left, in nano-ε."""
+    """Return a person's budget, spending and remaining budget, in nano-ε."""
     found = ledger.account(person)
     return tuple(round(each * NANO) for each in (found.budget, found.spent, found.left))  # type: ignore[return-value]
 
@@ -52,7 +52,7 @@ def test_decimals_fit_to_the_last_unit(
         assert release.spent[0].epsilon <= each
     given, spent, left = units(ledger, "p3")
     assert given == round(budget * NANO)
-    # The mechanism rounds its weights down: it charges at most the offer.
+    # The mechanism rounds weights down, so it charges at most the offer.
     assert given - spent == left < times * 2
     if left == 0:
         with pytest.raises(LedgerError, match="nobody in the data has anything left"):
@@ -290,7 +290,7 @@ def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> Non
 
 @pytest.mark.parametrize("few", [7, N])
 def test_few_are_looked_up_and_many_are_found_among_all(ledger: ep.Ledger, few: int) -> None:
-    """Both ways find the same balances: below one in four accounts, and from there on."""
+    """Looking up a few accounts and reading all accounts find the same balances."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     some = WHO[-few:]
     claim = ledger.claim("a", share=1 / 2)

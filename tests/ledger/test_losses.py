@@ -1,4 +1,4 @@
-"""The ledger's balances equal the sum of exact losses over random releases of every kind."""
+"""Balances in a ledger equal the sum of exact losses over random releases of every kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEVELS = [0.01, 0.03, 0.1, 0.3, 1.0]
 
 
 def asked(pick: random.Random) -> list[Any]:
-    """Random questions of every kind, under replace."""
+    """Return random questions of every kind, under replace."""
     related = pick.choice([True, False, 0.05])
     kinds: list[Callable[[], list[Any]]] = [
         lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
@@ -44,7 +44,7 @@ def asked(pick: random.Random) -> list[Any]:
 
 
 def open_asked(pick: random.Random) -> list[Any]:
-    """Random questions of every kind, under add/remove."""
+    """Return random questions of every kind, under add/remove."""
     related = pick.choice([True, False, 0.05])
     kinds: list[Callable[[], list[Any]]] = [
         lambda: [ep.Mean("x", bounds=(0, pick.choice([1, 2])), related=related)],
@@ -59,7 +59,7 @@ def open_asked(pick: random.Random) -> list[Any]:
 
 
 def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> int:
-    """Make random releases of random people; return their number."""
+    """Make random releases with random people; return the number of releases."""
     import polars as pl
 
     pick = random.Random(seed)
@@ -97,8 +97,8 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         assert verdict.holds
         levels = np.asarray(found.mechanism.levels)
         proven = (Fraction(0), *verdict.losses)
-        # For coins the checker has only a certified bound, not a fraction. People pay the loss
-        # that the coins were designed for.
+        # If people are sampled, the checker has only a certified bound, not an exact fraction.
+        # People pay the loss for which the sampling was designed.
         losses = proven if verdict.exact else (Fraction(0), *found.mechanism.losses)
         for account, offered in zip(claim._accounts.tolist(), claim._budgets.tolist(), strict=True):
             who = WHO[account - 1]

@@ -21,14 +21,14 @@ from tests.ledger import power, server
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder in memory, if there is one: there syncing takes no time."""
+    """A folder in memory, if the system has one, because syncing is fast there."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         yield Path(folder)
 
 
 def after_every_call(folder: Path, disk: Path, releases: int) -> int:
-    """Simulate a power failure after every call, in every order; return their number."""
+    """Simulate a power failure after every call, in every order; return the number of failures."""
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         needs.lacking("calls of the file system are recorded by a compiled library: no compiler")
     calls = power.recorded(folder, releases)
@@ -51,7 +51,7 @@ def after_every_call(folder: Path, disk: Path, releases: int) -> int:
 
 
 def after_a_failure(disk: Path, found: dict[str, bytes], returned: dict[str, str]) -> None:
-    """Open a ledger after a power failure, and check that it holds everything returned."""
+    """Open a ledger after a power failure, and check that it has all returned results."""
     for old in disk.iterdir():
         old.unlink()
     for name, content in found.items():
@@ -102,7 +102,7 @@ def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
         }.items():
             (connection,) = ledger._book.store._idle
             assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
-    assert len(made) == 3  # to create it, to open it, and after the second was closed
+    assert len(made) == 3  # to create the ledger, to open it, and to reconnect after closing
 
 
 def test_a_new_file_is_synced_in_its_folder(

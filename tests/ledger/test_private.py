@@ -1,4 +1,4 @@
-"""Under add/remove everything visible depends on one person only through the draws."""
+"""Under add/remove all public output depends on one person only through the draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ X = [(7 * i % 11) / 10 for i in range(N)]
 BINS = [0, 0.25, 0.5, 1.01]
 ONE = "p3"
 AT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-"""A time stamp: the two sequences run at different times."""
+"""A time stamp, which is removed because the two sequences run at different times."""
 
 SEQUENCE: list[tuple[list[Any], dict[str, Any], dict[str, Any]]] = [
     ([ep.Mean("x", bounds=(0, 1), related=False)], {"at_most": 0.5}, {}),
@@ -49,14 +49,14 @@ def seen(
     *,
     replay: bool,
 ) -> list[Any]:
-    """Everything that is public about a sequence of releases.
+    """Make a sequence of releases; return all public output.
 
     Args:
         ledger: a ledger with accounts.
         people: the people in the data.
         patch: replaces the draws.
-        draws: a list of draws, which is recorded or replayed.
-        replay: whether to replay it.
+        draws: a list of draws, which are recorded or replayed.
+        replay: whether to replay the draws.
     """
     data = pl.DataFrame({"who": people, "x": [X[WHO.index(who)] for who in people]})
     following = corridor._Way._next
@@ -96,7 +96,7 @@ def seen(
 
 
 def public(release: ep.Release) -> Any:
-    """A release as JSON, without the head of the chain, which is a salted hash."""
+    """Return a release as JSON, without the head of the chain, which is a salted hash."""
     plain = json.loads(release.to_json())
     plain.pop("ledger")
     plain["release"].pop("ledger")
@@ -136,12 +136,12 @@ def test_a_sequence_tells_nothing_of_one_person(
         second = seen(ledger, CHANGES[change](ledger), monkeypatch, draws, replay=True)
         assert ledger.account(ONE).spent != spent
         ledger.check().require()
-    assert not any(isinstance(each, tuple) for each in first)  # there was no error
+    assert not any(isinstance(each, tuple) for each in first)  # a tuple would be an error
     assert first == second
 
 
 def test_the_comparison_would_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same under replace, where releases print who takes part and with how much."""
+    """The comparison finds differences under replace, where releases print people's budgets."""
     monkeypatch.setattr(
         "tests.ledger.test_private.SEQUENCE",
         [([ep.Mean("x", bounds=(0, 1), method="optimal")], {"at_most": 5}, {})],

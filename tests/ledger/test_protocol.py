@@ -23,7 +23,7 @@ RULE = "proportional"
 
 
 def claimed(ledger: ep.Ledger, name: str, **rule: Any) -> Any:
-    """An open claim that has read its sheet."""
+    """Return an open claim that has read its sheet of offers."""
     claim = ledger.claim(name, **rule)
     assert claim.open("question") is None
     claim.sheet(None, WHO)
@@ -36,7 +36,7 @@ def enrolled(ledger: ep.Ledger, epsilon: float = 1.0) -> ep.Ledger:
 
 
 def taken(part: float) -> Charge:
-    """A charge of `part` for everyone who offers anything."""
+    """Return a charge of `part` for everyone with an offer above 0."""
     from fractions import Fraction
 
     return Charge(np.array([0.001]), (Fraction(part).limit_denominator(10**6),))
@@ -158,7 +158,7 @@ def test_a_charge_of_another_mechanism_is_refused(ledger: ep.Ledger, release: An
     other = claimed(ledger, "b", at_most=0.25)
     with pytest.raises(PrivacyError, match="more than was offered"):
         other.settle(taken(0.5), lambda: Settled(release, taken(0.5)))
-    assert ledger.account("p0").spent == 0.5  # a failed release costs all that was offered
+    assert ledger.account("p0").spent == 0.5  # a failed release costs the whole offer
 
 
 def test_lowering_counts_from_the_next_sheet_on(ledger: ep.Ledger, release: Any) -> None:
@@ -203,7 +203,7 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
     told = run_crowd(where, processes, 3)
     released = sum(each == "released" for results in told for each in results)
     refused = {each for results in told for each in results if each != "released"}
-    assert released >= 3  # somebody always succeeds
+    assert released >= 3  # some process always succeeds
     # Empty accounts are the only reason for refusals.
     assert all("anything left" in each or "0 for everyone" in each for each in refused)
     with ep.Ledger(where) as ledger:
@@ -215,7 +215,7 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the wait for locks."""
+    """Shorten the time that a write waits for a lock."""
     monkeypatch.setattr(sqlite, "PATIENCE", 0.2)
 
 
@@ -237,7 +237,7 @@ def test_a_locked_database(tmp_path: Path, hurried: None) -> None:
 
 
 def until_refused(ledger: ep.Ledger) -> tuple[str, float]:
-    """Release until the database is full; return the refused name and what p0 had spent."""
+    """Release until the database is full; return the refused name and the spending of p0."""
     for number in range(30):
         spent = ledger.account("p0").spent
         try:
@@ -248,7 +248,7 @@ def until_refused(ledger: ep.Ledger) -> tuple[str, float]:
 
 
 def afterwards(path: Path, name: str, spent: float) -> None:
-    """Check that nothing is half charged, and that a retry succeeds once there is space."""
+    """Check that no charge is incomplete, and that a retry succeeds once there is space."""
     with ep.Ledger(path) as ledger:
         ledger.check().require()
         assert ledger.account("p0").spent == spent

@@ -1,9 +1,9 @@
-"""Under add/remove everything public about a ledger is the same with and without one person.
+"""Under add/remove all public output of a ledger is the same with and without one person.
 
-Two ledgers go through the same sequence of calls. In one of them a person enrols, alone or with
-others, gives less or more, withdraws, is erased, comes back, and is in the data. The other has no
-such person. Draws are the same. Heads are keyed hashes: the test compares their form, and which of
-them are equal.
+The same sequence of calls is made on two ledgers. In the first, one person enrols, alone or with
+others, changes their budget, withdraws, is erased, comes back, and is in the data. The second has
+no such person. Draws are the same. Heads are keyed hashes: the test compares their form, and which
+heads are equal.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Step = tuple[str, dict[str, Any]]
 
 
 def sequence(pick: random.Random) -> list[Step]:
-    """Calls in random order, including those of the one person."""
+    """Return calls in random order, including calls for the person who is in one ledger only."""
     steps: list[Step] = [("enrol", {"person": OTHERS[:6], "epsilon": 5.0})]
     names = [f"release {number}" for number in range(3)]
     for _ in range(14):
@@ -70,7 +70,7 @@ def sequence(pick: random.Random) -> list[Step]:
 
 
 class World:
-    """A ledger, and everything public about the calls made to it."""
+    """A ledger, and all public output of the calls made to it."""
 
     def __init__(self, ledger: ep.Ledger, patch: pytest.MonkeyPatch, *, with_one: bool) -> None:
         self.ledger, self.with_one = ledger, with_one
@@ -107,7 +107,7 @@ class World:
         }
         if not self.with_one:
             if given.get("person") in (ONE, [ONE]):
-                return  # this world does not make the call
+                return  # the world without the person does not make this call
             given = dict(given)
             if "person" in given and isinstance(given["person"], list):
                 given["person"] = [who for who in given["person"] if who != ONE]
@@ -144,10 +144,10 @@ class World:
 
 
 def public(seen: list[Any]) -> list[Any]:
-    """What was seen, with each head replaced by the order of its first appearance.
+    """Return the public output, with each head replaced by the order of its first appearance.
 
     Heads requested after each call are all different. They are left out, because one world makes
-    more calls and has more of them.
+    more calls and so has more heads.
     """
     asked = [shown for what, shown in seen if what == "head"]
     assert all(HEAD.fullmatch(head) for head in asked)
@@ -163,7 +163,7 @@ def public(seen: list[Any]) -> list[Any]:
 
 
 def any_order(folder: Path, patch: pytest.MonkeyPatch, seed: int) -> None:
-    """Run both worlds, and compare everything public."""
+    """Run both worlds, and compare all public output."""
     steps, draws, worlds = sequence(random.Random(seed)), list[Any](), []
     for with_one in (True, False):
         with ep.Ledger.create(folder / f"{seed} {with_one}.db", "add-remove") as ledger:
@@ -184,7 +184,7 @@ def test_two_hundred_sequences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_head_counts_nobody(private: ep.Ledger) -> None:
-    """However many people enrol, heads have the same form and are all different."""
+    """For any number of people, heads have the same form and are all different."""
     seen = [private.head]
     for number in range(3):
         private.enrol(person=[number], epsilon=1.0)

@@ -1,4 +1,4 @@
-"""Series of releases: equal shares are best for equal releases; other shares if they differ."""
+"""Series of releases: equal releases get equal shares, and other series have equal errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_equal_releases_have_even_shares_and_the_error_of_a_plan(book: ep.Ledger
 
 
 def test_no_other_shares_have_a_better_worst_release(book: ep.Ledger) -> None:
-    """Compared with a random search over shares of equal releases."""
+    """A random search over shares finds no smaller largest error for equal releases."""
     people = s.SeriesPeople(EPSILON, EPSILON, np.ones(N, dtype=np.int64))
     asked = [s._Asked.of(MEAN)] * 3
     even = s._worst(

@@ -1,4 +1,4 @@
-"""Several questions with their own shares are one claim: everyone pays once for all of them."""
+"""Several questions with separate shares are one claim: everyone pays once for all questions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asked(ledger: ep.Ledger, name: str, **given: Any) -> ep.Releases:
 
 
 def paid(ledger: ep.Ledger, person: str) -> int:
-    """What a person has spent, in nano-ε."""
+    """Return a person's spending, in nano-ε."""
     return round(ledger.account(person).spent * NANO)
 
 

@@ -1,4 +1,4 @@
-"""Threads and forked processes share a ledger: exactly the answers returned are charged."""
+"""If threads or forked processes share a ledger, exactly the returned answers are charged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def all_charged(ledger: ep.Ledger, answers: list[dict[str, str]]) -> None:
     returned = {name: text for each in answers for name, text in each.items()}
     assert len(returned) == sum(map(len, answers))
     past = ledger.history()
-    assert {each.name for each in past} == set(returned)  # nothing stays open
+    assert {each.name for each in past} == set(returned)  # no release stays open
     assert {each.state for each in past} == {"settled"}
     assert all(each.people == len(WHO) and (each.spent or 0) > 0 for each in past)
     for name, text in returned.items():
@@ -71,7 +71,7 @@ def test_many_releases_in_forked_processes(where: str) -> None:
 
 
 def test_a_refused_call_in_one_thread_leaves_the_charges_of_another(where: str) -> None:
-    """While one thread draws, others are refused, read and release."""
+    """While one thread draws, other threads read, release and are refused."""
     with ready(where) as ledger:
         release = ep.publish([ep.Mean(X, bounds=(0, 1))], epsilon=EPSILON)
         claim = claimed(ledger, "a", at_most=0.5)
@@ -101,7 +101,7 @@ def test_a_claim_is_used_by_one_thread_at_a_time(ledger: ep.Ledger) -> None:
         claim.open("question")
     claim.let_go()
     assert ledger.history() == ()
-    # After a use, whatever its outcome, the claim can be used again.
+    # After a use with any outcome, the claim can be used again.
     first = ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim)
     again = ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim)
     assert again.to_json() == first.to_json()
@@ -145,7 +145,7 @@ def test_a_process_forked_within_a_transaction_cannot_end_it(where: str) -> None
                 finally:
                     os._exit(code)
             assert os.waitpid(child, 0)[1] == 0
-            # This process's connection is still in its transaction.
+            # The parent's connection is still in its transaction.
             assert store.rows("SELECT spent FROM accounts WHERE number = 1") == [(1,)]
             store.run("UPDATE accounts SET spent = 0 WHERE number = 1")
         mean(ledger)
@@ -153,7 +153,7 @@ def test_a_process_forked_within_a_transaction_cannot_end_it(where: str) -> None
 
 
 def test_connections_are_few(place: Callable[[], str]) -> None:
-    """Finished threads leave no connections behind."""
+    """Finished threads leave no open connections."""
     with ready(place()) as ledger:
         for _ in range(3):
             workers = [threading.Thread(target=ledger.status) for _ in range(8)]

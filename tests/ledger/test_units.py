@@ -1,4 +1,4 @@
-"""Rounding to nano-ε, compared with rational numbers: budgets and floats down, charges up."""
+"""Rounding to nano-ε agrees with rational arithmetic: budgets and floats down, charges up."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_decimals(budget: Decimal) -> None:
 def test_what_is_public() -> None:
     for budget in (math.inf, Decimal("Infinity")):
         assert book.units(budget) == book.PUBLIC
-    for budget in (2.0**21, 10**30):  # a finite budget is never public, however large
+    for budget in (2.0**21, 10**30):  # a finite budget is never public, even if it is huge
         assert book.units(budget) == book.MOST
     assert book.as_float(book.PUBLIC) == math.inf
     assert book.units(2**20) == book.MOST
@@ -78,7 +78,7 @@ def test_a_share_is_rounded_down(budget: int, one: int, other: int) -> None:
 
 
 def test_a_budget_of_more_bits_than_a_float_is_rounded_down() -> None:
-    """`Fraction` does not accept NumPy's long doubles."""
+    """NumPy's long doubles are rounded down, although `Fraction` does not accept them."""
     given = np.longdouble(1) / np.longdouble(3)
     assert book.units(given) == 333_333_333
     assert book.exact(np.longdouble(2.5)) == Fraction(5, 2)

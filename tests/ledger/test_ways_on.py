@@ -1,4 +1,4 @@
-"""After an error the message, the state of the ledger and the way to recover agree."""
+"""After an error, the message agrees with the state of the ledger and with the way to recover."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.ledger.work import EPSILON, WHO, X, found, mean, run_doomed
 
 
 class Failing:
-    """Makes the database fail once, at a step of one of a call's transactions."""
+    """Makes the database fail once, at a given step of a given transaction of a call."""
 
     def __init__(self, ledger: ep.Ledger, step: str, transaction: int) -> None:
         self.left, self.step = transaction, step
@@ -40,7 +40,7 @@ class Failing:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A list that grows with every draw."""
+    """A list that gets an entry for every draw."""
     draws: list[int] = []
     following = corridor._Way._next
 
@@ -54,7 +54,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 LAST = ["before begin", "before UPDATE accounts SET", "before commit", "after commit"]
-"""Steps of the transaction that stores a staged draw: the fourth of a call."""
+"""Steps of the transaction that stores a staged draw, which is the fourth of a call."""
 
 
 @pytest.mark.parametrize("step", LAST)
@@ -76,7 +76,7 @@ def test_what_could_not_be_stored_is_stored_when_it_is_asked_for_again(
         with ep.Ledger(where) as other, pytest.raises(ClaimError, match="its process ended"):
             found(other)
     answer = found(ledger)
-    assert len(drawn) == draws  # the same answer, not another one
+    assert len(drawn) == draws  # nothing was drawn again
     assert ledger.release("a")[0].to_json() == answer == found(ledger)
     assert ledger.account("p1").spent < 50.0
     assert [each.state for each in ledger.history()] == ["settled"]
@@ -122,7 +122,7 @@ def test_a_failure_that_could_not_be_written_down_is_written_when_asked_again(
     claim = claimed(ledger, "a", at_most=0.5)
 
     def released() -> Any:
-        Failing(ledger, "before begin", 1)  # of the transaction that records the failure
+        Failing(ledger, "before begin", 1)  # fails the transaction that records the failure
         raise RuntimeError
 
     with pytest.raises(StorageError):
@@ -176,7 +176,7 @@ def test_an_error_before_anything_was_drawn_lets_its_claim_go(
 
 
 def test_a_claim_that_was_open_before_stays_open(ledger: ep.Ledger, where: str) -> None:
-    """Another process may be about to draw it."""
+    """A claim that was already open stays open: another process could be about to draw it."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     claim: Any = ledger.claim("a", at_most=1)
     claim.open("question")
@@ -261,7 +261,7 @@ def test_a_release_whose_process_was_killed_can_be_closed(ledger: ep.Ledger, whe
 def test_what_version_0_2_0_left_of_a_killed_release_is_no_change_from_outside(
     ledger: ep.Ledger, where: str
 ) -> None:
-    """It kept the limit of a budget lowered while a release was open, until the draw ended."""
+    """The audit accepts the limits that 0.2.0 left if a budget was lowered during a release."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     claim: Any = ledger.claim("a", share=1 / 2)
     claim.open("question")

@@ -1,4 +1,4 @@
-"""Twelve monthly means through a ledger: errors and leftover budgets are as forecast."""
+"""Twelve monthly means with a ledger have the forecast errors and leave the forecast budgets."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ TIMES = 6
 """The number of simulated years."""
 
 HIGH, HIGHEST, LOW = 1.4, 4.8, 0.3
-"""Limits of error/forecast: largest mean overall, largest mean in a month, smallest mean."""
+"""Limits on mean |error|/forecast: largest overall, largest in a month, smallest overall."""
 
 Year = tuple[np.ndarray, float]
 
 
 def half(random: np.random.Generator) -> Floats:
-    """A random half of all people have the value 1: the worst case of unrelated data."""
+    """Give a random half of all people the value 1: the worst case of unrelated data."""
     found: Floats = random.permutation(WHO % 2).astype(np.float64)
     return found
 
 
 def strict(_: np.random.Generator) -> Floats:
-    """People with small budgets have the value 1: budgets are related to values."""
+    """Give people with small budgets the value 1: budgets are related to values."""
     found: Floats = (np.median(EPSILON) > EPSILON).astype(np.float64)
     return found
 
@@ -43,7 +43,7 @@ def strict(_: np.random.Generator) -> Floats:
 def carried_out(
     where: Path, question: dict[str, Any], values: Callable[..., Floats], **rule: Any
 ) -> Year:
-    """The error of each month, and the share of all budgets that is left at the end."""
+    """Return the error of each month, and the fraction of all budgets left at the end."""
     random = np.random.default_rng([17, sum(map(ord, where.name))])
     errors = []
     with ep.Ledger.create(where) as ledger:
@@ -52,7 +52,7 @@ def carried_out(
             x = values(random)
             asked = ep.Mean(x, **question)
             call = Call.of(epsilon=None, person=WHO)
-            seed = ep.Seeded(int(random.integers(2**32)))  # users may not pass a seed with a ledger
+            seed = ep.Seeded(int(random.integers(2**32)))  # users cannot pass a seed with a ledger
             claim = ledger.claim(str(month), **rule)
             (release,) = corridor.through([asked], call, seed, claim)
             errors.append(float(release.raw) - x.mean())
@@ -70,9 +70,13 @@ def carried_out(
 def test_a_year_is_as_forecast(
     related: bool, values: Callable[..., Floats], tmp_path: Path
 ) -> None:
-    """False alarms: the mean absolute value of 72 Laplace draws exceeds 1.4 standard deviations
-    with probability below 10⁻⁹, and is below 0.3 with 10⁻⁸; that of 6 exceeds 4.8 with less than
-    10⁻¹⁰ (tails of Gamma distributions, below). Normal errors are more concentrated."""
+    """Errors and remaining budgets of a year are as forecast.
+
+    False alarms: the mean absolute value of 72 Laplace draws exceeds 1.4 standard deviations with
+    probability below 10⁻⁹, and is below 0.3 with probability below 10⁻⁸. The mean of 6 exceeds 4.8
+    with probability below 10⁻¹⁰. The next test computes these Gamma tails. Normal errors are more
+    concentrated.
+    """
     question: dict[str, Any] = {"bounds": (0, 1), "related": related}
     with ep.Ledger.create(tmp_path / "plan.db") as ledger:
         ledger.enrol(person=WHO, epsilon=EPSILON)
@@ -87,7 +91,7 @@ def test_a_year_is_as_forecast(
     assert ratios.mean() <= HIGH
     assert (ratios.mean(axis=0) <= HIGHEST).all()
     assert all(left == pytest.approx(plan.left, abs=0.01) for _, left in years)
-    # With a uniform limit the error of the last month is as forecast.
+    # With a uniform limit, errors are also as forecast, especially in the last month.
     uniform = [
         carried_out(tmp_path / f"limit{year}.db", question, values, at_most=plan.at_most)
         for year in range(TIMES)
@@ -97,7 +101,7 @@ def test_a_year_is_as_forecast(
     assert (np.abs(limited) / foretold).mean() <= HIGH
     assert (np.abs(limited[:, -1]) / foretold[-1]).mean() <= HIGHEST
     assert all(left == pytest.approx(plan.left_uniform, abs=0.02) for _, left in uniform)
-    if not related:  # these data are the worst case: errors are not below the forecast either
+    if not related:  # these data are the worst case, so errors are not far below the forecast
         assert ratios.mean() >= LOW
         assert (np.abs(limited) / foretold).mean() >= LOW
         assert foretold[-1] > 1.5 * forecast[-1]
@@ -115,7 +119,7 @@ def test_a_year_is_as_forecast(
 
 
 def test_how_rare_a_false_alarm_is() -> None:
-    """|Laplace noise| with standard deviation 1 is exponential, with mean √½."""
+    """False-alarm probabilities follow from |Laplace noise|: exponential with mean √½ at SD 1."""
     from scipy import stats
 
     many = MONTHS * TIMES
@@ -125,7 +129,7 @@ def test_how_rare_a_false_alarm_is() -> None:
 
 
 def test_an_error_that_is_three_times_too_large_would_be_noticed() -> None:
-    """Power: the mean of its 72 absolute values is at most 1.4 with probability below 10⁻³."""
+    """Errors three times too large have a mean |error| of at most 1.4 with probability < 10⁻³."""
     from scipy import stats
 
     many = MONTHS * TIMES

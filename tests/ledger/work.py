@@ -1,4 +1,4 @@
-"""The work of processes on a ledger that are killed, or run concurrently."""
+"""Work on a ledger for processes that are killed, or that run concurrently."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def mean_of_strangers(ledger: ep.Ledger) -> None:
 
 def leave(ledger: ep.Ledger) -> str:
     """Withdraw a person, erase them, and enrol them again with the same budget."""
-    with contextlib.suppress(LedgerError):  # an earlier run may have ended after the erasure
+    with contextlib.suppress(LedgerError):  # raised if an earlier run ended after the erasure
         ledger.withdraw("p0")
         ledger.erase("p0")
     ledger.enrol(person=["p0"], epsilon=EPSILON[:1], consent="came back")
@@ -75,7 +75,7 @@ def leave(ledger: ep.Ledger) -> str:
 
 
 def close(ledger: ep.Ledger) -> str:
-    """Abandon releases that were left open or ended while drawing."""
+    """Abandon releases that were left open or interrupted while drawing."""
     for each in ledger.history():
         if each.state in ("open", "drawing"):
             ledger.abandon(each.name)
@@ -87,7 +87,7 @@ OTHER: dict[str, Callable[[ep.Ledger], str]] = {
     "leave": leave,
     "close": close,
 }
-"""Other work on a ledger during which processes are killed."""
+"""Work on a ledger other than releases, for processes that are killed."""
 
 WORK: dict[str, Callable[[ep.Ledger], str]] = {
     "mean": mean,
@@ -99,15 +99,16 @@ WORK: dict[str, Callable[[ep.Ledger], str]] = {
 
 
 def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> None:
-    """Work until killed at a step, or before a draw.
+    """Work until the process is killed at a step, or before a draw.
 
-    If it is not killed, it sends the steps and the result through the pipe.
+    If the process is not killed, it sends the steps and the result through the pipe.
 
     Args:
-        where: the ledger.
+        where: the location of the ledger.
         kind: the kind of work.
-        step: the step at which it is killed, from 1; 0 for none.
-        between: the number of draws before it is killed; 0 for none.
+        step: the step at which the process is killed, from 1; 0 for no step.
+        between: the number of draws before the process is killed; 0 for no limit.
+        told: the pipe.
     """
     steps: list[str] = []
 
@@ -136,7 +137,7 @@ def doomed(where: str, kind: str, step: int, between: int, told: Connection) -> 
 def run_doomed(
     where: str, kind: str, step: int = 0, between: int = 0
 ) -> tuple[list[str], str] | None:
-    """The steps and the result of a process; None if it was killed."""
+    """Run `doomed` in a process; return its steps and its result, or None if it was killed."""
     here, there = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=doomed, args=(where, kind, step, between, there))
     process.start()
@@ -151,7 +152,7 @@ def run_doomed(
 
 
 def crowd(where: str, number: int, rounds: int, told: Connection) -> None:
-    """Release again and again, concurrently with others; send the results through the pipe."""
+    """Release repeatedly, concurrently with other processes; send results through the pipe."""
     results = []
     with ep.Ledger(where) as ledger:
         for turn in range(rounds):
@@ -164,7 +165,7 @@ def crowd(where: str, number: int, rounds: int, told: Connection) -> None:
 
 
 def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
-    """The results of several concurrent processes."""
+    """Run `crowd` in several concurrent processes; return their results."""
     pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
     workers = [
         PROCESSES.Process(target=crowd, args=(where, number, rounds, pipe[1]))
@@ -181,7 +182,7 @@ def run_crowd(where: str, processes: int, rounds: int) -> list[list[str]]:
 
 
 def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
-    """Release, be refused, read, enrol, withdraw and erase in turn; return answers by name."""
+    """Release, be refused, read, enrol, withdraw and erase repeatedly; return answers by name."""
     answers: dict[str, str] = {}
 
     def asked(name: str, person: list[str], bounds: Any) -> None:
@@ -212,7 +213,7 @@ def busy(ledger: ep.Ledger, number: int, rounds: int) -> dict[str, str]:
 
 
 def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, str]]:
-    """The answers of several threads on one ledger."""
+    """Run `busy` in several threads on one ledger; return their answers."""
     answers: list[dict[str, str]] = []
     failures: list[BaseException] = []
 
@@ -235,7 +236,7 @@ def in_threads(ledger: ep.Ledger, threads: int, rounds: int) -> list[dict[str, s
 def forking(where: str, children: int, rounds: int, told: Connection) -> None:
     """Use a ledger, fork while another thread is using it, and use it in all processes.
 
-    The engine of frames does not support forks: it is used only after the fork.
+    The data frame engine does not support forks, so it is used only after the fork.
     """
     ledger = ep.Ledger(where)
     ended = threading.Event()
@@ -277,7 +278,7 @@ def forking(where: str, children: int, rounds: int, told: Connection) -> None:
 
 
 def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list[dict[str, str]]]:
-    """Exit codes of forked processes, and the answers of all processes."""
+    """Run `forking`; return exit codes of forked processes, and the answers of all processes."""
     here, there = PROCESSES.Pipe(duplex=False)
     process = PROCESSES.Process(target=forking, args=(where, children, rounds, there))
     process.start()
@@ -288,7 +289,7 @@ def run_forking(where: str, children: int, rounds: int) -> tuple[list[int], list
 
 
 def making(where: str, step: int, told: Connection) -> None:
-    """Create a ledger until killed at a step; send the outcome through the pipe."""
+    """Create a ledger, unless killed at a step; send the outcome through the pipe."""
     steps: list[str] = []
 
     def watch(name: str) -> None:
@@ -305,7 +306,7 @@ def making(where: str, step: int, told: Connection) -> None:
 
 
 def run_making(where: str, step: int = 0, processes: int = 1) -> list[tuple[int, str] | None]:
-    """Outcomes of processes that create the same ledger at once; None for killed ones."""
+    """Create one ledger in concurrent processes; return outcomes, None for killed processes."""
     pipes = [PROCESSES.Pipe(duplex=False) for _ in range(processes)]
     workers = [PROCESSES.Process(target=making, args=(where, step, pipe[1])) for pipe in pipes]
     for worker in workers:

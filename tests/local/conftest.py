@@ -1,4 +1,4 @@
-"""Shared fixtures of tests of the local model: frames of every engine."""
+"""Fixtures for tests of the local model: frames of every engine."""
 
 from __future__ import annotations
 

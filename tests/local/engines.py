@@ -1,4 +1,4 @@
-"""Tables of reports on every engine that is fast to start."""
+"""Tables of reports on every engine that starts quickly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENGINES = [
 
 
 def frame(engine: str, table: pl.DataFrame, directory: Path) -> Any:
-    """The table as a frame of an engine."""
+    """Return the table as a frame of an engine."""
     if engine == "pandas":
         return table.to_pandas()
     if engine == "pandas on arrow":

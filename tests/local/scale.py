@@ -1,4 +1,4 @@
-"""A separate program: processes millions of reports, and prints its peak memory.
+"""A separate program that processes millions of reports, and prints its peak memory.
 
 python scale.py simulate 1000000
 python scale.py write 1000000 reports.parquet [categories]
@@ -50,7 +50,7 @@ def write(people: int, path: str, categories: int) -> None:
 
 
 def peak() -> int:
-    """The peak memory of this process, in MiB."""
+    """Return the peak memory of this process, in MiB."""
     status = Path("/proc/self/status").read_text("ascii")
     return int(next(line.split()[1] for line in status.splitlines() if "VmHWM" in line)) // 1024
 

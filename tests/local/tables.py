@@ -1,4 +1,4 @@
-"""Tables of reports that several test files share, and a check of refusals."""
+"""Tables of reports that several test files use, and a check of refusals."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ORDER = np.random.default_rng(3).permutation(PEOPLE)
 
 
 def reordered(name: str) -> dict[str, Any]:
-    """The columns of some reports, with people in another order."""
+    """Return the columns of some reports, with people in another order."""
     return {key: column[ORDER] for key, column in reports_of(name).to_columns().items()}
 
 
 def entries(name: str) -> list[bytes]:
-    """Reports of one person each, and three batches of several."""
+    """Return reports of one person each, and three batches of several people."""
     mechanism, values = CASES[name]
     some = [*range(40), *range(PEOPLE - 5, PEOPLE)]
     found = [mechanism.randomize(values[i], BUDGETS[i], ep.Seeded(i)).to_bytes() for i in some]
@@ -37,7 +37,7 @@ def entries(name: str) -> list[bytes]:
 def refused(
     mechanism: Randomizer, data: Any, column: str | None = None, what: str = "."
 ) -> EpsilonsError:
-    """The error of a refusal: in plain words, without values and without the engine's exception."""
+    """Return the error of a refusal; check that it hides values and the engine's exception."""
     with pytest.raises((DataError, ColumnError), match=what) as caught:
         mechanism.estimate(column, data=data)
     error = caught.value
@@ -53,6 +53,6 @@ AT_70 = pl.int_range(pl.len()) == 70
 
 
 def at_70(column: str, value: Any) -> pl.DataFrame:
-    """A table of bits with another value in one row."""
+    """Return a table of bits with another value in one row."""
     changed = pl.when(AT_70).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
     return BIT.with_columns(changed)

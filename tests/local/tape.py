@@ -8,9 +8,9 @@ from epsilons.draws.noise import Source
 
 
 class Tape(Source):
-    """Replays bytes in order; it raises an error at the end, and never starts over."""
+    """Replays bytes in order. It raises an error at the end, and never starts again."""
 
-    private = True  # makes a report equal to what a person's device would send
+    private = True  # makes a report equal to one from a person's device
 
     def __init__(self, data: builtins.bytes) -> None:
         self.data = data

@@ -1,4 +1,4 @@
-"""Refused tables of reports: plain messages, nothing is used, and the same on every engine."""
+"""Invalid tables of reports are refused on every engine, with plain messages."""
 
 from __future__ import annotations
 

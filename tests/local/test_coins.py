@@ -17,7 +17,7 @@ from tests.local.tape import words
 
 
 def exact(epsilon: float, inside: int, answers: int) -> Decimal:
-    """2⁶⁴·(N − K)/(K·e^ε + N − K), in decimal arithmetic."""
+    """Return 2⁶⁴·(N − K)/(K·e^ε + N − K), in decimal arithmetic."""
     with localcontext() as context:
         context.prec = 80
         grows = Decimal(epsilon).exp()
@@ -57,7 +57,7 @@ def test_the_polynomial_is_within_an_eighth_of_its_band() -> None:
 def test_words_at_the_threshold_are_decided_exactly(
     epsilon: float, inside: int, answers: int
 ) -> None:
-    """The float filter cannot decide these words; the exact fallback must."""
+    """Words at the threshold, which the float filter cannot decide, are decided exactly."""
     limit = threshold(epsilon, inside, answers)
     for word, expected in ((limit - 1, True), (limit, False), (limit + 1, False)):
         tape = words(word)

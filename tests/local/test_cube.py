@@ -1,4 +1,4 @@
-"""Caps of the cube: their size, their distribution, and the choice of the best one."""
+"""Caps of the cube: their size, their distribution, and the choice of the best cap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL = [(1, 0), (2, 0), (3, 0), (3, 1), (5, 1), (6, 2), (8, 0), (8, 3)]
 
 
 def law(cap: Cap, epsilon: float) -> dict[int, float]:
-    """The distribution of the mask, by definition."""
+    """Return the distribution of the mask, from its definition."""
     near = [m for m in range(cap.answers) if m.bit_count() <= cap.distance]
     inside = (
         len(near) * math.exp(epsilon) / (len(near) * math.exp(epsilon) + cap.answers - len(near))
@@ -48,7 +48,10 @@ def test_moments_by_enumeration(signs: int, distance: int, epsilon: float) -> No
 @pytest.mark.statistical
 @pytest.mark.parametrize(("signs", "distance"), [(1, 0), (3, 1), (5, 1), (6, 2)])
 def test_masks_have_their_law(signs: int, distance: int) -> None:
-    """Six standard errors for each of up to 64 masks: false-alarm probability below 10⁻⁶."""
+    """Masks have the defined distribution.
+
+    The limit is six standard errors for each of up to 64 masks: false alarms below 10⁻⁶.
+    """
     many, epsilon = 200_000, 1.5
     cap = Cap(signs, distance)
     drawn = np.bincount(cap.turns(Seeded(3), np.full(many, epsilon)), minlength=cap.answers) / many
@@ -88,7 +91,7 @@ def test_the_ladder_is_near_the_best_of_all_caps() -> None:
 
 
 def test_large_budgets_gain_much() -> None:
-    """At ε = 8 and d = 100 several signs have less than a sixth of the variance of one."""
+    """At ε = 8 and d = 100, several signs have less than a sixth of the variance of one sign."""
     starts, chosen = ladder(100)
     cap = chosen[int(np.searchsorted(starts, 8.0, side="right")) - 1]
     at = np.array([8.0])

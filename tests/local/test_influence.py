@@ -1,4 +1,4 @@
-"""How far lies can move an estimate: brute force compared with the bound of a release."""
+"""The influence of dishonest reports: brute-force attacks compared with the stated bound."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.local.test_poisoning import MAKERS, MENU, WEIGHTS, claimed
 
 
 def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
-    """All reports that k dishonest people may send at a budget, if they all send the same."""
+    """Yield all reports that k dishonest people can send at a budget, if they send the same."""
     columns: list[tuple[Any, ...]]
     if mechanism.kind == "bit":
         columns = [(np.full(k, bit),) for bit in (False, True)]
@@ -69,13 +69,13 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_by_attack(name: str, weights: str) -> None:
-    """No accepted lies move an estimate further than the bound, and the best ones attain it.
+    """No accepted lies move an estimate further than the bound, and the best lies attain it.
 
-    Reports of several signs do not attain it: the directions of one seed are not aligned.
+    Reports of several signs do not attain it, because the directions of a seed are not aligned.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)
-    # All honest people are at one end: lies that contradict them move the estimate most.
+    # All honest people are at one end, because lies then move the estimate furthest.
     end = {"bit": 0, "mean": -1.0, "vector": np.eye(values.shape[-1])[0] * -2.0}
     one = np.asarray(end.get(mechanism.kind, 0))
     honest = mechanism.randomize_many(
@@ -94,7 +94,7 @@ def test_influence_by_attack(name: str, weights: str) -> None:
                 bound = release.influence(k)
                 assert moved <= bound * (1.0 + 1e-6)
                 shares.append(moved / bound)
-        # If reports are numbers, the budget of largest reach is not that of largest weight.
+        # If reports are numbers, reach and weight are largest at different budgets.
         assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
 
 
@@ -117,7 +117,7 @@ def test_influence_is_that_of_the_theory_for_one_bit() -> None:
 
 
 def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
-    """When reports were numbers instead of bits, they moved a mean by 6.7 % of its range."""
+    """Ten lies move a mean of one-bit reports little (numbers moved it by 6.7 % of its range)."""
     mean = local.Mean((0, 1))
     honest = mean.randomize_many(np.full(10_000, 0.5), 1.5, ep.Seeded(1))
     lie = claimed(mean.randomize_many(np.ones(10), 1.5, ep.Seeded(2)), 1.5)
@@ -143,7 +143,7 @@ def test_a_release_says_what_lies_can_do() -> None:
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> None:
-    """They may send any value at ε = ∞. Their influence is bounded, and comes near the bound."""
+    """Lies at ε = ∞, with any value, stay within the influence bound and come near it."""
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=[1.0, math.inf])
     d = values.shape[-1]
@@ -164,7 +164,7 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
         if release.influence(3) < math.inf:
             assert moved <= release.influence(3) * (1.0 + 1e-6)
             shares.append(moved / release.influence(3))
-    # Otherwise reports at ε = 1 have the same weight, or are numbers: lies there reach further.
+    # Otherwise reports at ε = 1 have the same weight, or are numbers, and lies reach further there.
     if weights == "variance" and name != "laplace":
         assert max(shares) > (0.3 if name == "projection" else 0.6)
 

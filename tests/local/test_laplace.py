@@ -16,7 +16,7 @@ from tests.local.tape import words
 
 
 def count(word: int, epsilon: float, grid: int) -> int:
-    """⌊−ln W·grid/ε⌋ in decimal arithmetic, for a W that is not near a step."""
+    """Return ⌊−ln W·grid/ε⌋ in decimal arithmetic, for a W that is not near a step."""
     with localcontext() as context:
         context.prec = 80
         height = -(Decimal(word) / Decimal(2**64)).ln()
@@ -43,7 +43,7 @@ def test_counts_are_those_of_their_words(epsilon: float) -> None:
 
 
 def test_the_exact_way_gives_the_same_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an unlimited band, every count is settled in integers."""
+    """Integer arithmetic gives the same counts, if an unlimited band forces it for every count."""
     budgets = np.geomspace(0.01, 30.0, 200)
     fast = geometric(Seeded(4), budgets, 2**12)
     monkeypatch.setattr(draws, "LAPLACE_BAND", 1e6)
@@ -57,7 +57,7 @@ def test_any_guess_settles_on_the_same_count(guess: int) -> None:
 
 
 def test_a_word_of_zeros_goes_on() -> None:
-    """Nothing is truncated: further bits decide how large the count is."""
+    """A word of zeros is not truncated: further bits determine the count."""
     tape = words(0, 1 << 63)  # W = 2⁻⁶⁵
     assert geometric(tape, np.array([1.0]), 1).tolist() == [45]  # −ln W = 45.05
     further = words(0, 0, 1 << 63)
@@ -72,7 +72,10 @@ def test_public_budgets_have_no_noise() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_law_is_discrete_laplace(epsilon: float) -> None:
-    """Each cell within six standard errors: false-alarm probability 10⁻⁸ per cell, 60 cells."""
+    """Noise is discrete Laplace.
+
+    The limit is six standard errors for each of 60 cells: false-alarm probability 10⁻⁸ per cell.
+    """
     many = 400_000
     drawn = noise(Seeded(9), np.full(many, epsilon), 4)
     law = DiscreteLaplace(Fraction(4) / Fraction(epsilon))
@@ -83,7 +86,10 @@ def test_the_law_is_discrete_laplace(epsilon: float) -> None:
 
 @pytest.mark.statistical
 def test_each_scale_has_its_own_variance() -> None:
-    """Six standard errors of the variance; the Laplace distribution has kurtosis six."""
+    """Noise has the right variance at each scale.
+
+    The limit is six standard errors; the Laplace distribution has kurtosis six.
+    """
     budgets = np.repeat([0.5, 5.0], 200_000)
     drawn = noise(Seeded(10), budgets, 2**30).reshape(2, -1) / 2.0**30
     for row, epsilon in zip(drawn, (0.5, 5.0), strict=True):

@@ -1,8 +1,8 @@
-"""Draws have the distribution that the checker reads, and estimators compute their formulas.
+"""Draws have the distribution given to the checker, and estimators compute their formulas.
 
-Draws are compared with `channel` word by word, through `randomize` itself: an answer changes at
-exactly the words that the checked table says. Sums, weights and intervals of handwritten reports
-are compared with formulas written out here.
+`randomize` is compared with `channel` word by word: an answer changes at exactly the random words
+that the probability table implies. Sums, weights and intervals of handwritten reports are compared
+with formulas in this file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BUDGETS = [0.0, 0.05, 1.0, 2.3, 7.3, 40.0, 44.4]
 
 
 def coin(epsilon: float, inside: int = 1, answers: int = 2) -> int:
-    """⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, in decimal arithmetic."""
+    """Return ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉, in decimal arithmetic."""
     with localcontext() as context:
         context.prec = 80
         out = answers - inside
@@ -39,7 +39,7 @@ def coin(epsilon: float, inside: int = 1, answers: int = 2) -> int:
 
 
 def flips_at(mechanism: Any, value: Any, epsilon: float, before: tuple[int, ...], at: int) -> Any:
-    """The answers for the last word that flips, and for the first that does not."""
+    """Return the answers for the last word that flips, and for the first that does not."""
     found = [mechanism.randomize(value, epsilon, words(*before, word)) for word in (at - 1, at)]
     return [report.columns for report in found]
 
@@ -58,7 +58,7 @@ def test_bits_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_numbers_as_one_bit_have_the_law_that_the_checker_reads(epsilon: float) -> None:
-    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words; then the coin flips exactly."""
+    """A value g/2³⁰ is rounded up for exactly g of 2³⁰ words; then the coin is exact."""
     flip = coin(epsilon)
     mean = local.Mean((0, 1))
     channel: Any = mean.channel(epsilon)
@@ -117,7 +117,7 @@ def test_rows_of_hadamard_flip_at_the_word_that_the_checker_reads(
 
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_rows_of_signs_flip_at_the_word_that_the_checker_reads(epsilon: float) -> None:
-    """The public seed determines the signs."""
+    """Answers of "projection" flip at the exact word; the public seed determines the signs."""
     flip = coin(epsilon)
     tables = []
     for seed in (0, 7):
@@ -216,8 +216,8 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
     assert release.raw == pytest.approx(-2 + 8 * raw, rel=1e-12)
     variance = float((w**2) @ (0.25 + 2 / THREE**2)) / w.sum() ** 2
     assert release.risk == pytest.approx(64 * variance, rel=1e-9)
-    # Chernoff bound from the exact cumulant of Laplace noise and Hoeffding's, minimized over λ.
-    # The interval is never narrower.
+    # Chernoff bound from the exact cumulant of Laplace noise and Hoeffding's bound, minimized over
+    # λ. The interval is never narrower than this bound.
     lam = np.linspace(1e-4, 0.9999 / (w / THREE).max(), 200_001)
     bound = lam**2 * float(w @ w) / 8 - sum(
         np.log1p(-((lam * z) ** 2)) for z in (w / THREE).tolist()
@@ -231,7 +231,7 @@ def test_numbers_are_added_up_as_written_here(weights: str) -> None:
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])
 def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
-    """Each cell is computed separately, from the matrix and the bits."""
+    """Shares equal a direct computation of each cell, from the matrix and the bits."""
     shares = local.Frequencies(["a", "b", "c"], method, public_seed=5)
     columns: Any
     if method == "rappor":
@@ -267,7 +267,7 @@ def test_shares_are_added_up_as_written_here(method: str, weights: str) -> None:
 
 @pytest.mark.parametrize("method", ["hadamard", "projection", "rappor"])
 def test_a_band_pays_for_every_category(method: str) -> None:
-    """Union bound over five: the band at 90 % is the interval at 98 %, wider than that at 90 %."""
+    """With five categories, the band at 90 % is the interval at 98 %, by the union bound."""
     shares = local.Frequencies(5, method)
     reports = shares.randomize_many(np.arange(40_000) % 5, 3.0, ep.Seeded(1))
     release = shares.estimate(reports)
@@ -278,7 +278,7 @@ def test_a_band_pays_for_every_category(method: str) -> None:
 
 
 def test_labels_are_counted_where_they_were_declared() -> None:
-    """Another order of labels has other parameters, and answers count for their own label."""
+    """Another order of labels gives other parameters, and answers count for the right label."""
     one, two = local.Frequencies(["x", "y", "z"]), local.Frequencies(["z", "x", "y"])
     assert one.parameters != two.parameters
     values = np.repeat(["x", "y", "z"], [30_000, 20_000, 10_000])
@@ -293,7 +293,7 @@ def test_labels_are_counted_where_they_were_declared() -> None:
 @pytest.mark.parametrize("weights", ["variance", "paper", "uniform"])
 @pytest.mark.parametrize("signs", [1, 3])
 def test_vectors_are_added_up_as_written_here(signs: int, weights: str) -> None:
-    """B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ on the unit ball, with ρ by enumeration of a cap."""
+    """Vectors are scaled by B = √π·Γ((d + 1)/2)/Γ(d/2)/ρ, with ρ by enumeration of a cap."""
     vector = local.Vector(4, radius=2.0)
     seeds, answers = np.array([5, 6, 7], dtype=np.uint64), np.array([0, 1, 1], dtype=np.uint32)
     budgets = THREE if signs == 1 else THREE + 4.0

@@ -1,4 +1,4 @@
-"""Every layout: bytes, tables and single reports hold the same answers."""
+"""In every layout, bytes, tables and single reports contain the same answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of values for local reports: one person's entry does not affect the others'."""
+"""In a list of values, one person's entry does not affect the reports of others."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_the_order_holds_every_cell() -> None:
 
 
 def test_splitmix_is_the_published_one() -> None:
-    """The first words of seed 1234567, from the authors' code."""
+    """The first words of seed 1234567 equal the output of the authors' code."""
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
     assert words_of(np.array([1234567], dtype=np.uint64), 3)[0].tolist() == expected
     assert mix(np.zeros(1, dtype=np.uint64)).tolist() == [0]
@@ -109,7 +109,7 @@ VECTORS = {
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_any_vector_gives_one_of_two_answers(name: str) -> None:
-    """The set of possible answers is the same for every vector: no third answer reveals zero."""
+    """The set of possible answers is the same for every vector, even for zero."""
     vector = local.Vector(2, method="duchi")
     reports = vector.randomize_many([VECTORS[name]] * 400, 1.0, ep.Seeded(1))
     signs_, distance, _, answers, values = reports.columns
@@ -139,7 +139,7 @@ def test_seeds_do_not_depend_on_the_vector() -> None:
 
 
 def test_signs_are_randomized_as_they_say() -> None:
-    """Words that keep and that flip the sign; they are seed, length and coin."""
+    """Some words keep the sign and others flip it; the words are seed, length and coin."""
     vector = local.Vector(2, method="duchi")
     kept = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 2**64 - 1))
     flipped = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 0))
@@ -203,7 +203,7 @@ def test_rows_that_cannot_be_are_refused() -> None:
 
 
 def test_two_categories_are_one_bit() -> None:
-    """Without its row of ones, the matrix of two cells is randomized response."""
+    """With two categories, the matrix without its row of ones is randomized response."""
     values = np.arange(1000) % 2
     shares = local.Frequencies(2)
     bit = local.Bit()
@@ -223,10 +223,11 @@ def released(mechanism: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize("part", [1.0, 0.05])
 def test_related_budgets_add_what_weights_and_the_sample_may_draw(part: float) -> None:
-    """Related budgets add two terms to the error around the means of levels; each has half of β.
+    """If budgets are related to values, the error has two more terms, each with half of β.
 
     Weights bias the estimate towards people with larger weights, and people are a sample. Both
-    terms scale with the distance between the means of different budgets, at most the range.
+    terms scale with the distance between the mean values of different budget levels, which is at
+    most the range.
     """
     for mechanism, value, size in (
         (local.Bit(), True, 1.0),

@@ -1,4 +1,4 @@
-"""Dishonest reports: which are refused, and what no report can do."""
+"""Dishonest reports: some are refused, and the others have limited influence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAKERS: dict[str, Any] = {
 
 
 def claimed(report: Reports, epsilon: float) -> Reports:
-    """The same answers, with a false budget."""
+    """Return the same answers, with a false budget."""
     budgets = np.full(len(report), epsilon)
     return Reports(report.kind, report.parameters, report.private, budgets, report.columns)
 
@@ -150,7 +150,7 @@ EXTREMES = [0.0, 5e-324, 1e-310, 2.3e-308, 1e-160, 1e-9, 2.0**-21, 2.0**-20, 60.
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
-    """Whatever budget a report claims, it is refused, or all results are finite."""
+    """A report with any claimed budget is refused, or all results stay finite."""
     make, values = MAKERS[name]
     mechanism = make()
     honest = mechanism.state(mechanism.randomize_many(values, 1.0, ep.Seeded(1)), weights=weights)
@@ -174,7 +174,7 @@ def test_no_report_makes_an_estimate_infinite(name: str, weights: str) -> None:
             low, high = release.interval(0.9)
             for found in (release.raw, release.risk, low, high, release.sides[0].error):
                 assert np.isfinite(found).all()
-            # The weight ε² is unbounded: there one claim may outweigh everyone.
+            # The paper's weight ε² is unbounded, so one claimed budget can outweigh everyone.
             assert release.influence(1) < math.inf or weights == "paper"
             assert str(release)
 
@@ -248,7 +248,7 @@ def test_open_vectors_are_in_the_ball() -> None:
 
 
 def test_signs_that_are_worth_less_than_one_are_refused() -> None:
-    """With equal weights, a report of 32 signs at ε = 1 would count for millions."""
+    """Several signs that are less informative than one sign are refused: they would dominate."""
     vector = local.Vector(3)
     for signs, distance in ((32, 0), (32, 2), (16, 0), (5, 0)):
         lie = Reports(

@@ -147,7 +147,7 @@ def test_a_budget_in_a_report_that_means_nothing_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_weights_by_variance_are_the_best_there_are(name: str) -> None:
-    """The risk of many reports is the harmonic sum of the risks of each, in any form."""
+    """The risk of many reports is 1/Σ(1/risk) over single reports, even at mixed budgets."""
     mechanism, values = CASES[name]
     alone = [
         mechanism.estimate(mechanism.randomize(value, budget, ep.Seeded(1))).risk

@@ -1,4 +1,4 @@
-"""The test vectors of docs/local-reports.md, byte for byte."""
+"""Reports equal the test vectors of docs/local-reports.md, byte for byte."""
 
 from __future__ import annotations
 

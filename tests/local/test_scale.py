@@ -1,6 +1,7 @@
-"""Very many reports in bounded memory: each case runs in its own process, and its peak is read.
+"""Memory stays bounded for very many reports. Each case runs in its own process.
 
-False alarms: estimates are seeded; 6 standard errors by a proven bound, below 1e-8 in total.
+False alarms: estimates are seeded. The limit is 6 standard errors by a proven bound: below 1e-8
+in total.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ PEAK = 1536
 
 
 def run(*arguments: object) -> list[float]:
-    """n, the estimate, its risk, peak memory in MiB, seconds."""
+    """Run scale.py; return n, the estimate, its risk, peak memory in MiB, and seconds."""
     command = [sys.executable, str(SCALE), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Counts of budgets, made in parts, equal those of a dictionary."""
+"""Budgets that are counted in parts have the same counts as in a dictionary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of bits are the same in parts, by the exponential or by the hyperbolic tangent."""
+"""Sums of bits are the same in parts, with the exponential and with the hyperbolic tangent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUDGETS = [*np.geomspace(2.0**-5, 700.0, 400).tolist(), *np.linspace(2.0**-5, 2.
 
 
 def exactly(epsilon: float) -> Decimal:
-    """tanh(ε/2) in decimal arithmetic with fifty digits."""
+    """Return tanh(ε/2), in decimal arithmetic with fifty digits."""
     with localcontext() as context:
         context.prec = 50
         y = Decimal(epsilon).exp()
@@ -31,7 +31,7 @@ def exactly(epsilon: float) -> Decimal:
 def test_a_hyperbolic_tangent_is_right_but_for_its_last_digits(
     monkeypatch: pytest.MonkeyPatch, extent: tuple[float, float]
 ) -> None:
-    """Both ways: by the exponential, or if the extent of budgets does not allow that."""
+    """tanh(ε/2) is accurate, both by the exponential and if budgets do not allow that."""
     monkeypatch.setattr(weights_, "MANY", 1)
     found = np.empty(len(BUDGETS))
     tangent(np.array(BUDGETS), extent, found)
@@ -56,7 +56,7 @@ def test_budgets_that_the_exponential_does_not_tell_go_the_other_way(
 @pytest.mark.parametrize("low", [1e-9, 0.05])
 @pytest.mark.parametrize("people", [1, 6, 7, 8, 100])
 def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> None:
-    """Parts of seven and dot products of three, compared with one sum person by person."""
+    """Sums in parts of seven, with dot products of three, equal a sum person by person."""
     rng = np.random.default_rng(people)
     budgets = np.exp(rng.uniform(math.log(low), 1.0, people))
     bits = rng.random(people) < 0.4
@@ -83,7 +83,7 @@ def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> No
 
 
 def test_the_reach_of_bits_is_theirs_alone() -> None:
-    """The same batch also has numbers at larger budgets."""
+    """The reach of bits does not depend on numbers at larger budgets in the same batch."""
     mean = local.Mean((0, 1), "laplace")
     bits, numbers = np.array([True, False]), np.array([2**29])
     budgets = np.array([0.25, 0.5, 8.0])

@@ -1,4 +1,4 @@
-"""Reports as tables: round trips, and the same state on every engine."""
+"""Reports survive a round trip through tables, and have the same state on every engine."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_same_state_from_bytes(make: Make, name: str) -> None:
 
 
 def test_other_types_of_numbers(make: Make) -> None:
-    """Budgets as integers or decimals, bits as integers, seeds as unsigned integers."""
+    """Budgets can be integers or decimals, bits integers, and seeds unsigned integers."""
     bit, _ = CASES["bit"]
     reports = bit.randomize_many([True, False, True], [1.0, 2.0, 4.0], ep.Seeded(1))
     table = pl.DataFrame(reports.to_columns())
@@ -137,7 +137,7 @@ def test_dask_and_ibis() -> None:
 
 
 def check_on_spark(spark: Any) -> None:
-    """The same states and refusals on Spark, which returns only merged states."""
+    """Check that Spark gives the same states and refusals, and returns only merged states."""
 
     def held(table: pl.DataFrame) -> Any:
         return spark.createDataFrame(table.to_arrow())

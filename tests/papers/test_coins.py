@@ -1,4 +1,4 @@
-"""The coins of diffusion: the people they keep, and the queries of the stages after them."""
+"""Sampling in diffusion: who is kept, and the queries of the stages that follow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epsilons.verify.losses.selection import diffused_losses
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The queries of each stage, in order; all draws are fixed."""
+    """A list that receives the queries of each stage, in order; all draws are fixed."""
     heard: list[Any] = []
 
     def cross(self: Crossing, source: Source, queries: np.ndarray, level: int) -> int:
@@ -35,13 +35,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def kept_of(asked: list[Any]) -> int:
-    """The number of people in the query of the median."""
+    """Return the number of people in the query of the median."""
     return int(asked[3][1].sum()) >> 24
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> None:
-    """Their values are far away: no stage sees one, in any order of the people."""
+    """No stage uses the value of a person with budget zero, in any order of people."""
     values = np.append(np.zeros(30), np.full(30, 1e6))
     level_of = np.repeat([1, 0], 30)
     mechanism = diffuse(np.array([0.0, 2.0]), np.array([30, 30]))
@@ -49,7 +49,7 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
     mechanism.draw(ep.Seeded(seed), total=(values, level_of))
     up, _, wide, _, _ = asked
     assert kept_of(asked) == 30
-    # All remaining pairs are equal: 2C − |G| is |G| at once, and nobody is far outside.
+    # All remaining pairs are equal: 2C − |G| is |G| at the first query, and nobody is far outside.
     assert up[0] == up[-1] > 0
     assert wide[0] == wide[-1] == 0
 
@@ -63,18 +63,21 @@ def test_a_missing_value_is_a_mark(asked: list[Any]) -> None:
 
 @pytest.mark.statistical
 def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
-    """Seeded, with six standard errors: a correct sampler fails with probability below 10⁻⁸."""
+    """People are kept with the probability of their level.
+
+    The limit is six standard errors: a correct sampler fails with probability below 10⁻⁸.
+    """
     mechanism = diffuse(np.array([0.05, 4.0]), np.array([4000, 4000]))
     low, high = mechanism.keep
     assert high == 1
     mechanism.draw(ep.Seeded(2), total=(np.zeros(8000), np.repeat([0, 1], 4000)))
     mean, error = 4000 * float(low), math.sqrt(4000 * float(low * (1 - low)))
-    assert 600 < mean < 1200  # keeping everyone, or half of them, would be noticed
+    assert 600 < mean < 1200  # keeping everyone, or half of all people, would be detected
     assert abs(kept_of(asked) - 4000 - mean) < 6 * error
 
 
 def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
-    """Four people, one of them replaced or removed: the steps that losses assume."""
+    """Replacing or removing one of four people moves queries by at most the assumed steps."""
     mechanism = diffuse(np.array([2.0]), np.array([4]))
     steps = [mechanism.up.step, mechanism.down.step, mechanism.wide.step]
     moved = np.zeros(3)

@@ -1,4 +1,4 @@
-"""Paper *correlated*: its printed figures, the recipes, the simulations, and their results."""
+"""Paper *correlated*: its printed numbers, our data, the simulations, and their results."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def test_what_is_printed_is_what_the_paper_prints() -> None:
 
 
 def smallest(mean_square: float, n: int, cells: int = 0) -> float:
-    """The smallest budget that a printed mean squared error of UNI stands for.
+    """Return the smallest budget that explains a printed mean squared error of UNI.
 
     The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Cutting to [0, 1] is left out, so it holds for small errors only.
+    i = 1, …, k. Clipping to [0, 1] is ignored, so this holds only for small errors.
     """
     inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
     unit = float(inverse.sum() ** 2 + inverse @ inverse)
@@ -76,7 +76,7 @@ def smallest(mean_square: float, n: int, cells: int = 0) -> float:
 
 
 def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
-    """The recipes have that budget, and so do the laws that the paper states."""
+    """Our data, and the distributions in the paper, have the smallest budget that UNI reveals."""
 
     def log(name: str, regime: str, n: int, cells: int = 0) -> float:
         return math.log(smallest(PRINTED[name, regime, "E"][3], n, cells))
@@ -108,7 +108,7 @@ def test_smallest_inverts_the_error_of_uniform() -> None:
 
 
 def test_one_pair_of_printed_figures_is_impossible() -> None:
-    """E ≥ 0.05·P², for algorithms that do not depend on the error criterion."""
+    """One printed pair violates E ≥ 0.05·P², among algorithms that ignore the error criterion."""
     broken = [
         (name, regime, ALGORITHMS[k])
         for (name, regime, error), figures in PRINTED.items()
@@ -157,7 +157,7 @@ def _few(cells: int, n: int = 60) -> Population:
 @pytest.mark.parametrize("cells", [0, 3])
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
 def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
-    """Mean squares of trials and of single releases; six standard errors: 1e-8."""
+    """Trials and single releases have equal mean squares, within six standard errors (1e-8)."""
     people, goal = _few(cells), WantedRule("correlated", "mse")
     mechanism = correlated_rules.release_of(people, goal, method).mechanism
     (errors,) = correlated_rules.central_errors(
@@ -189,7 +189,10 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 @pytest.mark.parametrize("cells", [0, 4])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
-    """Six standard errors: 1e-8. All other data have smaller errors."""
+    """The hardest data attain the guaranteed error, and other data stay below it.
+
+    The limit is six standard errors: false-alarm probability 1e-8.
+    """
     people, goal = _few(cells), WantedRule("correlated", loss)
     for method in ("optimal", "proportional", "threshold"):
         release = correlated_rules.release_of(people, goal, method)

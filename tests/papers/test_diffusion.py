@@ -1,7 +1,7 @@
-"""Diffusion: the algorithms as printed fail, and our corrected ones hold.
+"""Diffusion: the algorithms as printed fail, and our corrected versions work.
 
-Each of the ten faults of the paper has a test that runs the printed version (kept only in tests)
-and ours. Faults 7 and 8 concern the reduction and are in test_reduction.py.
+Each of the ten faults of the paper has a test that runs the printed version, which is only in
+tests, and ours. Faults 7 and 8 concern the reduction and are in test_reduction.py.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from epsilons.verify.losses.selection import diffused_losses
 
 
 def quiet(end: int, step: int) -> Crossing:
-    """A crossing with negligible noise."""
+    """Return a crossing with negligible noise."""
     return Crossing(step, Fraction(1, 1000), Fraction(1, 1000), end)
 
 
 def loss(keep: float, base: float) -> float:
-    """Theorem 10: the privacy loss of a person who is kept with this probability."""
+    """Return the privacy loss of a person who is kept with this probability (Theorem 10)."""
     return math.log1p(keep * math.expm1(base))
 
 
-# 1. Rates.
+# 1. Sampling rates are too high.
 
 
 @pytest.mark.parametrize(("base", "epsilon", "printed"), [(1.0, 0.1, 0.159), (4.0, 0.4, 1.85)])
@@ -54,7 +54,7 @@ def test_fault_1_printed_rates_lose_more_than_epsilon(
     assert loss(epsilon / base, base) == pytest.approx(printed, abs=0.005)
     assert loss(epsilon / base, base) > epsilon
     assert loss(float(rate(Fraction(epsilon), Fraction(base))), base) <= epsilon * (1 + 1e-12)
-    # Equation (7) prints half of it, which is safe only for a small cap.
+    # Equation (7) prints half of this rate, which is safe only for a small cap.
     if math.expm1(base) / base > 2:
         assert loss(epsilon / (2 * base), base) > epsilon
 
@@ -72,7 +72,7 @@ def test_a_rate_is_the_largest_that_keeps_the_promise(epsilon: float, base: floa
 
 @given(st.floats(1e-12, 5.0), st.integers(1, 2**18).map(lambda k: Fraction(k, 2**16)))
 def test_a_rate_is_rounded_down(epsilon: float, base: Fraction) -> None:
-    """In sixty digits: at most the quotient, and less than 2⁻⁵³ below it."""
+    """A rate is at most the quotient, computed in sixty digits, and less than 2⁻⁵³ below it."""
     if epsilon >= base:
         return
     with decimal.localcontext() as context:
@@ -109,11 +109,11 @@ def test_fault_1_the_checker_catches_printed_rates() -> None:
         diffused_losses(replace(mechanism, keep=(Fraction(2), Fraction(1))))
 
 
-# 2. Negative numbers.
+# 2. Negative numbers are ignored.
 
 
 def printed_positive(values: np.ndarray) -> np.ndarray:
-    """Line 1 of Algorithm 4: D ∩ ℝ⁺."""
+    """Return D ∩ ℝ⁺, as line 1 of Algorithm 4 prints."""
     return values[values > 0]
 
 
@@ -126,11 +126,11 @@ def test_fault_2_the_printed_range_forgets_negative_numbers() -> None:
     assert 0.5 < found.radius < 16.0
 
 
-# 3. The second crossing, and the pairs.
+# 3. A second crossing is missing, and one person affects many pairs.
 
 
 def printed_granularity(gaps: np.ndarray) -> float | None:
-    """Lines 3 to 8 of Algorithm 4, without noise: j is never found."""
+    """Return the granularity by lines 3 to 8 of Algorithm 4, without noise; None if undefined."""
     j = None
     first = next(i for i in range(1, 2000) if np.sum(gaps <= 2.0 ** (i - 1)) > gaps.size / 2)
     if first > 1:
@@ -148,14 +148,14 @@ def test_fault_3_the_printed_granularity_is_undefined_for_small_spreads() -> Non
 
 
 def printed_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """How many pairs of the remaining people, in order, are at most 1 apart."""
+    """Count the adjacent pairs of remaining people with a difference of at most 1."""
     left = values[kept]
     even = left.size // 2 * 2
     return int((np.abs(left[:even:2] - left[1:even:2]) <= 1.0).sum())
 
 
 def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """The same number for the library's pairs, from its first query."""
+    """Count the same for the library's pairs, from its first query."""
     asked: list[Any] = []
 
     class Heard(Crossing):
@@ -183,7 +183,7 @@ def test_fault_3_one_person_changes_many_printed_pairs() -> None:
     assert printed_pairs(values, without) == 0
 
 
-# 4. The radius that fired.
+# 4. The radius is half of the radius that fired.
 
 
 def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
@@ -197,7 +197,7 @@ def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
     assert np.mean(np.abs(values) <= ours) == 1.0
 
 
-# 5. An end.
+# 5. The printed loop of a crossing need not end.
 
 
 def test_fault_5_a_crossing_has_an_end() -> None:
@@ -212,7 +212,7 @@ def test_fault_5_a_crossing_has_an_end() -> None:
         quiet(50, 1).draw(ep.Seeded(1), never[:10], 0)
 
 
-# 6. Saturation.
+# 6. The printed cap differs between people who should all be capped.
 
 
 def test_fault_6_the_printed_cap_does_not_stay() -> None:
@@ -228,7 +228,7 @@ def test_fault_6_the_printed_cap_does_not_stay() -> None:
     assert cap == pytest.approx(min(saturated))
 
 
-# 9. The lower bound.
+# 9. The lower bound is wrong.
 
 
 def test_fault_9_the_printed_distance_of_two_gaussians_is_wrong() -> None:
@@ -252,7 +252,7 @@ def test_fault_9_the_bound_that_is_used_is_the_sharper_one() -> None:
     assert used >= simple >= printed_proof
 
 
-# 10. The constant.
+# 10. The constant is wrong.
 
 
 def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
@@ -267,7 +267,7 @@ def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
     assert error(8.0) > 1.4 * error(2.0 * width**2)
 
 
-# Everything else.
+# Other properties.
 
 
 def test_diffusion_stages_add_up_to_the_base() -> None:

@@ -1,4 +1,4 @@
-"""The reduction: the counts and slots as the paper prints them fail, and ours hold."""
+"""Reduction: the counts and slots as printed fail, and our corrected versions work."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scipy.optimize import linear_sum_assignment
 import epsilons as ep
 from epsilons.papers.reduction import Reduced, Seats
 
-# 7. The counts of Algorithm 8.
+# 7. The counts of Algorithm 8 spend too much.
 
 
 def test_fault_7_the_printed_reduction_overspends() -> None:
-    """The strictest member of an octave pays 1/scale for the count, and half of ε for the mean."""
+    """The smallest budget of an octave is overspent: 1/scale for the count, ε/2 for the mean."""
     lower = 0.1
     printed = 1 / (1 / lower) + 2 * lower / 4
     assert printed == pytest.approx(1.5 * lower)
@@ -26,7 +26,7 @@ def test_fault_7_the_printed_reduction_overspends() -> None:
     mechanism = reduced(rng.normal(5.0, 1.0, 3000), epsilon)
     for spent, level in zip(mechanism.losses, mechanism.levels.tolist(), strict=True):
         assert 0 < spent <= Fraction(level)
-    # Octaves that can have people: from 0.1, from 0.3 and from 1.
+    # The octaves that can have people begin at 0.1, at 0.3 and at 1.
     rates = mechanism.counts_stage.rates
     assert [float(2 * each) for each in rates] == [0.1, 0.3, 1.0]
     assert all(size == int(size) for size in mechanism.bounded.last.counts)
@@ -40,18 +40,18 @@ def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
     return mechanism
 
 
-# 8. One slot.
+# 8. One person changes more than one slot.
 
 
 def printed_seatings(people: tuple[int, ...], slots: int) -> list[tuple[int, ...]]:
-    """All seatings as printed: samples in their old order, empty slots (0) at the end."""
+    """Return all seatings as printed: samples in their old order, empty slots (0) at the end."""
     chosen = itertools.combinations(people, min(slots, len(people)))
     return [each + (0,) * (slots - len(each)) for each in chosen]
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
 def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> None:
-    """For ours see `test_pairs.py`, over all orders that can be drawn."""
+    """One person changes several slots as printed; `test_pairs.py` tests ours."""
     farthest = 0
     for gone in (1, 2, 3):
         rest = tuple(each for each in (1, 2, 3) if each != gone)
@@ -68,7 +68,7 @@ def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> No
 
 @pytest.mark.statistical
 def test_seats_are_uniform() -> None:
-    """Seeded: the largest deviation of 24 frequencies is below six standard errors."""
+    """All 24 seatings are equally frequent, within six standard errors."""
     source, values = ep.Seeded(1), np.array([1.0, 2.0, 3.0])
     one_cell = np.zeros(3, dtype=np.int64)
     runs = 4800

@@ -1,4 +1,4 @@
-"""What `epsilons reproduce` runs, writes, keeps and prints."""
+"""The command `epsilons reproduce`: which experiments it runs, and its files and output."""
 
 from __future__ import annotations
 

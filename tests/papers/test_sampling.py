@@ -1,4 +1,4 @@
-"""Sampling: the coins of the paper, the losses of people who are kept, and releases."""
+"""Sampling: the probabilities of the paper, the privacy losses, and releases."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
     with localcontext() as context:
         context.prec = 200
         exact = kept(epsilon, limit)
-        # Never above the exact rate; ε − t is rounded once, by half of the last bit of t.
+        # The rate is never too large; ε − t is rounded once, by at most half of the last bit of t.
         slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
         assert exact * (1 - slack) <= Decimal(found) <= exact
 
@@ -75,7 +75,7 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
     with localcontext() as context:
         context.prec = 300
         keep = kept(epsilon, limit)
-        # Kept at either end of the range, or replaced by the middle.
+        # A person is kept, at either end of the range, or replaced by the middle.
         half = (Decimal(limit) / 2).exp()
         loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
         assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
@@ -116,7 +116,7 @@ def test_sampling_takes_the_best_limit_among_the_levels() -> None:
         lower = [min(e, limit) for e in epsilon]
         keep = np.array([float(kept(e, limit)) for e in lower])
         weights = keep / keep.sum()
-        # ¼Σw² for the sample, ¼Σw²(1 − p)/p for the coins, and the noise.
+        # The risk is ¼Σw² for the sample, ¼Σw²(1 − p)/p for the sampling, and the noise.
         risk = 0.25 * float(np.sum(weights**2 / keep)) + 2.0 / (limit * float(keep.sum())) ** 2
         assert least <= risk * (1.0 + 1e-9)
 
@@ -129,7 +129,7 @@ def test_a_person_kept_too_often_is_caught() -> None:
         assert ep.verify.exact(each).holds
     assert sampled.keep is not None
     assert sampled.keep[0] < 1
-    # p = ε/t, the printed rate, which forgets the amplification by sampling.
+    # The printed rate p = ε/t ignores amplification by sampling, and is too large.
     t = float(sampled.weights.max() / sampled.scale)
     naive = tuple(min(Fraction(level) / Fraction(t), Fraction(1)) for level in (0.5, 1.0, 2.0))
     broken = dataclasses.replace(sampled, keep=naive)
@@ -138,7 +138,7 @@ def test_a_person_kept_too_often_is_caught() -> None:
 
 
 def test_the_sampled_loss_equals_that_of_brute_force() -> None:
-    """One person's record varies, another is always present; every coin, value and output."""
+    """The loss equals a brute-force maximum over one person's values, all coins and outputs."""
     keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
     mechanism = Sampled(
         np.array([9.0]),
@@ -170,16 +170,16 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
     )
     certified = float(ep.verify.exact(mechanism).losses[0])
     assert worst <= certified + 1e-12
-    # The other person's coin blurs the worst output, so the bound is attained only in the tail.
+    # The other person's coin mixes outputs, so the bound is attained only in the tail.
     assert worst == pytest.approx(certified, abs=1e-9)
 
 
 def test_revealing_who_was_kept_would_break_the_promise() -> None:
-    """The printed argument allows any t-private algorithm on the sample, including its size."""
+    """Publishing the sample size breaks the guarantee, although the printed proof allows it."""
     t, epsilon = 2.0, 0.2
     keep = math.expm1(epsilon) / math.expm1(t)
     size = 1
-    # If the size of the sample is known to be 1, the one person's output ratio is e^t.
+    # If the sample size is published and is 1, the ratio of that person's outputs is e^t.
     shown = math.log(keep * math.exp(t)) - math.log(keep)
     assert size == 1
     assert shown > epsilon
@@ -197,7 +197,7 @@ def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     level_of = np.array([0, 0, 1, 1, 1])
     grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
     weight = int(sampled.weights.max())
-    # Two people stay, at the upper and the lower end: they cancel. Nobody else counts.
+    # Two people stay, at the upper and the lower end, and cancel. Nobody else counts.
     assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
     grid[2] = GRID
     assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
@@ -225,7 +225,7 @@ def test_it_is_never_better_than_the_best_cap() -> None:
 
 
 def test_the_noise_of_cells_is_independent() -> None:
-    """With coins the number of counted people is random, so noise cannot sum to a public total."""
+    """Noise is independent across cells: the number of people kept is random, not public."""
     goal = CellsGoal(RELATED, "mse", 0.95, 4)
     found = coins({0.2: 50, 0.5: 30, 2.0: 20}, goal)
     assert found.weighing.closed is None
@@ -263,7 +263,7 @@ def test_a_release_is_what_its_mechanism_draws() -> None:
 
 @pytest.mark.parametrize("to", [0.0, 10.0])
 def test_one_person_moves_one_sum_under_the_same_coins(to: float) -> None:
-    """The same source tosses the same coins for everybody else, and draws the same noise."""
+    """With the same source, coins of others and noise stay the same if one person changes."""
 
     def drawn(values: Any) -> tuple[float, Any]:
         release = ep.papers.sampled_mean(

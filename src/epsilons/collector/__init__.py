@@ -1,8 +1,8 @@
-"""Surveys in which nobody has to trust the server.
+"""Surveys in the local model: participants need not trust the server.
 
 survey = collector.Survey.read("question.toml")
 made = collector.create("survey.db", survey)         returns the organiser's key and invitations
-with collector.Service("survey.db") as service:      what `epsilons survey serve` serves
+with collector.Service("survey.db") as service:      used by `epsilons survey serve`
     service.estimate(survey.id)
     service.export(survey.id, "reports.parquet")
     collector.serve(service)

@@ -1,7 +1,7 @@
 """The web application of the collector: pages, and endpoints for reports and for the organiser.
 
-Answers, tokens and keys are never logged: they are in bodies and headers, which access logs do not
-contain, and this program writes no log of requests.
+Answers, tokens and keys are never logged. They are in bodies and headers, which access logs do not
+contain, and this application does not log requests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["LOCAL", "LONGEST_HEAD", "SLOW", "Bell", "Patient", "application"]
 # Timeouts of a connection.
 
 SLOW: Final = 10.0
-"""Seconds within which the head of a request must arrive, and then again its body."""
+"""Seconds within which the head of a request must arrive; the body gets the same time again."""
 
 LONGEST_HEAD: Final = 16_384
 """The largest size of the head of a request, in bytes."""
@@ -47,7 +47,7 @@ LONGEST: Final = 120.0
 
 
 class Patient(H11Protocol):
-    """A connection that is aborted if head, body or response take too long, even if data drip."""
+    """A connection that is aborted if head, body or response are too slow, even if data trickle."""
 
     _late: asyncio.TimerHandle | None = None
 
@@ -80,7 +80,7 @@ class Patient(H11Protocol):
 
     def _wait(self) -> None:
         self._stop()
-        # One more second for a body: `_read` answers a late report first, with status 408.
+        # A body has one more second, so `_read` can answer a late report with status 408 first.
         seconds = {h11.IDLE: SLOW, h11.SEND_BODY: SLOW + 1.0}.get(self.conn.their_state, LONGEST)
         self._late = self.loop.call_later(seconds, self.transport.abort)
 
@@ -91,7 +91,7 @@ class Patient(H11Protocol):
 
 
 class Bell:
-    """Delivers all outcomes of a commit with one wake-up of the event loop, which is faster."""
+    """Delivers all outcomes of a commit with a single wake-up of the event loop, for speed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -109,7 +109,7 @@ class Bell:
                 first = not self._done
                 self._done.append((found, done.result()))
             if first:
-                with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+                with contextlib.suppress(RuntimeError):  # the event loop has ended
                     loop.call_soon_threadsafe(self._rung)
 
         waiting.add_done_callback(told)
@@ -119,12 +119,12 @@ class Bell:
         with self._lock:
             done, self._done = self._done, []
         for found, outcome in done:
-            if not found.done():  # the client may have disconnected
+            if not found.done():  # it is done if the client disconnected
                 found.set_result(outcome)
 
 
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
-"""Names of this machine: without a declared proxy, requests must use one of them as host."""
+"""Host names of this machine. Without a declared proxy, requests must use one of these names."""
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -146,13 +146,13 @@ PLAIN: Final = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-"""Headers of every data response: browsers must never show it as a page."""
+"""Headers of every data response, which browsers must never show as a page."""
 
 ANYWHERE: Final = {"Access-Control-Allow-Origin": "*"}
-"""Headers of responses to reports: an offline page has no origin. There are no cookies to abuse."""
+"""Headers of responses to reports. An offline page has no origin, and no cookies are used."""
 
 KEY: Final = "reservation"
-"""The header that carries the key of a reservation."""
+"""The name of the header with the key of a reservation."""
 
 ASKED: Final = {
     **ANYWHERE,
@@ -173,7 +173,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
-    """The collector as an ASGI application.
+    """Return the collector as an ASGI application.
 
     Args:
         service: the collector to serve.
@@ -198,7 +198,7 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
         ],
         exception_handlers={HTTPException: _no_route, Exception: _failed},
     )
-    # A redirect would repeat the host name of the request, which an attacker may have chosen.
+    # A redirect would repeat the host name of the request, which an attacker can choose.
     found.router.redirect_slashes = False
     return found
 
@@ -206,14 +206,14 @@ def application(service: Service, hosts: Collection[str] = LOCAL) -> Starlette:
 def _page(
     content: str, kind: str = "text/html; charset=utf-8", more: dict[str, str] | None = None
 ) -> Response:
-    """A response that browsers show."""
+    """Return a response that browsers show as a page."""
     return Response(content, 200, {**HEADERS, **(more or {}), "Content-Type": kind})
 
 
 def _data(
     status: int, content: str | bytes, kind: str, more: dict[str, str] | None = None
 ) -> Response:
-    """A response that programs read."""
+    """Return a data response, for programs."""
     return Response(content, status, {**PLAIN, **(more or {}), "Content-Type": kind})
 
 
@@ -238,13 +238,13 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 
 def _bearer(request: Request) -> str:
-    """The bearer token or key of a request; empty if there is none."""
+    """Return the bearer token or key of a request; empty text if it has none."""
     word, _, given = request.headers.get("authorization", "").partition(" ")
     return given if word == "Bearer" else ""
 
 
 async def _body(request: Request) -> bytes | None:
-    """The body; None if it is longer than `LARGEST`."""
+    """Return the body; None if it is longer than `LARGEST`."""
     found = bytearray()
     async for chunk in request.stream():
         found += chunk
@@ -254,7 +254,7 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _read(request: Request) -> bytes | Response:
-    """The body, or the error response if it is cut short or too long or slow."""
+    """Return the body, or the error response if it is incomplete, too long or too slow."""
     try:
         async with asyncio.timeout(SLOW):
             found = await _body(request)
@@ -269,7 +269,7 @@ async def _read(request: Request) -> bytes | Response:
 
 
 class _Pages:
-    """All endpoints."""
+    """All endpoints of the application."""
 
     def __init__(self, service: Service, hosts: frozenset[str]) -> None:
         self._service = service
@@ -290,29 +290,29 @@ class _Pages:
         return guarded
 
     async def participant(self, _: Request) -> Response:
-        """The participant's page: the same for every survey, without any survey's text."""
+        """Return the participant's page, which is the same for every survey."""
         return _page(page("participant.html"))
 
     async def question(self, request: Request) -> Response:
-        """The survey as JSON: the question and its levels."""
+        """Return the survey as JSON: the question and its levels."""
         name = request.path_params["survey"]
         return _told(200, await asyncio.to_thread(self._service.question, name))
 
     async def offline(self, request: Request) -> Response:
-        """The offline page: browsers save it instead of showing it, as it has its own policy."""
+        """Return the offline page, which browsers save because it needs its own security policy."""
         name = request.path_params["survey"]
         saved = {"Content-Disposition": f'attachment; filename="{name}.html"'}
         return _page(offline_page(self._service.survey(name)), more=saved)
 
     async def static(self, request: Request) -> Response:
-        """Scripts and styles."""
+        """Return a script or a style sheet."""
         name = request.path_params["name"]
         if name not in STATIC:
             return _reason(*ABSENT)
         return _page(page(name), f"{TYPES[Path(name).suffix]}; charset=utf-8")
 
     async def preflight(self, _: Request) -> Response:
-        """Answer a CORS preflight: browsers send one before an offline page may send."""
+        """Answer the CORS preflight request that browsers send for an offline page."""
         return Response(b"", 204, {**PLAIN, **ASKED})
 
     async def reserve(self, request: Request) -> Response:
@@ -338,7 +338,7 @@ class _Pages:
         return _reason(*await self._bell.outcome(waiting), ANYWHERE)
 
     async def organiser(self, _: Request) -> Response:
-        """The organiser's page, which is empty until its script sends the key."""
+        """Return the organiser's page, which is empty until its script sends the key."""
         return _page(page("organiser.html"))
 
     def _stranger(self, request: Request) -> Response | None:
@@ -347,7 +347,7 @@ class _Pages:
         return _reason(401, "This is for the organiser.", {"WWW-Authenticate": "Bearer"})
 
     async def estimate(self, request: Request) -> Response:
-        """The live estimate."""
+        """Return the live estimate."""
         stranger = self._stranger(request)
         if stranger is not None:
             return stranger
@@ -355,7 +355,7 @@ class _Pages:
         return _told(200, await asyncio.to_thread(self._service.estimate, name))
 
     async def close(self, request: Request) -> Response:
-        """Close the survey for good."""
+        """Close the survey permanently."""
         stranger = self._stranger(request)
         if stranger is not None:
             return stranger
@@ -363,7 +363,7 @@ class _Pages:
         return _told(200, {"status": await asyncio.to_thread(self._service.shut, name)})
 
     async def export(self, request: Request) -> Response:
-        """All reports, as a Parquet file."""
+        """Return all reports, as a Parquet file."""
         stranger = self._stranger(request)
         if stranger is not None:
             return stranger
@@ -382,6 +382,6 @@ class _Pages:
 
 
 def _host(given: str) -> str:
-    """The host name without its port; empty if it is malformed."""
+    """Return the host name without its port; empty if it is malformed."""
     found = _NAMED.fullmatch(given)
     return "" if found is None else found[1].lower()

@@ -23,14 +23,14 @@ SHARE: Final = 0.3
 """The probability that a participant's true answer is yes."""
 
 CHOOSE: Final = (0.3, 0.45, 0.25)
-"""The probabilities of choosing each level."""
+"""The probability with which a participant chooses each level."""
 
 PAUSE: Final = 0.05
 """Seconds between two participants."""
 
 
 def demo_survey() -> Survey:
-    """The survey of the demonstration, open for a day."""
+    """Return the survey of the demonstration, which is open for a day."""
     return Survey(
         id="demo",
         question="Did you read a book last week?",
@@ -42,9 +42,9 @@ def demo_survey() -> Survey:
 
 
 class Participants:
-    """Simulated people who answer one after the other, in a separate thread.
+    """Simulated people who answer one after another, in a separate thread.
 
-    Their answers are simulated; their reports are randomized like those of real people.
+    Their answers are simulated. Their reports are randomized like the reports of real people.
 
     Args:
         service: the collector.
@@ -73,7 +73,7 @@ class Participants:
         self._thread.join()
 
     def join(self) -> None:
-        """Wait until all have answered."""
+        """Wait until everyone has answered."""
         self._thread.join()
 
     def _run(self) -> None:

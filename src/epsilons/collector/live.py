@@ -1,8 +1,8 @@
-"""The estimate of a survey: live in batches that hide single reports, complete once it is closed.
+"""The estimate of a survey: live in batches that hide single reports, complete after closing.
 
-The difference of two estimates reveals the reports that arrived in between. So an open survey
-always adds at least ten reports at a time, and always holds at least ten back: the last step, when
-it closes, also adds ten or more.
+The difference of two estimates reveals the reports that arrived in between. So the estimate of an
+open survey always adds at least ten reports at a time, and always withholds at least ten. The last
+step, when the survey closes, then also adds ten or more.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from epsilons.types import Weights
 __all__ = ["BATCH", "LARGEST", "Door", "Live", "joined", "released"]
 
 
-# The check of incoming bytes: is this a report of the survey? It checks form and budget only,
-# never the answer.
+# Check whether incoming bytes are a report of the survey. Only the form and the budget are
+# checked, never the answer.
 
 LARGEST: Final = 256
-"""The largest body that is read, in bytes: reports of one bit have at most 50."""
+"""The largest body that is read, in bytes. Reports of one bit have at most 50 bytes."""
 
 _BUDGET: Final = struct.Struct("<d")
 _ROW: Final = struct.Struct("<I")
 
 
 class Door:
-    """Accepts single reports: private, of one person, for this survey, at a declared level.
+    """Accepts a report if it is private, from one person, for this survey and at a declared level.
 
     Args:
         survey: the survey.
@@ -55,14 +55,14 @@ class Door:
         self._middle = (1).to_bytes(4, "little") if survey.bounds is not None else b""
 
     def level(self, data: bytes) -> str:
-        """The name of the level of an accepted report."""
+        """Return the name of the level of an accepted report."""
         at = len(self._head)
         return self._levels[data[at : at + 8]]
 
     def refusal(self, data: bytes) -> str | None:
-        """The reason why bytes are not a report of this survey; None if they are.
+        """Return why bytes are not a report of this survey; None if they are a report.
 
-        The reason is about the form only, and reveals nothing about the answer.
+        The reason depends only on the form, and reveals nothing about the answer.
         """
         if self._fits(data):
             return None
@@ -95,24 +95,24 @@ class Door:
 
 
 BATCH: Final = 10
-"""An open survey adds at least this many reports at a time, and holds at least as many back."""
+"""An open survey adds at least this many reports at a time, and withholds at least this many."""
 
 WEIGHTS: Final[tuple[Weights, ...]] = ("uniform", "variance")
-"""Equal weights, valid whatever levels people choose; and by level, if levels are unrelated."""
+"""Equal weights, which allow any choice of levels; and weights for levels unrelated to answers."""
 
 TICK: Final = 1.0
 """The shortest time between two reads of the file, in seconds."""
 
 REST: Final = 20.0
-"""The time between two reads is at least this many times as long as a read takes."""
+"""The smallest ratio of the time between two reads to the duration of a read."""
 
 
 def joined(forms: Mapping[bytes, int]) -> Reports:
-    """Join single reports of one survey into one batch, sorted, so the order reveals nothing.
+    """Join single reports of one survey into one sorted batch: its order reveals nothing.
 
     Args:
-        forms: bytes of reports, and how many people sent them. Reports of one bit have few distinct
-            forms, and each is parsed once, whatever the number of people. At least one.
+        forms: the number of people who sent each form, i.e. each distinct sequence of bytes. There
+            is at least one. Reports of one bit have few forms, and each form is parsed once.
     """
     parts = [Reports.from_bytes(data) for data in sorted(forms)]
     times = [forms[data] for data in sorted(forms)]
@@ -136,8 +136,8 @@ def further(held: dict[bytes, int], every: Mapping[bytes, int]) -> None:
     """Choose at random which further reports are shown, in full batches.
 
     Args:
-        held: reports shown so far, by form; the chosen ones are added.
-        every: all reports. If another process has already shown later ones, nothing is chosen.
+        held: reports shown so far, by form; the chosen reports are added.
+        every: all reports. If another process has already shown later reports, none are chosen.
     """
     forms = sorted(every)
     waiting = np.array([every[form] - held.get(form, 0) for form in forms], dtype=np.int64)
@@ -156,8 +156,8 @@ class Live:
 
     Args:
         survey: the survey.
-        forms: reads all reports: their bytes, and how many people sent them.
-        shown: stores which reports were shown, like `SurveyStore.shown`.
+        forms: function that reads all reports: each form, and the number of people who sent it.
+        shown: function that stores which reports were shown, like `SurveyStore.shown`.
         clock: a monotonic clock, in seconds.
     """
 
@@ -179,21 +179,21 @@ class Live:
         self._told = told(survey, self._seen)
 
     def estimate(self, closed: bool) -> dict[str, Any]:
-        """The estimate that the organiser's page shows.
+        """Return the estimate for the organiser's page.
 
         Args:
-            closed: whether the survey is closed in the file: then it uses all reports.
+            closed: whether the survey is closed in the file. Then the estimate uses all reports.
         """
         self.look(closed)
         return dict(self._told)
 
     def seen(self, closed: bool) -> Mapping[bytes, int]:
-        """The reports that the estimate uses, by form."""
+        """Return the reports that the estimate uses, by form."""
         self.look(closed)
         return dict(self._seen)
 
     def look(self, closed: bool) -> None:
-        """Read the file and update the estimate, unless that was done a moment ago."""
+        """Read the file and update the estimate, unless this was done very recently."""
         with self._looking:
             began = self._clock()
             if self._closed or (began < self._due and not closed):
@@ -205,7 +205,7 @@ class Live:
             self._due = began + max(TICK, REST * (self._clock() - began))
 
     def _batches(self) -> Mapping[bytes, int]:
-        """The reports that may be shown while the survey is open."""
+        """Return the reports that may be shown while the survey is open."""
         every, found = self._forms(), {}
 
         def choose(held: dict[bytes, int]) -> None:
@@ -217,7 +217,7 @@ class Live:
 
 
 def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
-    """An estimate as plain data: a function of the survey and of these reports, by form."""
+    """Return an estimate as plain data. It depends only on the survey and these reports."""
     door = Door(survey)
     counts = dict.fromkeys((each.name for each in survey.levels), 0)
     for data, many in seen.items():
@@ -234,7 +234,7 @@ def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
     lies = max(found["reports"] // 100, 1)
     moved = float(alike.influence(lies))
     lo, hi = survey.bounds or (0.0, 1.0)
-    # None means "anywhere", from the full range on: JSON has no infinity.
+    # None means that the estimate could be anywhere in its range: JSON has no infinity.
     found["influence"] = {"reports": lies, "moved": moved if moved < hi - lo else None}
     found["results"] = _results(survey, alike)
     found["unrelated"] = _results(survey, weighed)
@@ -242,7 +242,7 @@ def told(survey: Survey, seen: Mapping[bytes, int]) -> dict[str, Any]:
 
 
 def released(survey: Survey, reports: Reports, weights: Weights = WEIGHTS[0]) -> Release:
-    """The release of reports; with equal weights, its interval holds whatever levels people choose.
+    """Return the release of reports; with equal weights, levels may be related to answers.
 
     Args:
         survey: the survey.
@@ -250,8 +250,8 @@ def released(survey: Survey, reports: Reports, weights: Weights = WEIGHTS[0]) ->
         weights: one of `WEIGHTS`.
 
     Guarantee:
-        With weights "uniform" the interval holds with probability at least 95 % in a population
-        where the choice of a level may depend on the answer in any way; with "variance", if the
+        With weights "uniform", the interval covers the true value with probability at least 95 %,
+        even if the choice of a level depends on the answer. With "variance", it does so if the
         choice is independent of the answer. docs/proofs/collector.md.
     """
     found: Release = survey.mechanism.estimate(reports, weights=weights)
@@ -261,7 +261,7 @@ def released(survey: Survey, reports: Reports, weights: Weights = WEIGHTS[0]) ->
 
 
 def _results(survey: Survey, release: Release) -> list[dict[str, Any]]:
-    """Each number with its interval; the intervals of all options hold simultaneously."""
+    """Return each estimate with its interval; the intervals of all options hold simultaneously."""
     if survey.options is None:
         low, high = release.interval(0.95)
         return [{"value": release.value, "low": float(low), "high": float(high)}]

@@ -27,21 +27,21 @@ MOST_LEVELS: Final = 5
 MOST_INVITATIONS: Final = 1_000_000
 LEAST_EPSILON: Final = 0.01
 MOST_EPSILON: Final = 16.0
-"""The range of a level's budget: less gives no information. `create` has a lower upper limit."""
+"""Bounds on a level's budget. Smaller budgets are not informative; `create` has a lower maximum."""
 CERTAIN: Final = 100
-"""Odds are given out of this many people. If they round to all of them, nothing is hidden."""
+"""Odds are stated for this many people. A level with odds that round to 100 hides nothing."""
 
 _ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
 
 @dataclass(frozen=True)
 class Level:
-    """A budget that people are offered, with a plain name.
+    """A budget that people are offered, with a name in plain language.
 
     Args:
         name: the name that people read, such as "strong".
-        epsilon: the budget, from 0.01 to 16. New surveys refuse budgets above 5.29, at which 100
-            of 100 people would send their true answer.
+        epsilon: the budget, from 0.01 to 16. New surveys refuse budgets above 5.29: at these, 100
+            of 100 people would send their true answer, after rounding.
 
     Raises:
         ArgumentError: the name is not a line of text (also BudgetError: epsilon is out of range).
@@ -66,7 +66,7 @@ class Level:
 
     @property
     def truly(self) -> int:
-        """How many of 100 people send their true bit on average, rounded; the others flip it."""
+        """Expected number of people out of 100 who send their true bit, rounded; others flip it."""
         return CERTAIN - (2 * CERTAIN * threshold(self.epsilon) + WORD) // (2 * WORD)
 
 
@@ -76,18 +76,18 @@ USUAL_LEVELS: Final = (Level("strong", 0.5), Level("medium", 1.0), Level("light"
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """A survey, validated when constructed. It holds nothing secret: all of it is published.
+    """A survey, validated when constructed. It contains no secrets: everything is published.
 
     Args:
         id: the name of the survey in URLs: lower-case letters, digits and hyphens, at most 64.
         question: the question, one line.
         kind: "yes-no", "one-of" (of `options`), or "number" (within `bounds`).
-        closes: the closing time, with its time zone. It is fixed in advance: intervals do not hold
-            at a time chosen by looking at the estimates.
-        organiser: text: who asks, and who receives the reports.
+        closes: the closing time, with its time zone. It is fixed in advance, because intervals are
+            not valid at a time that was chosen by looking at the estimates.
+        organiser: text on who asks, and who receives the reports.
         options: for "one-of": from 2 to 50 labels.
         bounds: for "number": (lo, hi), the range of answers.
-        unit: for "number": the unit, such as "hours"; None if there is none.
+        unit: for "number": the unit, such as "hours"; None without a unit.
         levels: from 2 to 5 levels, the strictest first.
         invitations: the number of links created with the survey, from 1 to 1,000,000.
 
@@ -142,11 +142,11 @@ class Survey:
         return Bit(levels=menu)
 
     def closed_at(self, moment: datetime.datetime) -> bool:
-        """Whether the closing time is reached."""
+        """Whether the survey's closing time is reached at a given moment."""
         return moment >= self.closes
 
     def to_dict(self) -> dict[str, Any]:
-        """The survey as plain data, for `from_dict` and for the participant's page."""
+        """Return the survey as plain data, for `from_dict` and for the participant's page."""
         found: dict[str, Any] = {
             "id": self.id,
             "question": self.question,
@@ -188,7 +188,7 @@ class Survey:
 
     @classmethod
     def read(cls, path: str | Path) -> Survey:
-        """Read a survey from a TOML file: docs/collector.md shows one.
+        """Read a survey from a TOML file: docs/collector.md shows an example.
 
         Raises:
             FileError: the file cannot be read, or is not TOML.
@@ -206,7 +206,7 @@ class Survey:
 
 
 def _moment(given: Any) -> datetime.datetime:
-    """A time in UTC, truncated to seconds."""
+    """Return a time in UTC, truncated to seconds."""
     if isinstance(given, str):
         try:
             given = datetime.datetime.fromisoformat(given)
@@ -253,7 +253,7 @@ def _levels(given: Any) -> tuple[Level, ...]:
 
 
 def _tables(given: Any) -> tuple[Level, ...]:
-    """Levels from the tables of a TOML file."""
+    """Read levels from the tables of a TOML file."""
     tables = isinstance(given, list) and all(isinstance(each, Mapping) for each in given)
     if not tables:
         raise ArgumentError("levels must be tables [[levels]], each with name and epsilon.")

@@ -37,7 +37,7 @@ _SECRET: Final = re.compile(r"[0-9a-f]{32}")
 _LOCK: Final = re.compile(r"[0-9a-f]{64}")
 
 FAILURES: Final = 200
-"""Failed tokens per minute that are answered with the reason; further ones get status 429."""
+"""The number of failed tokens per minute that get a reason; further requests get status 429."""
 
 MINUTE: Final = 60.0
 
@@ -46,7 +46,7 @@ TIRED: Final = Outcome(429, "Too many invitations failed. Open the link as it wa
 
 
 class Made(NamedTuple):
-    """The secrets of a new survey. They are shown once: the file holds only their hashes.
+    """The secrets of a new survey. They are shown once: the file contains only their hashes.
 
     Attributes:
         key: the organiser's key.
@@ -66,7 +66,7 @@ def create(path: str | Path, survey: Survey) -> Made:
 
     Raises:
         ArgumentError: the survey's closing time is past, or its id is taken (also BudgetError: at
-            some level, all of 100 people would send the truth, after rounding).
+            some level, 100 of 100 people would send their true answer, after rounding).
         FileError: the file cannot be created or used.
     """
     now = _now()
@@ -95,7 +95,7 @@ def _now() -> datetime.datetime:
 
 
 class Service:
-    """A running collector on one file. Several processes may use the same file concurrently.
+    """A running collector on one file. Several processes can use the same file concurrently.
 
     Args:
         path: the path of the file.
@@ -122,7 +122,7 @@ class Service:
         self._writer = Writer(Path(path), self._over, self._counted, self._watch)
 
     def _looked_at(self, survey: Survey) -> Live:
-        # On a separate connection: aggregating a large survey delays no other request.
+        # Use a separate connection, so aggregating a large survey does not delay other requests.
         def forms() -> dict[bytes, int]:
             with self._looking:
                 return self._eyes.forms(survey.id)
@@ -158,11 +158,11 @@ class Service:
 
     @property
     def surveys(self) -> dict[str, Survey]:
-        """All surveys of the file, by id."""
+        """Return all surveys of the file, by id."""
         return dict(self._surveys)
 
     def survey(self, name: str) -> Survey:
-        """The survey with this id.
+        """Return the survey with this id.
 
         Raises:
             ArgumentError: there is no such survey.
@@ -172,20 +172,20 @@ class Service:
         return self._surveys[name]
 
     def reserve(self, name: str, token: str, lock: str, key: str = "") -> Future[Outcome]:
-        """Reserve an invitation for the device that drew a key, before the question is asked there.
+        """Reserve an invitation for the device that drew a key, before it asks the question.
 
         Args:
             name: the id of the survey.
             token: the token of the invitation.
             lock: the SHA-256 of the key, in hexadecimal. The key is 32 hexadecimal digits, drawn on
                 the device, independently of the report.
-            key: the previous key, if it was handed on to this device; the new one replaces it.
+            key: the previous key, if another device passed it on; the new key replaces it.
 
         Returns:
-            201 if it is now reserved, 200 if it was reserved with this lock earlier, 208 if a
-            report was sent with it; 409 if it is in use elsewhere, whether or not a report was sent
-            from there; 410 if the survey is closed; 403 if the invitation is unknown; 404, 422,
-            429, 503.
+            201 if it is now reserved; 200 if it was already reserved with this lock; 208 if a
+            report was already sent with this lock; 409 if it is in use elsewhere, whether or not a
+            report was sent from there; 410 if the survey is closed; 403 if the invitation is
+            unknown; 404, 422, 429, 503.
         """
         if name not in self._surveys:
             return _done(ABSENT)
@@ -203,17 +203,17 @@ class Service:
 
         Args:
             name: the id of the survey.
-            report_id: 32 hexadecimal digits, drawn by the browser; a retry sends the same ones.
+            report_id: 32 hexadecimal digits, drawn by the browser; a retry sends the same digits.
             token: the token of the invitation.
             data: the report.
-            key: the key whose hash reserved the invitation. Surveys made by epsilons 0.2.0 also
-                accept reports without a key, on invitations that nobody reserved.
+            key: the key with which the invitation was reserved. Surveys made by epsilons 0.2.0
+                also accept reports without a key, for invitations that are not reserved.
 
         Returns:
-            201 for a new report that is on disk; 200 for the same one again; 409 if the invitation
-            was used or is not reserved with this key, or if another report has this id; 410 if the
-            survey is closed; 422 if the bytes are not a report of it; 403 if the invitation is
-            unknown; 404, 413, 429, 503.
+            201 if a new report is on disk; 200 if the same report was sent again; 409 if the
+            invitation was used or is not reserved with this key, or if another report has this id;
+            410 if the survey is closed; 422 if the bytes are not a report of this survey; 403 if
+            the invitation is unknown; 404, 413, 429, 503.
         """
         early = self._refused(name, report_id, token, data)
         if early is not None:
@@ -223,7 +223,7 @@ class Service:
         return self._writer.submit(known)
 
     def _refused(self, name: str, report_id: str, token: str, data: bytes) -> Outcome | None:
-        """The refusal that can be decided without reading the file; None if there is none."""
+        """Return a refusal that does not depend on the file; None if the report is not refused."""
         if name not in self._surveys or not _SECRET.fullmatch(report_id):
             return ABSENT
         if len(data) > LARGEST:
@@ -245,12 +245,12 @@ class Service:
         return outcome
 
     def is_organiser(self, name: str, key: str) -> bool:
-        """Whether a key opens the organiser's page of a survey."""
+        """Whether this is the organiser's key of a survey."""
         held = self._keys.get(name)
         return held is not None and hmac.compare_digest(held, digest(key))
 
     def status(self, name: str) -> str:
-        """The status of a survey: "open", "closed" or "closed early". It is never reopened."""
+        """Return "open", "closed" or "closed early". A closed survey is never reopened."""
         with self._reading:
             closed, early = self._store.closed(self.survey(name).id)
             if not closed and self._over(name):
@@ -261,24 +261,25 @@ class Service:
         return "closed" if closed else "open"
 
     def question(self, name: str) -> dict[str, Any]:
-        """The survey as plain data, for the participant's page."""
+        """Return the survey as plain data, for the participant's page."""
         found = self.survey(name).to_dict()
         del found["invitations"]
         return {**found, "status": self.status(name)}
 
     def estimate(self, name: str) -> dict[str, Any]:
-        """The data of the organiser's page: the number of reports, the estimate and its interval.
+        """Return the data of the organiser's page: number of reports, estimate and interval.
 
-        An open survey adds at least ten reports at a time and holds at least ten back, so the
-        difference of two estimates never shows a single report. The 95 % interval holds at the
-        closing time, which was fixed in advance. It does not hold at a time chosen because the
-        numbers looked good.
+        An open survey adds at least ten reports at a time and withholds at least ten, so the
+        difference of two estimates never shows a single report. The 95 % interval is valid at the
+        closing time, which was fixed in advance. It is not valid at a time that was chosen because
+        of the estimates.
 
         Returns:
-            `status`; `reports`, and how many of them are at each of the `levels`; `used` of
-            `invited` invitations, and `replaced`, the number of replacement invitations; `results`,
-            with intervals that hold whatever levels people chose; `unrelated`, with narrower ones,
-            which assume that the choice of a level is independent of the answer; `influence` of
+            `status`: "open", "closed" or "closed early". `reports`: the number of reports;
+            `levels`: the number at each level. `used`, `invited`, `replaced`: the numbers of used,
+            original and replacement invitations. `results`: estimates with intervals that are
+            valid even if levels depend on answers. `unrelated`: the same with narrower intervals,
+            which assume that levels are independent of answers. `influence`: the influence of
             dishonest reports.
         """
         status = self.status(name)
@@ -289,7 +290,7 @@ class Service:
         return {**found, "invited": many, "used": used, "replaced": replaced, "status": status}
 
     def release(self, name: str) -> Release:
-        """The estimate as a release: same reports as `estimate`, with the interval of `results`.
+        """Return the estimate as a release, with the reports and the interval of `estimate`.
 
         Raises:
             DataError: no report may be shown yet.
@@ -301,7 +302,7 @@ class Service:
         return released(self.survey(name), joined(seen))
 
     def shut(self, name: str) -> str:
-        """Close a survey for good. Closing it before its closing time is recorded.
+        """Close a survey permanently. It is recorded if this is before its closing time.
 
         Returns:
             Its status.
@@ -319,10 +320,10 @@ class Service:
             many: the number of invitations.
 
         Returns:
-            Their tokens, which are shown once.
+            Their tokens, which cannot be shown again.
 
         Raises:
-            ArgumentError: there is no such survey, or `many` is not a number of invitations.
+            ArgumentError: there is no such survey, or `many` is not a valid number.
         """
         if type(many) is not int or not 1 <= many <= MOST_INVITATIONS:
             raise ArgumentError(f"many={many!r} must be a whole number from 1 up.")
@@ -332,17 +333,17 @@ class Service:
         return tokens
 
     def replace(self, name: str, tokens: Sequence[str]) -> tuple[str, ...]:
-        """Create new invitations for people whose own are in use elsewhere.
+        """Create new invitations for people whose invitations are in use elsewhere.
 
-        Old invitations that were not used become invalid. Whether one was used is not revealed.
-        Replacements are counted: that many people may have answered twice.
+        Unused old invitations become invalid. This does not reveal which were used. Replacements
+        are counted, because each allows one person to answer twice.
 
         Args:
             name: the id of the survey.
             tokens: the tokens of the invitations to replace.
 
         Returns:
-            The tokens of the new ones, which are shown once.
+            The tokens of the new invitations, which cannot be shown again.
 
         Raises:
             ArgumentError: there is no such survey, or a token is not one of its invitations.
@@ -353,7 +354,7 @@ class Service:
         return new
 
     def reports(self, name: str) -> Reports:
-        """All reports of a closed survey, as one batch.
+        """Return all reports of a closed survey, as one batch.
 
         Raises:
             DataError: the survey is open, or there are no reports.
@@ -372,8 +373,8 @@ class Service:
     def export(self, name: str, path: str | Path) -> int:
         """Write all reports of a closed survey as a Parquet file.
 
-        `survey.mechanism.estimate(data=…)` reads it. Its metadata record how the survey was closed,
-        the number of invitations and the number of replacements.
+        `survey.mechanism.estimate(data=…)` can read it. Its metadata record whether the survey was
+        closed early, the number of invitations and the number of replacements.
 
         Returns:
             The number of reports.

@@ -26,17 +26,17 @@ __all__ = ["address_of", "offline_page", "page", "serve"]
 AT_ONCE: Final = 800
 """The largest number of concurrent connections: below the usual limit of 1,024 open files.
 
-Further ones get status 503.
+Further connections get status 503.
 """
 
 
 def address_of(port: int, proxy: str | None) -> str:
-    """The base URL of links.
+    """Return the base URL of links.
 
     Args:
         port: the port on this machine.
-        proxy: the address of a proxy with TLS, such as https://survey.example.org; None if there
-            is none.
+        proxy: the address of a proxy with TLS, such as https://survey.example.org; None without a
+            proxy.
 
     Raises:
         ArgumentError: `proxy` is not such an address.
@@ -58,7 +58,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
 
     Args:
         service: the collector.
-        port: the port on this machine; 0 for any free one.
+        port: the port on this machine; 0 for any free port.
         proxy: as in `address_of`.
 
     Raises:
@@ -104,7 +104,7 @@ def serve(service: Service, port: int = 8470, proxy: str | None = None) -> None:
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """On SIGTERM, shut down as with Ctrl-C: close everything that is open first."""
+    """Make SIGTERM act like Ctrl-C: close everything that is open, then exit."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -122,7 +122,7 @@ def _in_order() -> Iterator[None]:
 # The participant's page as one file, for people who do not trust a server's script.
 
 MODULES: Final = ("report.js", "words.js", "flow.js", "offline.js")
-"""The scripts, in order of dependency."""
+"""The scripts, in an order in which each script follows its imports."""
 
 _IMPORT: Final = re.compile(r"^import \{[^}]*\} from \"\./[a-z]+\.js\";\n", re.M)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?function )", re.M)
@@ -131,15 +131,15 @@ _HEAD: Final = re.compile(r"<link rel=\"icon\".*?</script>\n", re.S)
 
 @cache
 def page(name: str) -> str:
-    """The text of a file in `pages/`."""
+    """Return the text of a file in `pages/`."""
     return (resources.files("epsilons.collector") / "pages" / name).read_text("utf-8")
 
 
 def offline_page(survey: Survey) -> str:
-    """One HTML file that asks, randomizes and sends, and loads nothing over the network.
+    """Return one HTML file that asks, randomizes and sends, and loads nothing over the network.
 
-    It contains the survey, and is the same for everyone: its hash can be published. It tests itself
-    on the vectors of docs/local-reports.md before it asks anything.
+    It contains the survey and is the same for everyone, so its hash can be published. Before it
+    asks the question, it tests itself on the vectors of docs/local-reports.md.
     """
     script = "".join(_alone(name) for name in MODULES)
     style = page("page.css")
@@ -160,12 +160,12 @@ def offline_page(survey: Survey) -> str:
 
 
 def _alone(name: str) -> str:
-    """A module without imports and exports: all modules share one scope, with distinct names."""
+    """Return a module without imports and exports: all modules share one scope on the page."""
     return _EXPORT.sub("", _IMPORT.sub("", page(name)))
 
 
 def _hash(text: str) -> str:
-    """The hash of an inline script or style, as a Content-Security-Policy names it."""
+    """Return the hash of an inline script or style for a Content-Security-Policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 

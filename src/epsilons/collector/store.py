@@ -1,8 +1,8 @@
 """Storage of surveys, invitations and reports in one SQLite file.
 
 It stores no time of a report, no network address, and nothing that links an invitation to a report:
-rows of both tables are ordered by random bytes, not by arrival. Several processes may use one file:
-every decision is made in a transaction, on the current content of the file.
+rows of both tables are ordered by random bytes, not by arrival. Several processes can use one file:
+every decision is made in a transaction, from the current content of the file.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ CREATE TABLE reports (
 """
 """Tokens and keys are stored only as hashes: a reader of the file cannot use them.
 
-`lock` is the hash of the key that a device drew when it reserved the invitation; NULL if none did,
-and empty if the organiser replaced the invitation. `shown` holds the reports that live estimates
-have shown, by form. `keyless`: the survey was made by a version without reservations, so its pages
-may still send reports without a key.
+`lock` is the hash of the key that a device drew to reserve the invitation. It is NULL if the
+invitation is not reserved, and empty if the organiser replaced it. `shown` contains the reports
+that live estimates have used, by form. `keyless` means that the survey was made by a version
+without reservations, so its pages can still send reports without a key.
 """
 
 VERSION: Final = 1
@@ -88,30 +88,30 @@ RENEW: Final = (
 """The migration from version 0 to 1, in one transaction."""
 
 PATIENCE: Final = 30.0
-"""How long one process waits for another to finish writing, in seconds."""
+"""The longest time that one process waits for another to finish writing, in seconds."""
 
 SECRET: Final = 16
 """The size of a token, of a key and of the id of a report, in bytes."""
 
 
 def secret() -> str:
-    """A random token of 128 bits, in hexadecimal."""
+    """Draw a random token of 128 bits, in hexadecimal."""
     return secrets.token_hex(SECRET)
 
 
 def digest(token: str) -> bytes:
-    """The stored hash of a token or key. These are long and random, so plain SHA-256 suffices."""
+    """Return the stored hash of a token or key: SHA-256, which suffices for long random tokens."""
     return hashlib.sha256(token.encode()).digest()
 
 
 class Reservation(NamedTuple):
-    """A device's request to answer on an invitation, before it shows the question.
+    """A device's request to reserve an invitation, before it shows the question.
 
     Attributes:
         survey: the id of the survey.
         token: the hash of the invitation's token.
         lock: the hash of the key that the device drew.
-        opens: the hash of the key that was handed on to the device, if any.
+        opens: the hash of the key that another device passed on to this device; None without one.
     """
 
     survey: str
@@ -128,7 +128,7 @@ class Submission(NamedTuple):
         report_id: the id drawn by the device.
         token: the hash of the invitation's token.
         data: the report.
-        opens: the hash of the key sent with it; None if there is none.
+        opens: the hash of the key sent with it; None without a key.
     """
 
     survey: str
@@ -164,7 +164,7 @@ UNKNOWN: Final = Outcome(403, "This invitation is not known here. Open the link 
 LOCKED: Final = Outcome(
     409, "This invitation is not reserved with that key. Send from where it was reserved."
 )
-"""For every wrong key, whether the invitation is reserved, used or neither: probing is useless."""
+"""The outcome for every wrong key, which does not reveal if the invitation is reserved or used."""
 RESERVED: Final = Outcome(201, "This invitation is reserved here.")
 HELD: Final = Outcome(200, "This invitation was reserved here earlier.")
 SENT: Final = Outcome(208, "Your report was received earlier, and is counted.")
@@ -173,7 +173,7 @@ ELSEWHERE: Final = Outcome(
     "This invitation is in use elsewhere: in another browser, on another device, in the file, or "
     "under another address. Answer there. If that is impossible, ask for a new invitation.",
 )
-"""It does not reveal whether a report was sent from there."""
+"""The outcome for a reservation elsewhere, which does not reveal if a report was sent there."""
 
 
 class SurveyStore:
@@ -216,14 +216,14 @@ class SurveyStore:
         if self._version() >= VERSION:
             return
         with self._writing():
-            if self._version() < VERSION:  # another process may have been faster
+            if self._version() < VERSION:  # unless another process has migrated it meanwhile
                 for statement in RENEW:
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @staticmethod
     def make(path: Path) -> None:
-        """Create an empty file that only its owner can read; leave an existing one alone.
+        """Create an empty file that only its owner can read; keep an existing file unchanged.
 
         Raises:
             FileError: it cannot be created.
@@ -272,7 +272,7 @@ class SurveyStore:
             raise ArgumentError(f"id={survey.id!r} is taken in this file.") from None
 
     def surveys(self) -> dict[str, tuple[Survey, bytes]]:
-        """All surveys by id, each with the hash of its organiser's key."""
+        """Return all surveys by id, each with the hash of its organiser's key."""
         rows = self._connection.execute("SELECT id, question, organiser FROM surveys")
         return {name: (Survey.from_dict(json.loads(text)), key) for name, text, key in rows}
 
@@ -286,12 +286,12 @@ class SurveyStore:
         self._connection.executemany("INSERT INTO invitations VALUES (?, ?, 0, NULL)", rows)
 
     def replace(self, survey: str, old: Sequence[str], new: Sequence[str]) -> None:
-        """Replace old invitations by new ones, and count the replacements.
+        """Replace old invitations by new invitations, and count the replacements.
 
-        Old invitations that were not used become invalid. Whether one was used is not revealed.
+        Unused old invitations become invalid. This does not reveal which were used.
 
         Raises:
-            ArgumentError: an old one is unknown; then nothing is changed.
+            ArgumentError: an old invitation is unknown; then nothing is changed.
         """
         hashes = [digest(token) for token in old]
         with self._writing():
@@ -307,7 +307,7 @@ class SurveyStore:
             self._invite(survey, new)
 
     def invited(self, survey: str) -> tuple[int, int]:
-        """The number of invitations without replacements, and the number of replacements."""
+        """Return the number of invitations without replacements, and the number of replacements."""
         sql = (
             "SELECT (SELECT count(*) FROM invitations WHERE survey = id), replaced FROM surveys "
             "WHERE id = ?"
@@ -322,14 +322,14 @@ class SurveyStore:
         return bool(closed), bool(early)
 
     def shut(self, survey: str, early: bool) -> None:
-        """Close a survey for good, even if the clock is set back later."""
+        """Close a survey permanently, even if the clock is set back later."""
         self._connection.execute(
             "UPDATE surveys SET closed = 1, closed_early = ? WHERE id = ? AND NOT closed",
             (int(early), survey),
         )
 
     def forms(self, survey: str) -> dict[bytes, int]:
-        """All reports: each distinct sequence of bytes, and how many people sent it."""
+        """Return each distinct sequence of report bytes (a form), with its number of people."""
         sql = "SELECT bytes, count(*) FROM reports WHERE survey = ? GROUP BY bytes"
         return dict(self._connection.execute(sql, (survey,)).fetchall())
 
@@ -338,7 +338,7 @@ class SurveyStore:
 
         Args:
             survey: the id of the survey.
-            choose: takes the reports shown so far, by form, and adds to them.
+            choose: function that adds reports to the reports shown so far, by form.
         """
         sql = "SELECT shown FROM surveys WHERE id = ?"
         with self._writing():
@@ -350,13 +350,13 @@ class SurveyStore:
                 self._connection.execute("UPDATE surveys SET shown = ? WHERE id = ?", (new, survey))
 
     def take(self, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
-        """Decide on requests in order, and store what is new, in one transaction.
+        """Decide on requests in order, and store accepted requests, in one transaction.
 
         Args:
             batch: requests, each with whether its survey's closing time is reached.
 
         Returns:
-            The outcome of each request. When this returns, all are on disk.
+            The outcome of each request. When this returns, all changes are on disk.
         """
         places: dict[str, list[int]] = {}
         for place, (given, _) in enumerate(batch):
@@ -370,7 +370,7 @@ class SurveyStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction: afterwards everything is on disk, or nothing was changed."""
+        """Return a context for a transaction: afterwards all changes are on disk, or none."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -381,7 +381,7 @@ class SurveyStore:
             raise
 
     def _taken(self, survey: str, batch: Sequence[tuple[Asked, bool]]) -> list[Outcome]:
-        """Decide on the requests of one survey, with few statements for any number of requests."""
+        """Decide on the requests of one survey, with a fixed number of SQL statements."""
         sql = "SELECT closed, keyless FROM surveys WHERE id = ?"
         closed, keyless = self._connection.execute(sql, (survey,)).fetchone()
         invited = self._invited(survey, {given.token for given, _ in batch})
@@ -392,7 +392,7 @@ class SurveyStore:
         found = []
         for given, over in batch:
             row = invited.get(given.token)
-            if over and not closed:  # from now on, whatever the clock says later
+            if over and not closed:  # from now on it is closed, even if the clock is set back
                 self.shut(survey, early=False)
                 closed = 1
             if isinstance(given, Reservation):
@@ -413,7 +413,7 @@ class SurveyStore:
         return found
 
     def _bind(self, survey: str, bound: Sequence[Reservation]) -> None:
-        """Write reservations in order: the last one of an invitation wins."""
+        """Write reservations in order: the last reservation of an invitation counts."""
         sql = "UPDATE invitations SET lock = ? WHERE survey = ? AND token = ?"
         self._connection.executemany(sql, [(each.lock, survey, each.token) for each in bound])
 
@@ -430,25 +430,25 @@ class SurveyStore:
         self._connection.execute(insert, rows)
 
     def _invited(self, survey: str, tokens: Collection[bytes]) -> dict[bytes, _Invited]:
-        """The known ones among these invitations, by token hash."""
+        """Return the invitations that exist, by token hash."""
         marks = _marks(tokens)
         sql = f"SELECT token, used, lock FROM invitations WHERE survey = ? AND token IN {marks}"  # noqa: S608
         rows = self._connection.execute(sql, (survey, *tokens)).fetchall()
         return {token: _Invited(used, lock) for token, used, lock in rows}
 
     def _held(self, survey: str, ids: Collection[bytes]) -> dict[bytes, bytes]:
-        """The stored reports with these ids, by id."""
+        """Return the stored reports with these ids, by id."""
         sql = f"SELECT id, bytes FROM reports WHERE survey = ? AND id IN {_marks(ids)}"  # noqa: S608
         return dict(self._connection.execute(sql, (survey, *ids)).fetchall())
 
 
 def _marks(values: Collection[bytes]) -> str:
-    """SQL placeholders, one for each value."""
+    """Return SQL placeholders, one for each value."""
     return f"({', '.join('?' * len(values))})"
 
 
 def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome:
-    """The outcome of a reservation.
+    """Decide on a reservation.
 
     Args:
         given: the reservation.
@@ -461,8 +461,8 @@ def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome
         return SENT if row.used else HELD
     if closed:
         return CLOSED
-    # The first device to reserve gets the invitation. It may hand on its key: another device then
-    # reserves with it, and a new key replaces it.
+    # The first device to reserve gets the invitation. It can pass its key on to another device,
+    # which then reserves with that key and replaces it by a new key.
     free = row.lock is None or row.lock == given.opens
     return RESERVED if free and not row.used else ELSEWHERE
 
@@ -470,12 +470,12 @@ def _reserved(given: Reservation, row: _Invited | None, closed: bool) -> Outcome
 def _outcome(
     given: Submission, row: _Invited | None, held: bytes | None, survey: tuple[bool, bool]
 ) -> Outcome:
-    """The outcome of a submission.
+    """Decide on a submission.
 
     Args:
         given: the submission.
         row: its invitation; None if there is no such invitation.
-        held: the stored report with the same id; None if there is none.
+        held: the stored report with the same id; None if there is no such report.
         survey: whether the survey is closed, and whether it accepts reports without a key.
     """
     closed, keyless = survey
@@ -484,17 +484,17 @@ def _outcome(
     if row.lock != given.opens if row.lock is not None else not keyless:
         return CLOSED if closed else LOCKED
     if held is not None:
-        # The report is stored but this invitation is unused: it is somebody else's report.
+        # If the report is stored but this invitation is unused, it is another person's report.
         return AGAIN if row.used and held == given.data else OTHER
     if closed:
         return CLOSED
     return USED if row.used else NEW
 
 
-# One thread writes. It commits all queued requests together: one flush to disk serves many.
+# One thread writes. It commits all queued requests together, with a single flush to disk.
 
 WAITING: Final = 4096
-"""The largest number of queued requests; further ones get status 503 and must be retried."""
+"""The largest number of queued requests; further requests get status 503 and must be retried."""
 
 TOGETHER: Final = 512
 """The largest number of requests in one commit."""
@@ -506,19 +506,20 @@ BUSY: Final = Outcome(503, "Too many reports arrive at once. Send the same repor
 FAILED: Final = Outcome(503, "The report could not be kept. Send the same report again soon.")
 
 _LOG: Final = logging.getLogger(__name__)
-"""For failures of the file, such as a full disk: it contains nothing that anybody sent."""
+"""Logger for failures of the file, such as a full disk. It never logs the content of requests."""
 
 _Job = tuple[Asked, "Future[Outcome]"]
 
 
 class Writer:
-    """A thread that writes reservations and reports, one commit for all that are queued.
+    """A thread that writes reservations and reports, with one commit for all queued requests.
 
     Args:
         path: the path of the file.
-        over: whether a survey has reached its closing time, called when a request is decided.
-        decided: called with every outcome once it is on disk; its result is the response.
-        watch: called about once a second, with the store.
+        over: function that returns whether a survey has reached its closing time. It is called
+            when a request is decided.
+        decided: function called with every outcome once it is on disk. It returns the response.
+        watch: function called with the store about once a second.
     """
 
     def __init__(
@@ -537,9 +538,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, given: Asked) -> Future[Outcome]:
-        """Queue a request. The future gets its outcome once it is on disk."""
+        """Queue a request. The future gets the outcome once changes are on disk."""
         found: Future[Outcome] = Future()
-        found.set_running_or_notify_cancel()  # prevents cancelling: it may already be on disk
+        found.set_running_or_notify_cancel()  # prevents cancelling a request already on disk
         try:
             self._jobs.put_nowait((given, found))
         except queue.Full:
@@ -591,7 +592,7 @@ class Writer:
         try:
             outcomes = self._store.take([(given, self._over(given.survey)) for given, _ in jobs])
         except Exception as problem:
-            # Nothing of this commit was stored. The senders get FAILED, and retry.
+            # No part of this commit was stored. The senders get FAILED, and retry.
             _LOG.error("Reports could not be kept: %s", problem)
             outcomes = [FAILED] * len(jobs)
         for (_, found), outcome in zip(jobs, outcomes, strict=True):

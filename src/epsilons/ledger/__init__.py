@@ -1,4 +1,4 @@
-"""Lifetime privacy accounts: each person's budget, what is left of it, and what was released."""
+"""Lifetime privacy accounts: each person's budget, the remaining budget, and all releases."""
 
 from epsilons.ledger.claim import Claim
 from epsilons.ledger.enrolment import Enrolment

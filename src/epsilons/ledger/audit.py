@@ -1,6 +1,6 @@
-"""Audit of a ledger: replays every event, every charge and every balance.
+"""Audit of a ledger: replay every event, every charge and every balance.
 
-Findings name the kind of row that is wrong, never the person it belongs to.
+Findings name the kind of the wrong row, never the person.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Findings:
     """The result of an audit.
 
     Attributes:
-        head: the end of the chain.
+        head: the end of the hash chain, as `Ledger.head` returns it.
         events: the number of events; None under add/remove, where it would reveal membership.
-        problems: what is wrong, a sentence each; empty if the ledger is as it was written.
+        problems: one sentence for each problem; empty if the ledger is unaltered.
     """
 
     head: str
@@ -45,11 +45,11 @@ class Findings:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
     def require(self) -> None:
-        """Raise if anything is wrong.
+        """Raise an error if there are problems.
 
         Raises:
             LedgerError: there are problems.
@@ -58,7 +58,7 @@ class Findings:
             raise LedgerError(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the findings as plain data."""
         return {
             "holds": self.holds,
             "head": self.head,
@@ -74,7 +74,7 @@ class Findings:
 
 
 def audit(book: Book, head: str | None) -> Findings:
-    """Replay a ledger.
+    """Replay a ledger, and return the problems found.
 
     Args:
         book: the ledger.
@@ -117,12 +117,12 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
 
 
 def _named(book: Book, number: int) -> str:
-    """The name of an event in messages; under add/remove its number would reveal membership."""
+    """Return an event's name for messages; under add/remove its number would reveal membership."""
     return "An event" if book.private else f"Event {number}"
 
 
 def _done(book: Book, number: int, kind: str, release: int | None, last: dict[Any, int]) -> bytes:
-    """The digest of what an event did, recomputed from the tables."""
+    """Return the digest of an event's changes, recomputed from the tables."""
     store = book.store
     if kind == "created":
         version, neighbours, created = store.rows(
@@ -140,14 +140,14 @@ def _done(book: Book, number: int, kind: str, release: int | None, last: dict[An
         return chain.release_digest(book.salt, row, book.charges(release))
     ((ended,),) = store.rows("SELECT kind FROM events WHERE number = ?", last[release])
     if (kind == "drawing") if row is not None else (ended == GONE):
-        # Prepaid charges and removed releases are no longer in any table. Only the chain covers
+        # Prepaid charges and removed releases are no longer in any table. Only the chain records
         # them.
         found = store.rows("SELECT content FROM events WHERE number = ?", number)
         told: bytes = found[0][0]
         return told
     if row is None:
         return b""
-    # Later events changed the row, but how it was opened can be reconstructed.
+    # Later events changed the row, but its content when it was opened can be reconstructed.
     name, question, _, *rule, _, opened, _ = row
     then = (name, question, "open", *rule, None, opened, None)
     return chain.release_digest(book.salt, then, iter(()))
@@ -213,16 +213,16 @@ def _identities(book: Book) -> Iterator[str]:
     gone = {each for (each,) in store.rows("SELECT number FROM accounts WHERE person IS NULL")}
     if any(last.get(number, ("",))[0] != "erased" for number in gone):
         yield "The id of an account was removed without being erased."
-    # Version 0.2.0 wrote "erased" as the reason of an erasure, and no event when people returned.
+    # Version 0.2.0 wrote "erased" as the reason for an erasure, and no event for a return.
     if any(each == ("erased", "") and number not in gone for number, each in last.items()):
         yield "The id of an account that was erased was written back."
 
 
 def _limits(book: Book, accounts: Integers) -> Iterator[str]:
-    """Yield problems of `most`, the upper limit of what an account may spend.
+    """Yield problems of `most`, the upper limit on the spending of an account.
 
-    It exceeds the budget only if a budget was lowered while a release was open. Version 0.2.0
-    kept it that way if that release was then drawn in stages, until it was closed.
+    It exceeds the budget only if the budget was lowered while a release was open. If that release
+    was then drawn in stages, version 0.2.0 did not reset it until the release was closed.
     """
     number, budget, spent, most = accounts.T
     beyond = number[most != np.maximum(budget, spent)]

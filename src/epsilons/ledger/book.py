@@ -1,4 +1,4 @@
-"""An open ledger, which all parts share: its database, its secret and its unit, nano-ε."""
+"""An open ledger: its database, its secret key, and its unit of account, nano-ε."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ __all__ = [
 
 # Accounts are kept in nano-ε. Budgets are rounded down, charges are rounded up, sums are exact.
 #
-# A budget is the shortest decimal of the given number, rounded down to nano-ε. So ten releases of
-# 0.1 fit into 1.0 exactly, which sums of floats do not guarantee.
+# A budget is the shortest decimal of the given number, rounded down to nano-ε. So ten releases at
+# ε = 0.1 use exactly ε = 1, which sums of floats do not guarantee.
 
 ONE: Final = 10**9
 """ε = 1 in nano-ε."""
@@ -57,17 +57,17 @@ MOST: Final = 2**20 * ONE
 """The largest amount offered to one release, and the largest budget that is not public."""
 
 PUBLIC: Final = 2**62
-"""The budget of a person whose values are public: an account without a limit."""
+"""The budget of a public person, whose account has no limit."""
 
 _DIGITS: Final = 10**6
-"""Below this ε, decimals in nano-ε have at most fifteen digits, which floats distinguish."""
+"""Below this ε, decimals in nano-ε have at most fifteen digits, so they differ as floats."""
 
 _SPLITTER: Final = 2.0**27 + 1.0
-"""Veltkamp's constant: it splits a float of 53 bits into two halves."""
+"""Veltkamp's constant, which splits a float of 53 bits into two halves."""
 
 
 def exact(number: Any) -> Fraction | float:
-    """The shortest decimal of a number, as an exact fraction; ∞ stays a float."""
+    """Return the shortest decimal of a number, as an exact fraction; ∞ stays a float."""
     if isinstance(number, np.longdouble):
         number = float_down(number)
     if isinstance(number, np.generic):
@@ -80,7 +80,7 @@ def exact(number: Any) -> Fraction | float:
 
 
 def units(budget: Any) -> int:
-    """A budget in nano-ε, rounded down and at most `MOST`; `PUBLIC` if it is ∞.
+    """Return a budget in nano-ε, rounded down and at most `MOST`; `PUBLIC` if it is ∞.
 
     Raises:
         BudgetError: the budget is negative, NaN, or not a number.
@@ -97,14 +97,14 @@ def units(budget: Any) -> int:
 
 
 def many_units(budgets: npt.NDArray[Any]) -> Integers:
-    """`units` of many checked budgets."""
+    """Return `units` of many budgets, which are already checked."""
     if budgets.dtype.kind != "f":
         kinds, place = np.unique(budgets, return_inverse=True)
         return np.array([units(each) for each in kinds.tolist()], dtype=np.int64)[place.ravel()]
     given = budgets.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.rint(given * ONE)
-        # A decimal of at most fifteen digits that equals this float is its shortest one.
+        # A decimal of at most fifteen digits that equals this float is its shortest decimal.
         short = (near / ONE == given) & (given < _DIGITS)
     found = np.where(short, near, 0.0).astype(np.int64)
     found[~short] = [units(each) for each in given[~short].tolist()]
@@ -112,23 +112,23 @@ def many_units(budgets: npt.NDArray[Any]) -> Integers:
 
 
 def charged(loss: Fraction | float) -> int:
-    """A privacy loss in nano-ε, rounded up.
+    """Return a privacy loss in nano-ε, rounded up.
 
     Raises:
-        OverflowError: it is infinite, which no account offers.
+        OverflowError: the loss is infinite; no account offers that much.
     """
     return math.ceil(loss * ONE)
 
 
 def as_float(amount: int) -> float:
-    """An amount as a float ε, for display; ∞ for the budget of a public person."""
+    """Return an amount as a float ε, for display; ∞ for the budget of a public person."""
     return math.inf if amount >= PUBLIC else amount / ONE
 
 
 def floats(offered: Integers) -> Floats:
-    """Offered amounts in ε as floats, rounded down.
+    """Return offered amounts in ε as floats, rounded down.
 
-    The nearest float may be above the amount. Its product with 10⁹ is computed exactly, as a sum of
+    The nearest float can be above the amount. Its product with 10⁹ is computed exactly, as a sum of
     two floats (Dekker's product), and compared with the amount.
     """
     amount = offered.astype(np.float64)  # exact, because amounts are below 2⁵³
@@ -144,13 +144,13 @@ def floats(offered: Integers) -> Floats:
 
 
 def of_share(budgets: Integers, part: int, whole: int) -> Integers:
-    """The share part/whole of budgets, rounded down; `MOST` for public people."""
+    """Return the share part/whole of budgets, rounded down; `MOST` for public people."""
     share = budgets // whole * part + budgets % whole * part // whole
     return np.where(budgets >= PUBLIC, MOST, share)
 
 
 FEW: Final = 4
-"""All accounts are read if at least one in this many is wanted; otherwise ids are looked up."""
+"""If at least 1/FEW of all accounts are needed, all are read; otherwise ids are looked up."""
 
 LONGEST: Final = 200
 """The largest length of the name of a release, in characters."""
@@ -158,7 +158,7 @@ LONGEST: Final = 200
 
 @dataclass(frozen=True)
 class Rule:
-    """How much a release may charge everyone: a share of their budget, and a maximum.
+    """The most that a release may charge each person: a share of their budget, and a maximum.
 
     Attributes:
         at_most: the maximum, in nano-ε.
@@ -171,7 +171,7 @@ class Rule:
     whole: int = 1
 
     def of(self, budgets: Integers) -> Integers:
-        """The most that it may charge people with these budgets."""
+        """Return the most that a release may charge people with these budgets."""
         return np.minimum(self.at_most, of_share(budgets, self.part, self.whole))
 
     def __str__(self) -> str:
@@ -187,12 +187,12 @@ class Kept(NamedTuple):
     """A row of the table of releases.
 
     Attributes:
-        number: its key in the tables.
-        name: its name.
+        number: the release's key in the tables.
+        name: the release's name.
         question: a hash of all arguments.
         state: "open", "drawing", "settled", "failed" or "abandoned".
-        rule: how much it may charge everyone.
-        result: what was released; None unless it is settled.
+        rule: the most that it may charge each person.
+        result: the stored result; None unless the release is settled.
     """
 
     number: int
@@ -209,10 +209,10 @@ class Book:
 
     Attributes:
         store: its database.
-        neighbours: "replace" or "add-remove", for life.
-        secret: the key that hashes ids, and everything that would reveal membership.
-        due: by the number of a release, a write that failed with the database. It is retried when
-            the release is requested again.
+        neighbours: "replace" or "add-remove"; it never changes.
+        secret: the key for hashes of ids, and of everything that would reveal membership.
+        due: writes that failed because of the database, by release number. A write is retried
+            when its release is requested again.
     """
 
     store: Store
@@ -227,7 +227,7 @@ class Book:
 
     @property
     def salt(self) -> bytes:
-        """The salt of hashes of charges."""
+        """The salt for hashes of charges."""
         return self.secret if self.private else b""
 
     def refuse_private(self, what: str) -> None:
@@ -243,12 +243,12 @@ class Book:
             )
 
     def head(self, event: tuple[int, bytes], *, fresh: bool = False) -> str:
-        """The end of the chain after an event, in a form that may be published.
+        """Return the end of the chain after an event, in a form that can be published.
 
         Args:
-            event: its number and its hash.
-            fresh: whether to return a different head each time, under add/remove. A release always
-                writes an event, so its head may stay the same forever.
+            event: the event's number and hash.
+            fresh: whether to return a different head each time, under add/remove. The head of a
+                release need not differ each time, because a release always writes an event.
         """
         if not self.private:
             return chain.head_of(*event)
@@ -264,8 +264,8 @@ class Book:
     def release(self, name: str) -> Kept | None:
         """Find a release by its name.
 
-        Blanks around a name are ignored. Earlier versions did not ignore them, so a ledger may hold
-        two names that differ only in blanks: then an exact match is preferred.
+        Blanks around a name are ignored. Earlier versions did not ignore them, so a ledger can have
+        two names that differ only in blanks. Then an exact match is preferred.
         """
         found = self.store.one(
             "SELECT number, name, question, state, at_most, part, whole, result FROM releases "
@@ -303,7 +303,7 @@ class Book:
             kind: the kind of event.
             number: the number of the release.
             at: the time.
-            charged: what `charge` just wrote; None to read it from the tables.
+            charged: the charges that `charge` just wrote; None to read them from the tables.
         """
         row = self.store.rows(
             "SELECT name, question, state, at_most, part, whole, result, opened, closed "
@@ -324,10 +324,11 @@ class Book:
             yield np.array(batch, dtype=np.int64)
 
     def accounts(self, ids: list[bytes], *columns: str) -> Integers:
-        """Look up accounts by id: the position of each id that has one, and columns of it.
+        """Look up accounts by id; return the position and the account's columns for each id found.
 
         Args:
-            ids: tagged ids. If a tag has no account, the other tag is tried: `door.other_tag`.
+            ids: ids, each tagged with its type. If an id with this tag has no account, the other
+                tag is tried: `door.other_tag`.
             columns: names of integer columns of accounts.
         """
         wanted = ", ".join(f"accounts.{column}" for column in columns)
@@ -349,7 +350,7 @@ class Book:
         return np.concatenate([known, more])
 
     def stored(self, who: bytes) -> bytes:
-        """The tagged id that a person's account is stored under; the given one if there is none."""
+        """Return the tagged id of a person's stored account; the given id if there is none."""
         other = door.other_tag(who)
         known = "SELECT 1 FROM accounts WHERE person = ?"
         if other is None or self.store.one(known, who) is not None:
@@ -357,10 +358,10 @@ class Book:
         return who if self.store.one(known, other) is None else other
 
     def balances(self, who: door.People) -> Integers:
-        """Position, account, budget and spending of people who have an account, by account.
+        """Return position, account, budget and spending of people with an account, by account.
 
-        A few people are looked up in the database. For many, all accounts are read and matched with
-        the people.
+        A few people are looked up in the database. For many people, all accounts are read and
+        matched.
         """
         store = self.store
         if len(who) * FEW < store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]:
@@ -377,7 +378,7 @@ class Book:
         return np.column_stack([place, np.concatenate(rows)])[place >= 0]
 
     def open_claims(self, before: int | None = None) -> list[tuple[str, Rule]]:
-        """Open releases and their rules: all of them, or those opened before a given one."""
+        """Return open releases and their rules: all, or only releases opened before a given one."""
         found = self.store.rows(
             "SELECT number, name, at_most, part, whole FROM releases WHERE state = 'open' "
             "ORDER BY number"
@@ -389,23 +390,23 @@ class Book:
         ]
 
     def held(self, claims: Iterable[tuple[str, Rule]], budgets: Integers) -> Integers:
-        """The amounts that open claims reserve from people with these budgets."""
+        """Return the amounts that open claims reserve from people with these budgets."""
         return sum((rule.of(budgets) for _, rule in claims), np.zeros_like(budgets))
 
     def erased(self, ids: Iterable[bytes]) -> int:
-        """The number of these people whose account was erased."""
+        """Return the number of these people who have an erased account."""
         marks = self.store.rows("SELECT mark FROM accounts WHERE person IS NULL")
         gone = {mark for (mark,) in marks}
         return sum(not gone.isdisjoint(self._marks(who)) for who in ids) if gone else 0
 
     def _marks(self, who: bytes) -> list[bytes]:
-        """The marks that remain of an erased id, for both of its possible tags."""
+        """Return the marks that remain of an erased id, for both possible tags."""
         tags = filter(None, (who, door.other_tag(who)))
         return [chain.mark(self.secret, each) for each in tags]
 
 
 def charge(store: Store, number: int, accounts: Integers, amounts: Integers) -> Integers:
-    """Charge people for a release, within a write.
+    """Charge people for a release, within a write transaction.
 
     Args:
         store: the database.
@@ -433,14 +434,14 @@ def written(releases: Releases) -> bytes:
 
 
 def chunks(rows: Integers, *first: Any) -> Iterator[Row]:
-    """Yield rows of an array, each preceded by `first`, without converting all rows at once."""
+    """Yield rows of an array, each preceded by `first`, converting only a chunk at a time."""
     for start in range(0, len(rows), CHUNK):
         columns = rows[start : start + CHUNK].T.tolist()
         yield from zip(*map(repeat, first), *columns, strict=False)
 
 
 def tidy(store: Store) -> None:
-    """After a release is closed: if no other is open, reset the limits that exceed a budget."""
+    """Reset limits that exceed a budget, after a release was closed and if no other is open."""
     if store.rows("SELECT count(*) FROM releases WHERE state = 'open'")[0][0] == 0:
         store.run(
             "UPDATE accounts SET most = CASE WHEN spent > budget THEN spent ELSE budget END "

@@ -1,7 +1,7 @@
 """The life of one release in a ledger: open, offer budgets, settle in one transaction.
 
     open     writes the row before any data are read
-    sheet    offers everyone what they have left, minus what earlier open releases may take
+    sheet    offers everyone's remaining budget, minus the reservations of earlier open releases
     settle   charges, draws and stores the result: all or nothing
     let_go   after an error before any draw: removes the release as if it was never opened
 
@@ -49,21 +49,21 @@ UNSTORED: Final = (
 
 
 class Claim:
-    """A claim on people's remaining budgets, for one release: `ledger.claim` makes it.
+    """A claim on people's remaining budgets, for one release. `ledger.claim` creates it.
 
     Args:
         book: the ledger.
         name: the name of the release.
-        rule: how much it may charge everyone.
+        rule: the most that it may charge each person.
 
     Guarantee:
-        The sum of what anyone was charged never exceeds their budget; no result leaves without its
-        charge; and once a release is settled, a retry under the same name draws nothing again:
+        The sum of a person's charges never exceeds their budget. No result is returned without its
+        charge. Once a release is settled, a retry under the same name draws nothing.
         docs/proofs/ledger.md.
 
     Reference:
         Rogers, Roth, Ullman and Vadhan 2016, and Feldman and Zrnic 2021, for budgets that are
-        spent adaptively; here everyone has a filter of their own, in exact integers.
+        spent adaptively. Here everyone has a separate privacy filter, in exact integers.
     """
 
     def __init__(self, book: Book, name: str, rule: Rule) -> None:
@@ -89,7 +89,7 @@ class Claim:
         return self._book.neighbours
 
     def open(self, question: str, *former: str) -> Releases | None:
-        """Begin the release, or return the settled result of the same name.
+        """Begin the release, or return the settled result with the same name.
 
         Args:
             question: a hash of all arguments; no data are hashed.
@@ -131,7 +131,7 @@ class Claim:
         return self._begun()
 
     def _opened(self) -> int:
-        """Insert a new release, within a write; return its number."""
+        """Insert a new release, within a write transaction; return its number."""
         at = made.now()
         # A number is never reused, not even after its release was removed.
         number = int(self._store.rows("SELECT coalesce(max(release), 0) FROM events")[0][0]) + 1
@@ -146,11 +146,11 @@ class Claim:
         return number
 
     def _fenced(self, found: Kept, *, due: bool = False) -> str:
-        """Return the state of a stored release, if it asks the same question by the same rule.
+        """Return the state of a stored release that has the same question and the same rule.
 
         Args:
-            found: the release of this name.
-            due: whether this process still has to write its outcome.
+            found: the release with this name.
+            due: whether this process has yet to write its outcome.
 
         Raises:
             ClaimError: it is a different release, or can no longer be used.
@@ -176,7 +176,7 @@ class Claim:
         return found.state
 
     def sheet(self, data: Any, person: Any) -> AccountSheet:
-        """The offer of everyone in the data: min(rule, budget − spent − earlier open claims).
+        """Return everyone's offer: min(rule, budget − spent − earlier open claims).
 
         Args:
             data: the user's table, or None.
@@ -184,7 +184,7 @@ class Claim:
 
         Raises:
             ArgumentError: `person` is missing.
-            LedgerError: under replace, people in the data have no account, or nothing left.
+            LedgerError: under replace, people in the data have no account, or no budget left.
         """
         if person is None:
             raise ArgumentError(
@@ -212,7 +212,7 @@ class Claim:
         return AccountSheet(data, who.offered(offers))
 
     def _strangers(self, who: door.People, known: Integers) -> LedgerError:
-        """The error for people in the data without an account, if membership is public."""
+        """Return the error for people in the data without an account, if membership is public."""
         ids = [each for batch in who.tagged() for each in batch]
         others = np.setdiff1d(np.arange(len(ids)), known).tolist()
         said = f"person: {len(others):,} people of the data have no account in the ledger"
@@ -228,16 +228,16 @@ class Claim:
         )
 
     def let_go(self) -> None:
-        """End a use of this claim without a draw, and remove the release that it opened.
+        """End the use of this claim without a draw, and remove the release that it opened.
 
-        A release that was open before stays: another process may be about to draw it.
+        A release that was already open stays: another process could be about to draw it.
         """
         try:
             if self._mine:
                 self._mine = False
                 self._carry_out(self._remove)
         except StorageError:
-            pass  # the removal stays due; the error that caused it says more than this one
+            pass  # the removal stays due; the original error is more informative
         finally:
             if self._live.locked():
                 self._live.release()
@@ -259,14 +259,14 @@ class Claim:
     def _carry_out(self, write: Callable[[], T]) -> T:
         """Write the outcome of a release.
 
-        If the database fails or somebody interrupts, the write stays due: it is retried when the
-        release is requested again.
+        If the database fails or the process is interrupted, the write stays due: it is retried
+        when the release is requested again.
         """
         due = self._book.due
         due[self._number] = write
         try:
             done = write()
-        except ClaimError:  # the release is no longer ours
+        except ClaimError:  # another process has taken over the release
             due.pop(self._number, None)
             raise
         due.pop(self._number, None)
@@ -277,13 +277,13 @@ class Claim:
 
         Args:
             charge: the privacy losses; None if they depend on the draws. Then everyone first pays
-                everything that they offered.
+                their whole offer.
             released: function that draws.
 
         Raises:
-            ClaimError: somebody else used the name in the meantime.
-            PrivacyError: an account would be overdrawn: nothing was drawn.
-            StorageError: the database failed: nothing was released. If everyone has already paid,
+            ClaimError: another process used the name in the meantime.
+            PrivacyError: an account would be overdrawn. Nothing was drawn.
+            StorageError: the database failed. Nothing was released. If everyone has already paid,
                 the message says so.
         """
         settled = self._staged(released) if charge is None else self._at_once(charge, released)
@@ -315,7 +315,7 @@ class Claim:
             raise
 
     def _staged(self, released: Callable[[], Settled]) -> Settled:
-        """Settle a release whose charge depends on the draws: everyone prepays their offer."""
+        """Settle a release if its charge depends on the draws: everyone prepays their offer."""
         try:
             with self._store.write():
                 before = self._still("open")
@@ -328,7 +328,7 @@ class Claim:
                 tidy(self._store)
                 self._book.seal("drawing", self._number, made.now(), charged)
         except StorageError:
-            # The commit may or may not have succeeded. Nothing was drawn, so it can be undone.
+            # The commit could have succeeded. Nothing was drawn, so it can be undone.
             self._mine = False
             self._book.due[self._number] = self._remove
             raise
@@ -346,7 +346,7 @@ class Claim:
         raise StorageError(said)
 
     def _stored(self, settled: Settled, amounts: Integers) -> Settled:
-        """Store the result of a staged draw, and refund what was not spent."""
+        """Store the result of a staged draw, and refund the unspent amounts."""
         with self._store.write():
             before = self._still("drawing")
             if before is not None:
@@ -356,7 +356,7 @@ class Claim:
             return self._keep(settled, charged)
 
     def _drawn(self, released: Callable[[], Settled]) -> Settled:
-        """Draw; tests watch the steps before and after, as they watch statements."""
+        """Draw. Tests watch the steps before and after the draw, as they watch statements."""
         self._store.watch("before the draw")
         settled = released()
         self._store.watch("after the draw")
@@ -372,12 +372,12 @@ class Claim:
         self._store.run("DELETE FROM charges WHERE release = ?", self._number)
 
     def _amounts(self, charge: Charge) -> Integers:
-        """The amount that each person pays: the loss of their budget level, rounded up.
+        """Return the amount that each person pays: the loss of their budget level, rounded up.
 
-        A person's level is the highest that does not exceed their offer.
+        A person's level is the highest level that does not exceed their offer.
 
         Raises:
-            PrivacyError: somebody would pay more than they offered.
+            PrivacyError: a person would pay more than they offered.
         """
         every = [0, *map(units.charged, charge.losses)]
         reached = np.searchsorted(charge.levels, self._budgets, side="right")
@@ -387,10 +387,10 @@ class Claim:
         return amounts
 
     def _still(self, state: str) -> Settled | None:
-        """Return None if the release is still in this state, or what somebody else settled.
+        """Return None if the release is still in this state, or else another process's result.
 
         Raises:
-            ClaimError: it was abandoned, or somebody else is drawing it.
+            ClaimError: it was abandoned, or another process is drawing it.
         """
         found = self._book.release(self._name)
         if found is not None and found.number == self._number and found.state == state:
@@ -418,7 +418,7 @@ class Claim:
         return Settled(self._book.settled(kept), settled.charge)
 
     def _fail(self, state: str) -> None:
-        """Close a release that failed after drawing began: offers stay paid, the name is used."""
+        """Close a release that failed while drawing: offers stay paid, and the name stays used."""
         at = made.now()
         with self._store.write():
             found = self._book.release(self._name)

@@ -1,8 +1,8 @@
 """Enrolment: new accounts, raised and lowered budgets, erased ids.
 
-A budget can be lowered at any time; what is spent stays spent. It can be raised only with the
-person's consent, which is recorded. A lower budget takes effect with the next sheet; an open
-release may still charge what it offered earlier. A person who was erased and comes back gets their
+A budget can be lowered at any time; spending is never undone. It can be raised only with the
+person's consent, which is recorded. A lower budget takes effect with the next sheet of offers. An
+open release may still charge earlier offers. A person who was erased and comes back gets their
 old account, and an event records the return.
 """
 
@@ -29,7 +29,7 @@ NEW: Final = -1
 
 @dataclass(frozen=True)
 class Enrolment:
-    """The outcome of an enrolment; all None if it would reveal membership.
+    """The outcome of an enrolment; all numbers are None if they would reveal membership.
 
     Attributes:
         people: the number of people given.
@@ -59,11 +59,11 @@ def give(
 
     Args:
         book: the ledger.
-        ids: tagged, distinct ids.
-        budgets: one budget for each, in nano-ε.
-        consent: why budgets change: "" if no reason was given.
-        may_raise: whether budgets may be raised. If not, raises are refused under replace. Under
-            add/remove these budgets stay as they are, because a refusal would reveal membership.
+        ids: distinct ids, each tagged with its type.
+        budgets: one budget for each id, in nano-ε.
+        consent: the reason for the changes, or "".
+        may_raise: whether budgets may be raised. If not, higher budgets are refused under replace.
+            Under add/remove they are ignored, because a refusal would reveal membership.
 
     Raises:
         LedgerError: under replace, a budget would be raised although `may_raise` is False.
@@ -84,7 +84,7 @@ def give(
         fresh = np.ones(len(ids), dtype=bool)
         fresh[place] = False
         if book.private and store.longest is not None:
-            # Ignore ids that are too long: a refusal would depend on who is in the data.
+            # Ignore ids that are too long: a refusal would reveal who is in the data.
             fresh &= [len(each) <= store.longest for each in ids]
         added = np.flatnonzero(fresh)
         first = int(store.rows("SELECT coalesce(max(number), 0) FROM accounts")[0][0]) + 1
@@ -101,11 +101,11 @@ def give(
 
 
 def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
-    """Find people who have an account; restore those who were erased and come back.
+    """Find people who have an account, and restore erased people who come back.
 
     Returns:
-        Position, account and budget of all of them, by account; and the changes of those who come
-        back: account, budget and the same budget again.
+        Position, account and budget of everyone found, by account. For people who come back, also
+        the changes: account, budget and the same budget again.
     """
     store = book.store
     known = book.accounts(ids, "number", "budget")
@@ -127,7 +127,7 @@ def _known(book: Book, ids: list[bytes]) -> tuple[Integers, Integers]:
 
 
 def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
-    """Insert new accounts; return the concatenated marks."""
+    """Insert new accounts; return their marks (keyed hashes of ids), concatenated."""
     secret, marks = book.secret, bytearray()
 
     def accounts() -> Iterator[Row]:
@@ -144,7 +144,7 @@ def _insert(book: Book, ids: list[bytes], rows: Integers) -> bytearray:
 def _write(
     book: Book, changes: Integers, consent: str, kind: str, marks: bytes | bytearray = b""
 ) -> None:
-    """Record changes of budgets, append them to the chain and apply them, within a write.
+    """Record changes of budgets, append them to the chain and apply them, in a write transaction.
 
     Args:
         book: the ledger.
@@ -173,7 +173,7 @@ def _write(
 
 
 def changes_digest(book: Book, event: int) -> bytes:
-    """The digest of what an event did to accounts, according to the tables."""
+    """Return the digest of an event's changes to accounts, according to the tables."""
     store = book.store
     told = store.rows("SELECT DISTINCT consent FROM changes WHERE event = ?", event)
     changes = store.integers(
@@ -189,7 +189,7 @@ def changes_digest(book: Book, event: int) -> bytes:
 
 
 def _digest(book: Book, changes: Integers, marks: bytes | bytearray, consents: list[str]) -> bytes:
-    """A hash of changes, of the marks of new accounts, and of the reasons."""
+    """Return a hash of changes, of the marks of new accounts, and of the reasons."""
     digest = chain.Digest(book.salt, "changes", sorted(consents))
     digest.rows(changes)
     digest.many([marks])

@@ -34,18 +34,18 @@ from epsilons.types import Column, Data, Neighbours, Part
 __all__ = ["Ledger"]
 
 FINEST = 10**6
-"""Shares are fractions with at most this denominator."""
+"""The largest denominator of a share."""
 
 
 class Ledger:
-    """A lifetime account for each person: their privacy budget, and what is left of it.
+    """A lifetime account for each person: their privacy budget, and the remaining budget.
 
     Args:
-        where: the path of a file (SQLite), or the address of a PostgreSQL server
-            ("postgresql://…"), where `Ledger.create` made a ledger.
+        where: the location of a ledger that `Ledger.create` made: the path of a file (SQLite), or
+            the address of a PostgreSQL server ("postgresql://…").
 
     Raises:
-        LedgerError: there is no ledger, or one of another version.
+        LedgerError: there is no ledger, or a ledger of another version.
         StorageError: the database cannot be opened.
     """
 
@@ -69,12 +69,12 @@ class Ledger:
 
         Args:
             where: the path of a new file, or the address of a PostgreSQL server.
-            neighbours: "replace" or "add-remove", for life. With a mix of both, the counts of one
-                kind of release would reveal who takes part in the other.
+            neighbours: "replace" or "add-remove"; it cannot be changed later. With a mix of both,
+                counts in releases under replace would reveal who takes part in the others.
 
         Raises:
             ArgumentError: `neighbours` is unknown.
-            LedgerError: the place already holds something.
+            LedgerError: the file is not empty, or the server already has a ledger.
             StorageError: the database cannot be opened.
         """
         parameters.choice("neighbours", neighbours)
@@ -104,9 +104,10 @@ class Ledger:
 
     @property
     def head(self) -> str:
-        """The end of the chain. Store it elsewhere, and `check` it later.
+        """The end of the hash chain, to be stored elsewhere and passed to `check` later.
 
-        It is NUMBER:HASH. Under add/remove it is a keyed hash, and different each time.
+        It is NUMBER:HASH of the last event. Under add/remove it is a keyed hash, which differs each
+        time.
         """
         with self._book.store.read():
             return self._book.head(chain.last_of(self._book.store), fresh=True)
@@ -123,26 +124,26 @@ class Ledger:
         """Create accounts, or change people's budgets.
 
         Args:
-            data: any table that a release reads, or the path of a file; None if the others are
-                arrays.
+            data: any table that a release can read, or the path of a file; None if `person` and
+                `epsilon` are arrays.
             person: the person of each row: integers or text.
             epsilon: each person's lifetime budget: an array, the name of a column, or one number
-                for everyone. Its shortest decimal, rounded down to nano-ε, is the budget.
+                for everyone. The shortest decimal of the number is rounded down to nano-ε.
             separator: the separator of a CSV file.
             consent: text on how people agreed to higher budgets. It is recorded. Lowering a budget
-                needs none.
+                needs no consent.
 
         Returns:
-            The number of new people, and of raised and lowered budgets; all None under add/remove.
+            The numbers of new people, raised budgets and lowered budgets; None under add/remove.
 
         Raises:
             ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-            DataError: under replace, a row has no person, or somebody has two budgets. Under
+            DataError: under replace, a row has no person, or a person has two budgets. Under
                 add/remove such rows and invalid budgets are ignored, and the smaller of two
-                budgets counts.
+                budgets is used.
             LedgerError: under replace, a budget would be raised without consent. Under add/remove
-                it silently stays as it was.
-            StorageError: the database failed: nothing was changed.
+                it silently stays unchanged.
+            StorageError: the database failed. Nothing was changed.
         """
         given = door.source(data, separator)
         found = door.enrolled(given, person, epsilon, lenient=self._book.private)
@@ -158,9 +159,10 @@ class Ledger:
         )
 
     def withdraw(self, person: str | int) -> None:
-        """Withdraw a person: set their budget to 0. What is spent stays spent.
+        """Withdraw a person: set their budget to 0. Spending is not undone.
 
-        An open release may still charge what it was already offered; no other release will.
+        An open release may still charge the amount that it was already offered. No other release
+        charges the person.
 
         Args:
             person: an id.
@@ -193,29 +195,29 @@ class Ledger:
         enrolment.erase(self._book, door.tag(person))
 
     def claim(self, name: str, *, at_most: float | None = None, share: Part | None = None) -> Claim:
-        """A claim on remaining budgets, for one release: `ep.mean(…, ledger=ledger.claim(…))`.
+        """Claim remaining budgets for one release: `ep.mean(…, ledger=ledger.claim(…))`.
 
         Args:
             name: the name of the release in the ledger. The same question under the same name
                 returns the same answer, at no charge.
-            at_most: the most that anyone spends on it, in ε.
-            share: the most that anyone spends on it, as a share of their whole budget, such as
-                1/12: then a series of releases treats strict and generous people alike.
+            at_most: the most that anyone spends on the release, in ε.
+            share: the most that anyone spends on the release, as a share of their whole budget,
+                such as 1/12. In a series, small budgets then last as long as large budgets.
 
         Raises:
-            ArgumentError: neither limit is given, or one is out of range.
+            ArgumentError: neither limit is given, or a limit is out of range.
         """
         return Claim(self._book, name, _rule(at_most, share))
 
     def budgets(self, *, at_most: float | None = None, share: Part | None = None) -> Budgets:
-        """The budgets that a claim would be offered now, for `ep.plan`.
+        """Return the budgets that a claim would be offered now, for `ep.plan`.
 
         Args:
             at_most: as for `claim`.
             share: as for `claim`.
 
         Raises:
-            LedgerError: under add/remove, or nobody has anything left.
+            LedgerError: the ledger is under add/remove, or nobody has any budget left.
         """
         self._book.refuse_private("budgets")
         rule = _rule(at_most, share)
@@ -236,14 +238,14 @@ class Ledger:
         names: Iterable[str] | None = None,
         tolerances: Sequence[float | None] | None = None,
     ) -> Series:
-        """Forecast a series of releases under one lifetime ε for each person.
+        """Forecast a series of releases under everyone's lifetime budget.
 
         Args:
             questions: a list such as `[ep.Mean("wage", bounds=(0, 100))] * 12`, in the order in
                 which they will be asked. No data are read.
             names: the names of the releases; by default numbers.
-            tolerances: the tolerated error of each, in the units of its data; by default its whole
-                range. Shares are chosen to make all errors the same fraction of their tolerance.
+            tolerances: the tolerated error of each release, in data units; by default the width of
+                its range. Shares are chosen to make all errors the same fraction of the tolerance.
 
         Returns:
             The share of everyone's budget that each release should claim, the error of each, the
@@ -251,7 +253,7 @@ class Ledger:
 
         Raises:
             ArgumentError: a question cannot be forecast.
-            LedgerError: under add/remove, or nobody has anything left.
+            LedgerError: the ledger is under add/remove, or nobody has any budget left.
         """
         self._book.refuse_private("plan")
         asked = tuple(questions)
@@ -270,9 +272,9 @@ class Ledger:
     def abandon(self, name: str) -> None:
         """Close a release that has no answer.
 
-        If it was never drawn, it no longer reserves budgets. If its process ended while drawing, it
-        is closed as failed, and offers stay paid. A process that is still drawing it will release
-        nothing.
+        If it was never drawn, it no longer reserves budgets. If its process ended while drawing,
+        the release is closed as failed, and offers stay paid. A process that is still drawing it
+        will return no result.
 
         Args:
             name: the name of the release.
@@ -297,17 +299,17 @@ class Ledger:
         book.due.pop(found.number, None)
 
     def release(self, name: str) -> Releases:
-        """The stored result of a settled release.
+        """Return the stored result of a settled release.
 
-        Nothing is drawn or charged. It works even if this version of epsilons can no longer ask
-        that question.
+        Nothing is drawn or charged. This works even if this version of epsilons no longer supports
+        the question.
 
         Args:
             name: the name of a settled release.
 
         Returns:
-            One release for each of the questions asked together: `ledger.release(name)[0]` if
-            there was only one.
+            One release for each question that was asked under this name. If there was only one,
+            use `ledger.release(name)[0]`.
 
         Raises:
             ClaimError: there is no such release, or it has no answer.
@@ -321,7 +323,7 @@ class Ledger:
             return self._book.settled(found)
 
     def account(self, person: str | int) -> Statement:
-        """The statement of one person's account, to be shown to that person.
+        """Return the statement of one person's account, to be shown to that person.
 
         Args:
             person: an id.
@@ -334,11 +336,11 @@ class Ledger:
         return statement_of(self._book, person)
 
     def history(self) -> tuple[Past, ...]:
-        """All releases, in the order in which they were opened."""
+        """Return all releases, in the order in which they were opened."""
         return statement.past(self._book)
 
     def status(self) -> Status:
-        """A summary of the ledger; under add/remove, nothing that depends on membership."""
+        """Return a summary of the ledger; under add/remove, it does not depend on membership."""
         return statement.status(self._book)
 
     def check(self, head: str | None = None) -> Findings:
@@ -346,8 +348,8 @@ class Ledger:
 
         Args:
             head: an earlier end of the chain, stored elsewhere or in a release
-                (`release.ledger.head`). Without it, the check does not notice a chain that was
-                rewritten completely, or one that lost its end.
+                (`release.ledger.head`). Without it, the check does not detect a chain that was
+                rewritten completely, or a chain that was truncated.
 
         Returns:
             The problems found; `.require()` raises if there are any.
@@ -355,7 +357,7 @@ class Ledger:
         return audit(self._book, head)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Write the tables as Parquet files, for an auditor. Under add/remove they are private.
+        """Write the tables as Parquet files for an auditor. Under add/remove, keep them private.
 
         Args:
             folder: the folder; it is created if it does not exist.
@@ -403,15 +405,15 @@ def _is_words(consent: Any) -> bool:
 
 
 def _shown(where: Any) -> str:
-    """The place of a ledger for messages; an address, which may hold a password, is hidden."""
+    """Return a ledger's location for messages; hide addresses, which can contain a password."""
     return "postgresql://…" if is_address(where) else os.fspath(where)
 
 
 def _rule(at_most: Any, share: Any) -> Rule:
-    """The rule of a claim, from its arguments.
+    """Return the rule of a claim, from its arguments.
 
     Raises:
-        ArgumentError: neither is given, or one is out of range.
+        ArgumentError: neither limit is given, or a limit is out of range.
     """
     if at_most is None and share is None:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""A ledger in PostgreSQL 15 or newer, for several hosts that write."""
+"""A ledger in PostgreSQL 15 or newer, to which several hosts can write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_address(where: object) -> bool:
 
 
 class PostgreSQL(Store):
-    """A database on a server. A commit returns only after it is on the server's disk.
+    """A database on a server. A commit returns only after the server has written it to disk.
 
     Args:
         address: in libpq's format; its search_path determines the schema of the tables.
@@ -73,8 +73,8 @@ class PostgreSQL(Store):
             self.run(table.format(**words))
 
     def has_tables(self) -> bool:
-        """Whether the schema of this connection holds a ledger."""
-        # Query the catalog's rows: lookups by name are cached, also those that found nothing.
+        """Whether the schema of this connection contains a ledger."""
+        # Query the catalog: lookups by name are cached, even if they found no table.
         sql = "SELECT count(*) FROM pg_class WHERE relname = 'ledger' AND pg_table_is_visible(oid)"
         return bool(self.rows(sql)[0][0])
 
@@ -88,7 +88,7 @@ class PostgreSQL(Store):
             # The row of the ledger is its write lock: only one transaction at a time holds it.
             connection.execute("SELECT one FROM ledger FOR UPDATE")
         else:
-            # There is no row yet: an advisory lock serializes processes that create a ledger here.
+            # There is no row yet: an advisory lock serializes processes that create the ledger.
             schema = "coalesce(current_schema(), '')"
             connection.execute(f"SELECT pg_advisory_xact_lock({MAKING}, hashtext({schema}))")
 

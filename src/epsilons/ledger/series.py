@@ -1,8 +1,8 @@
-"""A series of releases under one life-long ε, forecast from budgets alone.
+"""Forecast of a series of releases under lifetime budgets, computed from the budgets only.
 
-For the worst of equal releases nothing beats even shares of everyone's budget, with each release's
-own best cap. For unequal ones shares are chosen so that all errors are the same part of what is
-tolerated. A uniform `at_most` empties strict people first, and the last release pays for it.
+If all releases are equal, equal shares of everyone's budget minimize the largest error, with the
+best cap for each release. Otherwise shares are chosen to make all errors the same fraction of their
+tolerance. A uniform `at_most` uses up small budgets first, so the last releases are less accurate.
 """
 
 from __future__ import annotations
@@ -29,38 +29,40 @@ from epsilons.types import Floats, Integers
 __all__ = ["Series", "SeriesPeople", "Step", "series"]
 
 HALVINGS: Final = 60
-"""Steps of a bisection."""
+"""Number of steps of a bisection."""
 
 LEAST: Final = 1e-3
-"""The least share that a release is planned with."""
+"""The smallest share planned for a release."""
 
 POINTS: Final = 48
-"""Shares at which errors are forecast, between which they are interpolated."""
+"""Number of shares at which errors are forecast; between them, errors are interpolated."""
 
 TRIED: Final = 48
-"""Uniform limits that are compared."""
+"""Number of uniform limits that are compared."""
 
 COARSE: Final = 20
 FINE: Final = 240
-"""Parts of whole budgets that a series may be planned with, where some of them are spent: first in
-twentieths, and then between the best and its neighbours."""
+"""Grids for the fraction of budgets to plan with, if some budgets are already partly spent.
+
+The best multiple of 1/COARSE is found first, then the best multiple of 1/FINE near it.
+"""
 
 _ANYBODY: Final = Budgets({1.0: 1000})
-"""People from whom the range of an answer is read: it does not depend on them."""
+"""Arbitrary people, for reading the range of an answer, which does not depend on people."""
 
 Errors: TypeAlias = list[float]
 
 
 @dataclass(frozen=True, eq=False)
 class SeriesPeople:
-    """People by lifetime budget and what is left of it, in ε.
+    """People grouped by lifetime budget and remaining budget, in ε.
 
     A public budget counts as `book.MOST`.
 
     Attributes:
         budgets: lifetime budgets.
-        left: what is left of each.
-        counts: the number of people with both.
+        left: remaining budgets.
+        counts: the number of people in each group.
     """
 
     budgets: Floats
@@ -69,7 +71,7 @@ class SeriesPeople:
 
     @classmethod
     def of(cls, budgets: Integers, spent: Integers) -> SeriesPeople:
-        """People by their accounts; those who agree in nine bits of both are counted together."""
+        """Group people by their accounts, if both budgets agree in their first nine bits."""
         given = book.floats(np.minimum(budgets, book.MOST))
         left = book.floats(np.minimum(np.maximum(budgets - spent, 0), book.MOST))
         pairs = np.column_stack([keys(given), keys(left)])
@@ -82,12 +84,12 @@ class Step:
     """One release of a series.
 
     Attributes:
-        name: of the release.
-        share: of everyone's whole budget, for `ledger.claim(name, share=…)`.
-        error: that is forecast, in data units: the typical error in the worst case, or for loss
-            "pac" the error not exceeded.
-        uniform: the same if all releases had the best uniform `at_most`.
-        left: what is left after it of all budgets together, as a part of them.
+        name: the name of the release.
+        share: its share of everyone's whole budget, for `ledger.claim(name, share=…)`.
+        error: the forecast error in data units: the worst-case typical error or, for loss "pac",
+            the quantile of the error at the confidence of the question.
+        uniform: the error if all releases used the best uniform `at_most`.
+        left: the sum of budgets that remain after it, as a fraction of the sum of all budgets.
     """
 
     name: str
@@ -99,14 +101,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Series(Written):
-    """A series of releases, forecast.
+    """The forecast of a series of releases.
 
     Attributes:
         steps: the releases.
-        at_most: the uniform limit whose worst release is best, for comparison.
-        worst: the largest error of the series, as a part of what is tolerated.
+        at_most: the uniform limit with the smallest `uniform`, for comparison.
+        worst: the largest error of the series, as a fraction of its tolerance.
         uniform: the same with that uniform limit.
-        left: what is left at the end of all budgets together, as a part of them.
+        left: the sum of budgets that remain at the end, as a fraction of the sum of all budgets.
         left_uniform: the same with that uniform limit.
     """
 
@@ -118,12 +120,12 @@ class Series(Written):
     left_uniform: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the forecast as plain data."""
         steps = [{**asdict(step), "share": str(step.share)} for step in self.steps]
         return {**asdict(self), "steps": steps}
 
     def sheet(self) -> Sheet:
-        """The forecast as a sheet, which every output format shows."""
+        """Return the forecast as a sheet, which every output format can show."""
         name = f"{len(self.steps)} releases under one ε for life"
         table = SheetTable(
             "rows",
@@ -143,7 +145,7 @@ class Series(Written):
 
     @property
     def _told(self) -> str:
-        """What is left at the end, and what a uniform limit would cost, in words."""
+        """Text on the remaining budgets at the end, and on the cost of a uniform limit."""
         times = self.uniform / self.worst if self.worst > 0.0 else math.inf
         return (
             f"At the end {number(100.0 * self.left, 3)} % of all budgets are left. With the best "
@@ -160,13 +162,13 @@ def series(
 
     Args:
         people: the people in the ledger.
-        questions: one question for each release, in order. Their data is not read.
+        questions: one question for each release, in order. Their data are not read.
         names: the names of the releases.
-        tolerances: the error of each release that is tolerated, in data units; None for its whole
+        tolerances: the tolerated error of each release, in data units; None for the width of its
             range.
 
     Raises:
-        ArgumentError: a question cannot be forecast, or tolerances are no numbers above 0.
+        ArgumentError: a question cannot be forecast, or tolerances are not positive numbers.
     """
     asked = [_Asked.of(question) for question in questions]
     wanted = _tolerated(asked, tolerances)
@@ -186,17 +188,17 @@ def series(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is known of a question before any data: its error, from what people offer."""
+    """A question and the width of its range, to forecast its error before any data are read."""
 
     question: Question
     width: float
 
     @classmethod
     def of(cls, question: object) -> _Asked:
-        """The forecast of a question.
+        """Check a question, and find the width of its range.
 
         Raises:
-            ArgumentError: it is none, or its range is not known.
+            ArgumentError: it is not a question, or its range is unknown.
         """
         if not isinstance(question, Question):
             raise ArgumentError("questions must be a list such as [ep.Mean('x', bounds=(0, 1))].")
@@ -210,7 +212,7 @@ class _Asked:
 
     @property
     def facts(self) -> str:
-        """What its error depends on, of any column and whatever it is called."""
+        """Text of all parameters that the error can depend on: without title and unit."""
         return repr(replace(self.question, title=None, unit=None))
 
     @staticmethod
@@ -218,7 +220,7 @@ class _Asked:
         return Trial(question, budgets, "replace", None)
 
     def asked(self, offered: Floats, counts: Integers) -> tuple[float, Floats]:
-        """The error, and what everyone spends, if people offer so much."""
+        """Return the error and each group's spending, if people offer these amounts."""
         levels, place = np.unique(keys(offered), return_inverse=True)
         least = np.full(len(levels), math.inf)
         np.minimum.at(least, place, offered)
@@ -245,9 +247,9 @@ def _tolerated(asked: Sequence[_Asked], tolerances: Any) -> list[float]:
 def _carried_out(
     people: SeriesPeople, asked: Sequence[_Asked], offer: Callable[[int], Floats]
 ) -> tuple[Errors, list[float]]:
-    """The error of each release, and what is left after it, if they are made one after another."""
+    """Return each release's error and the budgets that remain after it, in a series of releases."""
     left, own = people.left, people.counts * (people.budgets < book.MOST // book.ONE)
-    whole = float(own @ people.budgets) or 1.0  # of those who are not public
+    whole = float(own @ people.budgets) or 1.0  # without public budgets
     errors, after = [], []
     for place, each in enumerate(asked):
         error, spent = each.asked(np.minimum(offer(place), left), people.counts)
@@ -268,7 +270,7 @@ def _worst(errors: Errors, wanted: Sequence[float]) -> float:
 def _shares(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """The shares whose worst release is best; even ones where all releases are alike."""
+    """Return the shares that minimize the largest error; equal shares if all releases are equal."""
     parts = _parts(people, asked, wanted)
     if not (people.left < people.budgets * (1.0 - 2.0**-20)).any():
         return parts
@@ -288,7 +290,7 @@ def _shares(
 def _parts(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """How a whole budget is divided, all of it."""
+    """Return each release's share if whole budgets are used up."""
     pairs = zip(asked, wanted, strict=True)
     alike = {(each.facts, tolerance) for each, tolerance in pairs}
     if len(alike) == 1:
@@ -299,11 +301,11 @@ def _parts(
     for each in asked:
         if each.facts not in curves:
             errors = [each.asked(people.budgets * part, people.counts)[0] for part in grid.tolist()]
-            # Offering less never makes an error smaller; rounding may seem to.
+            # A smaller offer never reduces the error, except by rounding: make errors monotone.
             curves[each.facts] = np.log(np.maximum.accumulate(errors[::-1])[::-1])
 
     def needed(level: float) -> list[float]:
-        """The least share of each with at most this error, which is a part of what is tolerated."""
+        """Return the smallest shares for which every log(error/tolerance) is at most `level`."""
         found = []
         for each, tolerance in zip(asked, wanted, strict=True):
             curve = curves[each.facts]
@@ -311,7 +313,7 @@ def _parts(
             found.append(math.exp(at))
         return found
 
-    low, high = -60.0, 60.0  # of the logarithm of the worst error
+    low, high = -60.0, 60.0  # bounds on the logarithm of the largest error
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
         low, high = (low, middle) if sum(needed(middle)) <= 1.0 else (middle, high)
@@ -321,7 +323,7 @@ def _parts(
 def _best_limit(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[float, Errors, float]:
-    """The uniform limit whose worst release is best, its errors, and what is left at the end."""
+    """Return the uniform limit with the smallest largest error, its errors and the budgets left."""
     usable = people.left[people.left > 0.0]
     low, high = math.log(usable.min() / len(asked)), math.log(usable.max())
 

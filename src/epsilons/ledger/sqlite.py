@@ -24,7 +24,7 @@ CLEAN: Final = 1
 
 
 class SQLite(Store):
-    """A database in one file. A commit returns only once on disk; deleted data are overwritten.
+    """A database in one file. A commit returns when it is on disk; deleted data are overwritten.
 
     `synchronous=EXTRA` also syncs the folder after the journal is removed, because that removal is
     the commit. There is no write-ahead log: its files would keep erased data.
@@ -34,7 +34,7 @@ class SQLite(Store):
         fresh: whether to create it.
 
     Raises:
-        LedgerError: the file does not exist, or the place is already taken.
+        LedgerError: the file does not exist or, if `fresh`, the path is already in use.
         StorageError: it cannot be opened.
     """
 
@@ -58,7 +58,7 @@ class SQLite(Store):
             uri=True,
             timeout=PATIENCE,
             isolation_level=None,
-            check_same_thread=False,  # `Store` gives it to one thread at a time
+            check_same_thread=False,  # `Store` gives a connection to one thread at a time
         )
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA secure_delete = ON")
@@ -91,7 +91,7 @@ class SQLite(Store):
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
     def _wipe(self, connection: sqlite3.Connection) -> None:
-        """Overwrite data that earlier versions erased but may have left readable in the file."""
+        """Overwrite erased data that earlier versions could leave readable in the file."""
         ((version,),) = connection.execute("PRAGMA user_version").fetchall()
         ((tables,),) = connection.execute(
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
@@ -136,10 +136,10 @@ class SQLite(Store):
 
 
 def _make(path: Path) -> None:
-    """Create a file that only its owner may read: a ledger is as secret as the data.
+    """Create a file that only its owner can read, because a ledger is as secret as the data.
 
-    An existing file is accepted here: an empty one may remain from an interrupted attempt, and
-    `make` refuses any other. Syncing the folder makes the file survive a power failure.
+    An existing file is accepted here: an empty file can remain from an interrupted attempt, and
+    `make` refuses any other file. Syncing the folder makes the file survive a power failure.
 
     Raises:
         LedgerError: it cannot be created.

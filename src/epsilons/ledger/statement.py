@@ -1,4 +1,4 @@
-"""What a ledger says about one person, and about itself."""
+"""Statements of one person's account, and summaries of a ledger."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ __all__ = [
 ]
 
 
-# What one person gave, what was spent of it and for what.
+# One person's budget, spending and releases.
 #
-# It is for that person. Under add/remove it is for nobody else.
+# A statement is for that person. Under add/remove it must not be shown to anyone else.
 
 MEANS: Final = (
     "What is spent is ε: whatever was released for it changes the probability of any conclusion "
@@ -46,10 +46,10 @@ class StatementLine:
     """One line of a statement.
 
     Attributes:
-        at: when, in UTC.
-        what: the release, or the change of the budget, in words.
-        spent: what it took, in ε; 0 for changes of the budget.
-        budget: what the person gives from then on; None for releases.
+        at: the time, in UTC.
+        what: text about the release or the change of the budget.
+        spent: the charge, in ε; 0 for changes of the budget.
+        budget: the budget after the change; None for releases.
     """
 
     at: str
@@ -60,14 +60,14 @@ class StatementLine:
 
 @dataclass(frozen=True)
 class Statement(Written):
-    """What one person allowed, and what was spent: for that person.
+    """The statement of one person's account, for that person.
 
     Attributes:
         person: the id.
-        budget: what they give, for life, and at least what is spent; ∞ if their record is public.
-        spent: what was spent of it.
-        left: what was not.
-        lines: every change and every charge, in the order of time.
+        budget: the lifetime budget, or `spent` if that is larger; ∞ if their record is public.
+        spent: the sum of all charges.
+        left: the remaining budget.
+        lines: every change and every charge, in chronological order.
     """
 
     person: int | str
@@ -77,11 +77,11 @@ class Statement(Written):
     lines: tuple[StatementLine, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the statement as plain data."""
         return {**asdict(self), "lines": [asdict(line) for line in self.lines], "means": MEANS}
 
     def sheet(self) -> Sheet:
-        """The statement as a sheet, which every output format shows."""
+        """Return the statement as a sheet, which every output format can show."""
         name = f"Statement of {self.person}"
         table = [SheetTable("rows", HEADS, self._rows(), section="What became of it")]
         return Sheet(
@@ -117,22 +117,22 @@ class Statement(Written):
 
 
 KINDS: Final = {"erased": "erased", "returned": "came back"}
-"""Events of one person, in words."""
+"""Events of one person, with the text for each."""
 
 HEADS: Final = ("when (UTC)", "what", "spent", "gives")
 
 
 def statement_of(book: Book, person: Any) -> Statement:
-    """The statement of one person.
+    """Return the statement of one person.
 
     Args:
         book: the ledger.
         person: an id.
 
     Raises:
-        ColumnError: it is neither a whole number nor text.
-        LedgerError: under replace, there is no such account. Under add/remove the statement of
-            somebody who has none is empty.
+        ColumnError: the id is neither an integer nor text.
+        LedgerError: under replace, there is no such account. Under add/remove the statement of a
+            person without an account is empty.
     """
     who, store = door.tag(person), book.store
     plain: int | str = person if isinstance(person, str) else int(person)
@@ -186,7 +186,7 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
 
 
-# Statements about a ledger as a whole: its releases, its state, and all of it as Parquet files.
+# Summaries of a whole ledger: its releases, its status, and its tables as Parquet files.
 
 
 @dataclass(frozen=True)
@@ -194,14 +194,14 @@ class Past:
     """A release in a ledger.
 
     Attributes:
-        name: under which it stands there.
+        name: its name.
         state: "open", "drawing", "settled", "failed" or "abandoned".
-        claim: how much it asked of everyone.
-        opened: when, in UTC.
-        closed: when; None while it is open.
+        claim: the most that it may charge each person, as text.
+        opened: the time when it was opened, in UTC.
+        closed: the time when it was closed; None while it is open.
         head: the end of the chain when it was closed; None while it is open.
-        people: how many were charged; None under add/remove, where that is private.
-        spent: what they paid together, in ε; None under add/remove.
+        people: the number of people charged; None under add/remove, where it is private.
+        spent: the sum of their charges, in ε; None under add/remove.
     """
 
     name: str
@@ -214,12 +214,12 @@ class Past:
     spent: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the release as plain data."""
         return asdict(self)
 
 
 def past(book: Book) -> tuple[Past, ...]:
-    """All releases, in the order in which they were opened."""
+    """Return all releases, in the order in which they were opened."""
     store = book.store
     with store.read():
         rows = store.rows(
@@ -261,21 +261,21 @@ WAITING: Final = {
     "drawing": "Paid for, and without an answer until their process stores it; if it has ended, "
     "ledger.abandon(name) closes them",
 }
-"""What is said about releases in these states."""
+"""Texts about releases in these states."""
 
 
 @dataclass(frozen=True)
 class Status(Written):
-    """A ledger at a glance.
+    """Summary of a ledger.
 
     Attributes:
         neighbours: "replace" or "add-remove".
-        created: when, in UTC.
+        created: the time of creation, in UTC.
         head: the end of its chain.
-        releases: all of them.
-        people: how many accounts there are; None under add/remove.
-        given: what people give together, in ε, the public ones apart; None under add/remove.
-        spent: what of it is spent; None under add/remove.
+        releases: all releases.
+        people: the number of accounts; None under add/remove.
+        given: the sum of all budgets except public ones, in ε; None under add/remove.
+        spent: the sum of spending from these budgets, in ε; None under add/remove.
     """
 
     neighbours: str
@@ -287,11 +287,11 @@ class Status(Written):
     spent: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the summary as plain data."""
         return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
 
     def sheet(self) -> Sheet:
-        """The state as a sheet, which every output format shows."""
+        """Return the summary as a sheet, which every output format can show."""
         gave = []
         if self.people is not None and self.given is not None and self.spent is not None:
             share = self.spent / self.given if self.given else 0.0
@@ -320,7 +320,7 @@ class Status(Written):
 
 
 def _table(releases: tuple[Past, ...]) -> SheetTable:
-    """Releases as a table."""
+    """Return releases as a table."""
     heads = ["release", "state", "claim", "closed (UTC)"]
     rows = [[each.name, each.state, each.claim, each.closed or ""] for each in releases]
     if all(each.people is not None for each in releases):
@@ -331,7 +331,7 @@ def _table(releases: tuple[Past, ...]) -> SheetTable:
 
 
 def status(book: Book) -> Status:
-    """A ledger at a glance; under add/remove nothing that depends on who is a member."""
+    """Return the summary of a ledger; under add/remove, it does not depend on membership."""
     store = book.store
     releases = past(book)
     with store.read():
@@ -381,7 +381,7 @@ TABLES: Final[dict[str, dict[str, type]]] = {
         "hash": bytes,
     },
 }
-"""The tables that are exported: all but the secret."""
+"""The exported tables and columns: everything except the secret key."""
 
 
 def export(book: Book, folder: Path) -> tuple[Path, ...]:
@@ -389,7 +389,7 @@ def export(book: Book, folder: Path) -> tuple[Path, ...]:
 
     Args:
         book: the ledger.
-        folder: where; it is made if it is not there.
+        folder: the folder; it is created if it does not exist.
 
     Raises:
         FileError: a file cannot be written.

@@ -40,14 +40,14 @@ __all__ = [
 # All databases follow one protocol. A write is a transaction that excludes every other write to the
 # same ledger; a read sees one snapshot. A transaction belongs to the thread that began it, and has
 # exclusive use of a connection until it ends. A forked process opens its own connections. A
-# database's error message may contain an id or a balance: it is caught here and never passed on.
+# database's error message can contain an id or a balance, so it is caught here and never passed on.
 
 T = TypeVar("T")
 
 Row: TypeAlias = tuple[Any, ...]
 
 PATIENCE: Final = 60.0
-"""How long one write waits for another, in seconds."""
+"""The longest time that a write waits for another write, in seconds."""
 
 CHUNK: Final = 50_000
 """Rows per batch."""
@@ -57,10 +57,10 @@ KEPT: Final = 4
 
 
 class Store(ABC):
-    """A database that holds one ledger. Threads may share it.
+    """A database with one ledger. Threads can share it.
 
     Attributes:
-        watch: called before and after every step; tests kill the process there.
+        watch: called before and after every step; tests use it to kill the process at a step.
         longest: the length of ids, in bytes, that can always be stored; None for any length.
     """
 
@@ -74,7 +74,7 @@ class Store(ABC):
 
     @abstractmethod
     def make(self) -> None:
-        """Create the tables, within a write."""
+        """Create the tables, within a write transaction."""
 
     @abstractmethod
     def has_tables(self) -> bool:
@@ -101,7 +101,7 @@ class Store(ABC):
         """Run a statement; return a cursor."""
 
     def _stream(self, sql: str, values: Row) -> Any:
-        """Run a large query; return a cursor that does not fetch all rows at once."""
+        """Run a large query; return a cursor that fetches rows in batches."""
         return self._execute(sql, values)
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Store(ABC):
 
     @abstractmethod
     def _meant(self, problem: Exception) -> EpsilonsError | None:
-        """The specific error for an exception of the database; None for a general failure."""
+        """Return the specific error for a database exception; None for a general failure."""
 
     @property
     def _connection(self) -> Any:
@@ -133,36 +133,36 @@ class Store(ABC):
         return found
 
     def close(self) -> None:
-        """Close all idle connections; the next transaction opens a new one."""
+        """Close all idle connections; the next transaction opens a new connection."""
         with _GATE:
             while self._idle:
                 self._idle.pop().close()
 
     def forked(self) -> None:
-        """In a forked process: forget the parent's connections without closing them."""
+        """Forget the parent's connections without closing them, in a forked process."""
         _INHERITED.extend([*self._idle, getattr(self._own, "connection", None)])
         self._idle.clear()
         self._own.connection = None
 
     def _told(self, run: Callable[[], T]) -> T:
-        """Run, and replace an exception of the database by that of `_meant` or `_lost`.
+        """Run a function, and replace a database exception by the result of `_meant` or `_lost`.
 
-        The new exception has neither a cause nor a context, which could show private data.
+        The new exception has neither a cause nor a context, because these could show private data.
         """
         failures = self._failures()
         try:
             return run()
         except failures as problem:
             failure = self._meant(problem) or self._lost(problem)
-        # Raised outside the `except` block: the database's exception must not become its context.
+        # Raise outside the `except` block: the database's exception must not become the context.
         raise failure
 
     def write(self) -> AbstractContextManager[None]:
-        """A transaction that excludes all other writes; it takes effect entirely or not at all."""
+        """Return a context for an atomic transaction that excludes all other writes."""
         return self._transaction(write=True)
 
     def read(self) -> AbstractContextManager[None]:
-        """A transaction that reads one snapshot and changes nothing permanent."""
+        """Return a context for a transaction that reads one snapshot and changes nothing."""
         return self._transaction(write=False)
 
     @contextmanager
@@ -181,7 +181,7 @@ class Store(ABC):
                 self._put_back()
 
     def _take(self, *, write: bool) -> None:
-        """Begin a transaction of this thread, on an idle connection or a new one."""
+        """Begin a transaction of this thread, on an idle or new connection."""
         while True:
             try:
                 idle = self._idle.pop()
@@ -198,9 +198,9 @@ class Store(ABC):
                 # The connection was lost while idle. Nothing was done on it, so try another.
 
     def _give_up(self) -> None:
-        """Roll back a transaction; a database that is unreachable does so on its own."""
+        """Roll back a transaction; an unreachable database rolls back without a request."""
         if getattr(self._own, "connection", None) is None:
-            return  # it never began, or it belongs to the parent process
+            return  # no transaction began, or it belongs to the parent process
         try:
             self._told(lambda: self._end("ROLLBACK"))
         except StorageError:
@@ -208,7 +208,7 @@ class Store(ABC):
             self._own.connection = None
 
     def _put_back(self) -> None:
-        """Return the connection of a finished transaction to the idle ones."""
+        """Return the connection of a finished transaction to the idle connections."""
         connection, self._own.connection = getattr(self._own, "connection", None), None
         if connection is None:
             return
@@ -224,17 +224,17 @@ class Store(ABC):
         return found
 
     def run(self, sql: str, *values: Any) -> int:
-        """Run a statement that changes rows; return how many it changed."""
+        """Run a statement that changes rows; return the number of changed rows."""
         name = " ".join(sql.split()[:3])
         return int(self._step(name, lambda: self._execute(sql, values)).rowcount)
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
-        """All rows of a small query."""
+        """Return all rows of a small query."""
         name = " ".join(sql.split()[:2])
         return list(self._step(name, lambda: self._execute(sql, values).fetchall()))
 
     def one(self, sql: str, *values: Any) -> Row | None:
-        """The first row of a query, if there is one."""
+        """Return the first row of a query; None if there are no rows."""
         found = self.rows(sql, *values)
         return found[0] if found else None
 
@@ -249,7 +249,7 @@ class Store(ABC):
             yield found
 
     def integers(self, width: int, sql: str, *values: Any) -> Integers:
-        """The rows of a large query of integers, as an array of `width` columns."""
+        """Return the rows of a large query of integers, as an array of `width` columns."""
         parts = [np.array(batch, dtype=np.int64) for batch in self.batches(sql, *values)]
         return np.concatenate(parts) if parts else np.empty((0, width), dtype=np.int64)
 
@@ -280,10 +280,10 @@ class Store(ABC):
 
 
 class _Gate:
-    """Lets transactions run concurrently, and forks only while no other thread is in one.
+    """Allows concurrent transactions, and forks only if no other thread is in a transaction.
 
     A database library keeps locks in process memory. If a fork copies them in the middle of a
-    transaction, the child waits for locks that nobody will ever release.
+    transaction, the child waits for locks that are never released.
     """
 
     def __init__(self) -> None:
@@ -307,20 +307,20 @@ class _Gate:
             self._free.notify_all()
 
     def before_fork(self) -> None:
-        """Wait until no other thread is in a transaction, and block new ones."""
+        """Wait until no other thread is in a transaction, and block new transactions."""
         mine = getattr(self._own, "inside", 0)
         self._free.acquire()
         self._forking = True
         self._free.wait_for(lambda: self._inside == mine, PATIENCE)
 
     def after_fork(self) -> None:
-        """In the parent process: allow transactions again."""
+        """Allow transactions again, in the parent process."""
         self._forking = False
         self._free.notify_all()
         self._free.release()
 
     def forked(self) -> None:
-        """In the child process: reset, for the single thread that it has."""
+        """Reset the gate in the child process, which has a single thread."""
         self._free = threading.Condition()
         self._forking = False
         self._inside = getattr(self._own, "inside", 0)
@@ -332,7 +332,7 @@ _STORES: Final[WeakSet[Store]] = WeakSet()
 """The open databases of this process."""
 
 _INHERITED: Final[list[Any]] = []
-"""Connections of the parent process. They are never used here, and never closed."""
+"""Connections of the parent process, which are neither used nor closed in this process."""
 
 _GATE: Final = _Gate()
 
@@ -344,16 +344,16 @@ os.register_at_fork(
 # The tables of a ledger: the same on every database, except for type names and table options.
 #
 #     ledger     one row: version, neighbours, secret key, time of creation
-#     accounts   each person's budget, and how much of it is spent, in nano-ε
+#     accounts   each person's budget and spending, in nano-ε
 #     releases   claims by name, and their results
-#     charges    what each person paid for each release
+#     charges    the amount charged to each person for each release
 #     changes    changes of budgets, with consent
 #     events     the chain: every change of the other tables, in order, with a hash
 #
-# `accounts.budget` is what a person gives. It may be lowered below `spent`, and then nothing is
-# left. `most` is the upper limit of `spent`: the budget, or what was already spent before the
-# budget was lowered, or may still be spent by releases that were open then. An id is tagged bytes.
-# Erasing sets it to null, and `mark`, a keyed hash of it, stays.
+# `accounts.budget` is a person's lifetime budget. It can be lowered below `spent`; then no budget
+# is left. `most` is the upper limit on `spent`. It is usually the budget. After the budget was
+# lowered, it also covers earlier spending, and the offers to releases that were open at the time.
+# An id is bytes with a tag for its type. Erasing sets it to null, but keeps `mark`, a keyed hash.
 
 VERSION: Final = 1
 """The version of the tables."""
@@ -431,11 +431,11 @@ TABLES: Final = (
 """The statements that create the tables. `changes.was` is −1 for a new account."""
 
 
-# The chain of events: each event's hash covers what it did and the hash of the previous event.
+# The chain of events: each event's hash covers its changes and the hash of the previous event.
 #
-# Changing, removing or adding a row changes a hash. A chain that is recomputed entirely lacks the
-# heads that releases carry. Under add/remove everything that leaves the ledger is keyed with its
-# secret: an unkeyed hash of charges, or the number of events, would reveal membership.
+# Changing, removing or adding a row changes a hash. If the whole chain is recomputed, its hashes no
+# longer match the heads in releases. Under add/remove, hashes that leave the ledger are keyed with
+# its secret: an unkeyed hash of charges, or the number of events, would reveal membership.
 
 START: Final = b"\0" * 32
 """The hash that precedes the first event."""
@@ -445,7 +445,7 @@ class Digest:
     """A hash of facts and of rows.
 
     Args:
-        salt: b"", or a secret that prevents guessing what was hashed.
+        salt: b"", or a secret that prevents guessing the hashed data.
         facts: JSON values that are hashed first, in order.
     """
 
@@ -458,7 +458,7 @@ class Digest:
         self._hash.update(rows.astype("<i8").tobytes())
 
     def many(self, parts: Iterable[bytes | bytearray]) -> None:
-        """Hash bytes, each after its length."""
+        """Hash byte strings, each preceded by its length."""
         for part in parts:
             self._hash.update(len(part).to_bytes(8, "little") + part)
 
@@ -469,16 +469,16 @@ class Digest:
 
 
 def mark(secret: bytes, person: bytes) -> bytes:
-    """A keyed hash of an id. It stays after erasure, and recognizes people who come back."""
+    """Return a keyed hash of an id. It stays after erasure, to recognize people who come back."""
     return hashlib.blake2b(person, key=secret, digest_size=16).digest()
 
 
 def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes:
-    """The hash of an event, chained to the previous one.
+    """Return the hash of an event, chained to the previous event.
 
     Args:
         before: the hash of the previous event.
-        event: its number, kind, release, content and time.
+        event: the event's number, kind, release, content and time.
     """
     number, kind, release, content, at = event
     facts = json.dumps([number, kind, release, content.hex(), at]).encode()
@@ -486,7 +486,7 @@ def link(before: bytes, event: tuple[int, str, int | None, bytes, str]) -> bytes
 
 
 def append(store: Store, kind: str, release: int | None, content: bytes, at: str) -> int:
-    """Append an event to the chain, within a write; return its number."""
+    """Append an event to the chain, within a write transaction; return its number."""
     last = last_of(store)
     number = last[0] + 1
     hashed = link(last[1], (number, kind, release, content, at))
@@ -498,26 +498,26 @@ def append(store: Store, kind: str, release: int | None, content: bytes, at: str
 
 
 def last_of(store: Store) -> tuple[int, bytes]:
-    """The number and the hash of the last event."""
+    """Return the number and the hash of the last event."""
     found = store.one("SELECT number, hash FROM events ORDER BY number DESC LIMIT 1")
     return (0, START) if found is None else (int(found[0]), found[1])
 
 
 def head_of(number: int, hashed: bytes) -> str:
-    """The head that releases carry under replace, and in all ledgers up to version 0.2.0."""
+    """Return the head for releases under replace, and in all ledgers up to version 0.2.0."""
     return f"{number}:{hashed.hex()}"
 
 
 def keyed_head(secret: bytes, hashed: bytes, once: str | None = None) -> str:
-    """The head that releases carry under add/remove: without the secret, it looks random.
+    """Return the head for releases under add/remove, which looks random without the secret.
 
     Args:
         secret: the secret of the ledger.
         hashed: the hash of the last event.
-        once: a nonce in hexadecimal, with which the head begins. None derives it from the event, so
+        once: a hexadecimal nonce, the first part of the head. None derives it from the event, so
             the same event has the same head. Two heads with the same nonce are equal if nothing
-            was written in between, which may reveal membership: `Book.head` uses a random nonce
-            for heads that users request.
+            was written in between, which can reveal membership. So `Book.head` uses a random
+            nonce for heads that users request.
     """
 
     def keyed(purpose: bytes, text: bytes) -> str:
@@ -528,7 +528,7 @@ def keyed_head(secret: bytes, hashed: bytes, once: str | None = None) -> str:
 
 
 def release_digest(salt: bytes, release: Row, charges: Iterator[Integers]) -> bytes:
-    """The digest of a release after an event: its row and its charges.
+    """Return the digest of a release after an event: of its row and its charges.
 
     Args:
         salt: the salt of the ledger.

@@ -1,4 +1,4 @@
-"""The local model: each person randomizes their own value at their own ε, and trusts nobody.
+"""The local model: each person randomizes their own value at their own ε, without a curator.
 
 mechanism = local.Bit()
 report = mechanism.randomize(1, epsilon=0.5)         on the person's device

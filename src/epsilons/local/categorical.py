@@ -33,23 +33,23 @@ from epsilons.types import Labels as Listed
 METHODS: Final = get_args(LocalFrequenciesMethod)
 
 _WORK = 1 << 20
-"""Signs or coins per chunk of work."""
+"""Number of signs or coin tosses per chunk."""
 
 
 @storable("local.Frequencies")
 @dataclass(frozen=True, eq=False)
 class Frequencies(Randomizer):
-    """Randomizer for one category per person, at their own budget; estimates all shares.
+    """Randomizer for one category per person, at their own budget; it estimates all shares.
 
     Args:
         categories: the labels (strings, integers or booleans), or their number k for the labels
             0, …, k − 1; from 2 to 1,000,000 labels.
         method: "hadamard": each person sends a random row of a Walsh-Hadamard matrix and one bit.
-            "projection": a random row of signs derived from the public seed and one bit, as in
-            paper *local*; its estimate takes time n·d. "rappor": one bit for each category, as in
-            paper *correlated*. "auto" is "hadamard".
+            "projection": each sends one bit and a random row of signs, derived from the public
+            seed, as in paper *local*; estimation takes O(n·d) time. "rappor": each sends one bit
+            for every category, as in paper *correlated*. "auto" is "hadamard".
         public_seed: seed of the signs of "projection", an integer from 0 to 2⁶⁴ − 1. It is public.
-        other: the label that stands for every undeclared value; without it such values are
+        other: the label that replaces every undeclared value; without it, undeclared values are
             refused.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -58,14 +58,14 @@ class Frequencies(Randomizer):
         ArgumentError: an argument is invalid (also BudgetError).
 
     Guarantee:
-        Pure local privacy at ε, exactly: the row is drawn without looking at the category, and one
-        bit is flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴; "rappor" flips each bit independently
-        at ε/2, and a change of category changes two. docs/proofs/local.md.
+        Pure local privacy at ε, exactly: the row is independent of the category, and one bit is
+        flipped with probability ⌈2⁶⁴/(1 + e^ε)⌉/2⁶⁴. "rappor" flips each bit independently at
+        ε/2, and a change of category changes two bits. docs/proofs/local.md.
 
     Reference:
-        Paper *local*, Algorithm 5, with signs by hash in place of a stored matrix; the same with a
-        Walsh-Hadamard matrix, without its uninformative row of ones. Paper *correlated*,
-        Appendix L (k-RAPPOR).
+        "projection": paper *local*, Algorithm 5, with hashed signs instead of a stored matrix.
+        "hadamard": the same with a Walsh-Hadamard matrix, without its uninformative row of ones.
+        "rappor": paper *correlated*, Appendix L (k-RAPPOR).
     """
 
     categories: Listed | int
@@ -115,9 +115,9 @@ class Frequencies(Randomizer):
         return f"Frequencies({self.cells:,} categories, method={self.method!r})"
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact distribution of an answer, for `epsilons.verify`; only for few categories.
+        """Return the exact distribution of an answer, for `epsilons.verify`, if categories are few.
 
-        "projection" is represented by its first 16 rows: the row is independent of the category.
+        "projection" is represented by its first 16 rows. The row is independent of the category.
         """
         every = tuple(range(self.cells))
         flip = threshold(epsilon)
@@ -200,7 +200,7 @@ class Frequencies(Randomizer):
         return np.concatenate([scale * rows, mine * shown, [private]]), sums
 
     def _scales(self, weights: str) -> tuple[float, float, float]:
-        """Return (answer scale, weight scale of private reports, weight of one sent at ε = ∞)."""
+        """Return (answer scale, weight scale of private reports, weight of a report at ε = ∞)."""
         # Leaving out the row of ones scales answers by (D − 1)/D; see docs/proofs/local.md.
         short = 1.0 - 1.0 / order(self.cells) if self.method == "hadamard" else 1.0
         scale = 1.0 / (short * short) if weights == "variance" else 1.0
@@ -209,7 +209,7 @@ class Frequencies(Randomizer):
     def _weighed(
         self, epsilon: Floats, bits: NDArray[np.bool_], opened: int, weights: str
     ) -> tuple[Floats, float, Sums]:
-        """Weight the bits of private reports, given how many others were sent at ε = ∞.
+        """Weight the bits of private reports, given the number of reports sent at ε = ∞.
 
         Returns:
             w·c with the sign of each bit; Σ w over the private reports; and the sums over all
@@ -255,7 +255,7 @@ class Frequencies(Randomizer):
         return np.bincount(index.astype(np.int64), minlength=self.cells).astype(np.float64)
 
     def _project(self, rows: NDArray[np.uint64], signed: Floats) -> Floats:
-        """Σ over people of `signed` times the row of signs that each sent: time n·d."""
+        """Return Σ over people of `signed` times their row of signs, in O(n·d) time."""
         total = np.full(self.cells, float(signed.sum()))
         cells = np.arange(self.cells, dtype=np.uint64)
         size = max(1, _WORK // self.cells)
@@ -276,7 +276,7 @@ class Frequencies(Randomizer):
         return total, sums
 
     def _shares(self, state: State) -> Floats:
-        """The unbiased shares, before projection onto the simplex."""
+        """Return the unbiased shares, before projection onto the simplex."""
         if self.method == "rappor":
             return np.asarray(0.5 + state.total / state.sums.weight)
         rows, shown = state.total[: -1 - self.cells], state.total[-1 - self.cells : -1]
@@ -299,7 +299,7 @@ class Frequencies(Randomizer):
 
 
 def _rappor_sums(epsilon: Floats, weights: str) -> tuple[Floats, Sums]:
-    """Return w·c for each report, and the sums over all reports, which depend on budgets alone."""
+    """Return w·c for each report, and the sums over all reports; both depend only on budgets."""
     weight, arm = weighing.rappor(weights, epsilon)
     reach = float(arm @ arm) / 4.0
     return arm, Sums(

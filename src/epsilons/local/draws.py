@@ -1,4 +1,4 @@
-"""Exact draws at each person's own budget, and the tables of probabilities that checkers read."""
+"""Exact draws at each person's own budget, and their probability tables for verification."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from epsilons.draws.noise.exact import enclose
 from epsilons.risk.local import signs_variance
 from epsilons.types import Floats, Integers
 
-# The coin of the local model: does a person answer from outside the set that favors their value?
+# The coin of the local model decides whether an answer is inside the set that favors the value.
 #
-# A randomizer has N answers, and K of them favor the person's value (they are "inside"). It gives
-# one of the other N − K with probability F/2⁶⁴, where F = ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉. Randomized
-# response is K = 1, N = 2. The probability is a rational number, rounded *up* in the person's
-# favor: the ratio of the probabilities of one answer never exceeds e^ε.
+# A randomizer has N answers, and K of them favor the person's value (they are "inside"). The answer
+# is outside with probability F/2⁶⁴, where F = ⌈2⁶⁴·(N − K)/(K·e^ε + N − K)⌉. Randomized response is
+# K = 1, N = 2. The probability is a rational number, rounded *up* in the person's favor: for any
+# two values, the probabilities of an answer differ by a factor of at most e^ε.
 
 WORD: Final = 1 << 64
 """Probabilities are integer multiples of 1/WORD."""
 
 FAR: Final = 80.0
-"""From this ε on, F = 1 at every finite budget: e^FAR exceeds 2⁶⁴·2³², and N is at most 2³²."""
+"""Finite budgets of at least this ε have F = 1: e^FAR exceeds 2⁶⁴·2³², and N is at most 2³²."""
 
 CHUNK: Final = 1 << 14
 """People per chunk: few enough for their arrays to stay in the cache."""
@@ -41,10 +41,10 @@ With u = 2⁻⁵³, κ = K/(N − K) and x = min(ε, FAR), and every operation c
 
 - n = rint(x/ln 2) ≤ 116 and r = (x − n·HIGH) − n·LOW. HIGH has 32 bits, so n·HIGH and the first
   difference are exact; LOW is ln 2 − HIGH to within 2⁻⁸⁶. So the error of r is below 4u, and
-  |r| ≤ 0.3466 + 2⁻⁴⁰ however rint rounds a tie.
+  |r| ≤ 0.3466 + 2⁻⁴⁰ in whichever direction rint rounds a tie.
 - The Taylor polynomial of e^{−r} of degree 8 has an error below 0.3467⁹/9!·1.04 < 2⁻³¹·⁹. Relative
   to e^{−r} ≥ 0.707 this is 2⁻³¹·⁴. Horner's rule adds less than 2⁻⁴⁸.
-- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} has a relative error no larger than that of y, plus
+- 1/(1 + κ·e^{x}) = y/(y + κ) with y = e^{−x} has at most the relative error of y, plus
   three roundings; the conversion of the word adds one.
 
 The total is below 2⁻³¹, an eighth of the band.
@@ -57,7 +57,7 @@ _COEFFICIENTS = tuple((-1) ** k / math.factorial(k) for k in range(8, -1, -1))
 
 
 def threshold(epsilon: float, inside: int = 1, answers: int = 2) -> int:
-    """Return F: the answer comes from outside if a random 64-bit word is below F.
+    """Return F: the answer is outside the favored set if a random 64-bit word is below F.
 
     Args:
         epsilon: the budget, in [0, ∞].
@@ -84,7 +84,7 @@ def threshold(epsilon: float, inside: int = 1, answers: int = 2) -> int:
 
 
 def flips(source: Source, epsilon: Floats, inside: int = 1, answers: int = 2) -> NDArray[np.bool_]:
-    """Toss one coin for each budget.
+    """Draw for each budget whether the answer is outside the favored set.
 
     Args:
         source: source of the bits: one word for each coin, in order.
@@ -93,11 +93,11 @@ def flips(source: Source, epsilon: Floats, inside: int = 1, answers: int = 2) ->
         answers: N, the number of all answers.
 
     Returns:
-        True where the answer comes from outside.
+        True where the answer is outside.
 
     Guarantee:
-        Independent, True with probability exactly `threshold(ε)`/2⁶⁴. Floats decide outside a
-        proven `BAND`, exact integers decide inside it.
+        Independent, True with probability exactly `threshold(ε)`/2⁶⁴. Words are compared as floats
+        outside a proven `BAND`, and as exact integers inside it.
     """
     found = np.empty(len(epsilon), dtype=np.bool_)
     for start in range(0, len(epsilon), CHUNK):
@@ -127,7 +127,7 @@ def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArra
 
 
 def _exp_minus(x: Floats) -> Floats:
-    """e^{−x} for 0 ≤ x ≤ FAR, with relative error below 2⁻³¹: see `BAND`."""
+    """Return e^{−x} for 0 ≤ x ≤ FAR, with relative error below 2⁻³¹: see `BAND`."""
     n = np.rint(x * (1.0 / math.log(2.0)))
     r = x - n * _LN2_HIGH
     r -= n * _LN2_LOW
@@ -147,8 +147,8 @@ class Channel:
     """A randomizer with finitely many answers: the probability of each output for each input.
 
     Attributes:
-        epsilon: the budget that it must not exceed.
-        inputs: the values that a person may have.
+        epsilon: the budget, an upper bound on the privacy loss.
+        inputs: the possible values of a person.
         outputs: the answers.
         chances: a row of integers for each input; a probability is an integer divided by `total`.
         total: the sum of each row.
@@ -162,7 +162,7 @@ class Channel:
 
     @classmethod
     def response(cls, epsilon: float) -> Channel:
-        """Randomized response to one bit."""
+        """Return randomized response for one bit."""
         flip = threshold(epsilon)
         return cls(epsilon, (0, 1), (0, 1), ((WORD - flip, flip), (flip, WORD - flip)), WORD)
 
@@ -172,9 +172,9 @@ class Shifted:
     """One person's integer plus noise, in the form that `epsilons.verify.exact` reads.
 
     Attributes:
-        levels: the one budget level.
+        levels: the only budget level.
         law: the noise distribution.
-        reach: sensitivity: the largest difference between two values of the integer.
+        reach: the sensitivity, i.e. the largest difference between two possible integers.
     """
 
     kind = "report"
@@ -188,7 +188,7 @@ class Shifted:
 
     @classmethod
     def of(cls, epsilon: float, reach: int) -> Shifted:
-        """Discrete Laplace noise of scale reach/ε, none for ε = ∞."""
+        """Return the integer with discrete Laplace noise of scale reach/ε; none for ε = ∞."""
         levels = np.array([epsilon])
         if np.isinf(epsilon):
             return cls(levels, PointMass(), reach)
@@ -210,15 +210,16 @@ With u = 2⁻⁵³ the error of the float logarithm is below 5u + 4u·|ln W|, an
 """
 
 _LN2 = float(Fraction(6931471805599453094172321214581765680755, 10**40))
-_ODD = tuple(2.0 / k for k in range(19, 0, -2))  # of ln((1 + s)/(1 − s)) = Σ 2s^k/k over odd k
+# Coefficients of ln((1 + s)/(1 − s)) = Σ 2s^k/k over odd k.
+_ODD = tuple(2.0 / k for k in range(19, 0, -2))
 
 
 def noise(source: Source, epsilon: Floats, grid: int) -> Integers:
     """Draw discrete Laplace noise for each budget: the difference of two geometric counts.
 
     Args:
-        source: source of the bits: one word for each of the first counts, then one for each of
-            the second. More are drawn only where these do not decide.
+        source: source of the bits: one word for each first count, then one for each second count;
+            more only if a word does not determine its count.
         epsilon: budgets of at least `risk.local.LEAST`, so the noise fits in 64 bits; ∞ gives no
             noise but still consumes its words.
         grid: the number of steps of the range of values, a power of two.
@@ -238,7 +239,7 @@ def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
     Y is the number of y ≥ 1 with W < e^{−yε/grid} for one uniform real W, so Y = ⌊−ln W·grid/ε⌋.
 
     Args:
-        source: source of the bits: one word for each count, and more where it does not decide.
+        source: source of the bits: one word for each count; more if it leaves the count undecided.
         epsilon: budgets of at least `risk.local.LEAST`.
         grid: a power of two.
     """
@@ -252,7 +253,7 @@ def geometric(source: Source, epsilon: Floats, grid: int) -> Integers:
 def _laplace_chunk(source: Source, epsilon: Floats, grid: int) -> Integers:
     words = source.words(len(epsilon))
     lead = words.astype(np.float64)
-    # A zero word has no logarithm. It is settled exactly below, so any value will do here.
+    # A zero word has no logarithm. It is settled exactly below; this value is only a placeholder.
     lead[words == 0] = 1.0
     height = minus_log(lead)
     scale = grid / epsilon
@@ -278,7 +279,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
     Args:
         source: source of further bits of W.
         lead: the first 64 bits of W.
-        guess: where the search begins; the result does not depend on it.
+        guess: the start of the search; the result does not depend on it.
         rate: ε/grid.
     """
     bits = 64
@@ -316,7 +317,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
 
 
 def minus_log(lead: Floats) -> Floats:
-    """−ln(lead/2⁶⁴), by +, × and ÷ only: `LAPLACE_BAND` bounds the error."""
+    """Return −ln(lead/2⁶⁴), using only +, × and ÷: `LAPLACE_BAND` bounds the error."""
     mantissa, exponent = np.frexp(lead)
     small = mantissa < math.sqrt(0.5)
     mantissa[small] *= 2.0
@@ -332,13 +333,13 @@ def minus_log(lead: Floats) -> Floats:
     return np.asarray((64 - exponent) * _LN2 - value)
 
 
-# Several signs at once: the answer falls into a cap of the cube {±1}^j more often than outside it.
+# Several signs randomized together: answers in a cap of the cube {±1}^j are more probable.
 #
-# A person with j signs s answers s with some of them flipped. K of the 2^j answers lie within
+# A person with j signs s answers s with some signs flipped. K of the 2^j answers lie within
 # Hamming distance t of s: these are the cap. One coin (`flips`) decides whether the answer is
-# inside the cap or outside it, and either way all answers there are equally likely. K is the same
-# for every s, so the privacy loss is exactly that of the coin. With j = 1 and t = 0 it is
-# randomized response.
+# inside the cap or outside it. Given the coin, the answer is uniform inside or uniform outside.
+# K is the same for every s, so the privacy loss is exactly that of the coin. The case j = 1 and
+# t = 0 is randomized response.
 
 MOST_SIGNS: Final = 32
 LARGEST_CAP: Final = 1 << 13
@@ -368,7 +369,7 @@ class Cap:
         return 1 << self.signs
 
     def advantage(self, epsilon: Floats) -> tuple[Floats, Floats]:
-        """E[e₁] and E[e₁·e₂], where e_i is 1 if sign i is answered truthfully and −1 otherwise.
+        """Return E[e₁] and E[e₁·e₂], where e_i is −1 if sign i is flipped and 1 otherwise.
 
         Args:
             epsilon: budgets.
@@ -381,7 +382,7 @@ class Cap:
         first = sum(c * (j - 2 * h) for h, c in enumerate(sizes)) / self.inside / j
         pairs = sum(c * ((j - 2 * h) ** 2 - j) for h, c in enumerate(sizes)) / self.inside
         second = pairs / (j * (j - 1)) if j > 1 else 1.0
-        # Both means are 0 over all answers, so those outside are −K/(N − K) times those inside.
+        # Means over all answers are 0, so means outside are −K/(N − K) times the means inside.
         odds = self.inside / (total - self.inside)
         falls = np.exp(-np.asarray(epsilon, dtype=np.float64))
         # P(in) − (1 − P(in))·K/(N − K), in a form without cancellation at small ε.
@@ -391,7 +392,7 @@ class Cap:
         return rho, kappa
 
     def variance(self, epsilon: Floats, dimension: int) -> Floats:
-        """E‖Y‖² of the estimate Y of a vector in the unit ball: its worst-case variance."""
+        """Worst-case variance E‖Y‖² of the estimate Y of a vector in the unit ball."""
         rho, kappa = self.advantage(epsilon)
         return signs_variance(rho, kappa, self.signs, dimension)
 
@@ -410,14 +411,14 @@ class Cap:
         if self.inside > 1:
             found[near] = self._masks[below_many(source, self.inside, len(near))]
         far = np.flatnonzero(out)
-        while len(far):  # rejection: uniform masks until they lie outside the cap
+        while len(far):  # rejection sampling: draw uniform masks until they are outside the cap
             drawn = (source.words(len(far)) >> np.uint64(64 - self.signs)).astype(np.uint32)
             found[far] = drawn
             far = far[np.bitwise_count(drawn) <= self.distance]
         return found
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact distribution of an answer, for `epsilons.verify`; for up to 8 signs."""
+        """Return the exact distribution of an answer, for `epsilons.verify`; up to 8 signs."""
         flip = threshold(epsilon, self.inside, self.answers)
         inside, outside = self.inside, self.answers - self.inside
         every = range(self.answers)
@@ -446,22 +447,22 @@ ONE: Final = Cap(1, 0)
 
 @lru_cache(maxsize=1)
 def caps() -> tuple[Cap, ...]:
-    """All caps with at most `LARGEST_CAP` answers that cover no more than half of the cube."""
+    """Return all caps with at most `LARGEST_CAP` answers and at most half of the cube."""
     found = [Cap(j, t) for j in range(1, MOST_SIGNS + 1) for t in range((j + 1) // 2)]
     return tuple(cap for cap in found if cap.inside <= LARGEST_CAP)
 
 
 @lru_cache(maxsize=64)
 def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
-    """The cap with the smallest worst-case variance, as a step function of the budget.
+    """Return the cap with the smallest worst-case variance, as a step function of the budget.
 
     Returns:
-        (starts, caps): ascending budgets, and the cap to use from each of them on. Budgets are
+        (starts, caps): ascending budgets, and the cap to use from each budget on. Budgets are
         compared on a grid of 1/32.
     """
     budgets = np.arange(1, 40 * 32) / 32.0
     table = np.array([cap.variance(budgets, dimension) for cap in caps()])
-    # Signs take time to draw: each additional one must reduce the variance by about 1 %.
+    # Signs take time to draw: each additional sign must reduce the variance by about 1 %.
     cost = 1.0 + 0.01 * np.array([cap.signs for cap in caps()])[:, None]
     best = np.argmin(table * cost, axis=0)
     starts, chosen = [0.0], [ONE]
@@ -474,9 +475,9 @@ def ladder(dimension: int) -> tuple[Floats, tuple[Cap, ...]]:
 
 # Public randomness from a seed: signs and directions that anyone can recompute.
 #
-# All of it comes from splitmix64 (Steele, Lea and Flood 2014): word number c of a seed s is
-# mix(s + (c + 1)·GOLDEN) in 64-bit arithmetic. Nothing here is secret: privacy does not depend
-# on it.
+# Everything is derived by splitmix64 (Steele, Lea and Flood 2014): word number c of a seed s is
+# mix(s + (c + 1)·GOLDEN) in 64-bit arithmetic. Nothing here is secret, and privacy does not
+# depend on it.
 
 Words = NDArray[np.uint64]
 Singles = NDArray[np.float32]
@@ -488,7 +489,7 @@ _HALF: Final = np.uint64(0xFFFFFFFF)
 
 
 def mix(words: Words) -> Words:
-    """The finalizer of splitmix64: a bijection of 64-bit words; every input bit affects all."""
+    """Finalizer of splitmix64: a bijection of 64-bit words that mixes every input bit."""
     words = words ^ (words >> np.uint64(30))
     words *= _FIRST
     words ^= words >> np.uint64(27)
@@ -498,20 +499,20 @@ def mix(words: Words) -> Words:
 
 
 def words_of(seeds: Words, count: int) -> Words:
-    """The first `count` words of each seed: an array of len(seeds) × count."""
+    """Return the first `count` words of each seed: an array of len(seeds) × count."""
     steps = np.arange(1, count + 1, dtype=np.uint64) * GOLDEN
     return mix(seeds[:, None] + steps)
 
 
 def signs(seed: int, rows: Words, cells: Words) -> NDArray[np.bool_]:
-    """Signs of the public matrix at pairs of a row and a cell: True is −1.
+    """Return signs of the public matrix at pairs of a row and a cell: True is −1.
 
     A sign is the highest bit of mix(mix(seed + (row + 1)·GOLDEN) + (cell + 1)·GOLDEN).
 
     Args:
         seed: the public seed.
         rows: row indices.
-        cells: column indices, of a shape that broadcasts with that of the rows.
+        cells: column indices, in a shape that broadcasts with the shape of `rows`.
     """
     one = np.uint64(1)
     keys = mix(np.uint64(seed) + (rows + one) * GOLDEN)
@@ -526,13 +527,13 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
     √(−2·ln((h + 1)/2³²)) times the cosine and the sine of 2π·l/2³².
 
     Args:
-        seeds: one for each person.
+        seeds: one seed for each person.
         count: the number of directions per person.
         dimension: the dimension of the space.
 
     Returns:
-        float32, len(seeds) × count × dimension. Rounding on another machine changes the seventh
-        digit of a direction, and an estimate by less than that.
+        float32, len(seeds) × count × dimension. Rounding can differ between machines in the
+        seventh digit of a direction, which changes an estimate even less.
     """
     pairs = (dimension + 1) // 2
     words = words_of(seeds, count * pairs)
@@ -547,7 +548,7 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
     np.multiply(size, np.sin(turn), out=both[..., 1])
     found = both.reshape(len(seeds), count, 2 * pairs)[:, :, :dimension]
     length = np.sqrt(np.einsum("nkd,nkd->nk", found, found))
-    flat = length == 0.0  # once in 2²⁴ in one dimension, never in more
+    flat = length == 0.0  # rare: the float32 logarithm of a number near 1 rounds to zero
     if flat.any():
         found[flat, 0] = 1.0
         length[flat] = 1.0
@@ -559,17 +560,17 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
 
 
 def order(cells: int) -> int:
-    """The smallest power of two with a column for each cell, at least 2."""
+    """Return the order of the matrix: the smallest power of two ≥ `cells`, at least 2."""
     return 1 << max(cells - 1, 1).bit_length()
 
 
 def negative(rows: NDArray[np.uint32], cells: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Where H[row, cell] is −1."""
+    """Return where H[row, cell] is −1."""
     return np.asarray((np.bitwise_count(rows & cells) & np.uint8(1)).view(np.bool_))
 
 
 def transform(values: Floats) -> Floats:
-    """H·values, by the fast Walsh-Hadamard transform: log₂ D passes of sums and differences.
+    """Return H·values by the fast Walsh-Hadamard transform: log₂ D passes of sums and differences.
 
     Args:
         values: D numbers, D a power of two.
@@ -577,8 +578,8 @@ def transform(values: Floats) -> Floats:
     size = len(values)
     there, back = values.astype(np.float64), np.empty(size)
     half = size // 2
-    # Each pass writes sums and differences of adjacent pairs to the two halves: after log₂ D
-    # passes the rows are in natural order.
+    # Each pass writes sums and differences of adjacent pairs to the two halves. After log₂ D
+    # passes, the rows are in natural order.
     for _ in range(size.bit_length() - 1):
         np.add(there[0::2], there[1::2], out=back[:half])
         np.subtract(there[0::2], there[1::2], out=back[half:])

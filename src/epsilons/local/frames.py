@@ -1,4 +1,4 @@
-"""Aggregate reports in a table of any engine, batch by batch, where the rows are."""
+"""Aggregate the reports in a table of any engine, batch by batch."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 # A column of bytes: each entry is a batch of reports. Batches of one person are read vectorized.
 
 _FLAGS = 6
-"""Offset of the flags in a header: the only byte that may differ between reports of a mechanism."""
+"""Offset of the flags in a header: the only byte that can differ between reports of a mechanism."""
 
 
 def reports_in(column: Bytes, mechanism: Randomizer) -> Iterator[Reports]:
     """Read all reports of a column.
 
     Args:
-        column: the entries.
-        mechanism: the mechanism that must have made them.
+        column: entries, each a batch of reports.
+        mechanism: the mechanism that must have made the reports.
 
     Yields:
         Reports of many people at a time, in no particular order.
@@ -63,7 +63,7 @@ def _alone(
 ) -> tuple[NDArray[np.bool_], Reports | None]:
     """Return which entries are well-formed reports of one person, and these reports.
 
-    Other entries may be batches of several people: the caller parses them.
+    Other entries can be batches of several people; the caller parses these.
     """
     kind, parameters = mechanism.kind, mechanism.parameters
     head = reports.pack(reports.Header(kind, True, parameters, 1))
@@ -123,7 +123,7 @@ def _joined(batches: list[Reports]) -> Reports:
 
 @dataclass(frozen=True)
 class Adding:
-    """Fold batches of rows into one state. It pickles, so engines can run it where the rows are.
+    """Fold batches of rows into one state. It can be pickled, so engines can send it to workers.
 
     Attributes:
         mechanism: the mechanism that made the reports.
@@ -136,7 +136,7 @@ class Adding:
     weights: Weights
 
     def __call__(self, batches: Iterator[Batch]) -> State | None:
-        """Return the state of all rows; None if there are none."""
+        """Return the state of all rows; None if there are no rows."""
         found: State | None = None
         for batch in batches:
             for each in self._reports(batch):

@@ -1,4 +1,4 @@
-"""The layout of reports in bytes and in tables: the interface of every kind, and helpers."""
+"""Layout of reports as bytes and as tables: the interface for all kinds of reports, and helpers."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ class Unpacker:
         self._at = 0
 
     def take(self, size: int) -> memoryview:
-        """The next `size` bytes."""
+        """Return the next `size` bytes."""
         if size > len(self._data) - self._at:
             raise DataError("A report is cut short: bytes are missing at its end.")
         self._at += size
         return self._data[self._at - size : self._at]
 
     def array(self, dtype: str, count: int) -> NDArray[Any]:
-        """The next `count` numbers, without a copy."""
+        """Return the next `count` numbers, without a copy."""
         each = np.dtype(dtype)
         return np.frombuffer(self.take(each.itemsize * count), dtype=each)
 
     def bits(self, count: int) -> NDArray[np.bool_]:
-        """The next `count` bits."""
+        """Return the next `count` bits."""
         return unpacked(self.array("u1", (count + 7) // 8), count)
 
     def end(self) -> None:
-        """Refuse surplus bytes."""
+        """Raise an error if there are bytes left."""
         if self._at != len(self._data):
             raise DataError("A report is too long: there are bytes after its end.")
 
@@ -61,16 +61,16 @@ def unpacked(packed: NDArray[np.uint8], count: int) -> NDArray[np.bool_]:
     return np.unpackbits(packed, axis=-1, count=count, bitorder="little").view(np.bool_)
 
 
-# The interface of every kind of report: how its answers are stored in bytes and in a table.
+# The interface for all kinds of reports: how answers are stored as bytes and in a table.
 
 Answers = tuple[NDArray[Any], ...]
-"""The answers of a batch of reports, as arrays: docs/local-reports.md lists those of each kind."""
+"""The answers of a batch, as arrays: docs/local-reports.md lists the arrays of each kind."""
 
 
 class Layout(ABC):
-    """Reads and writes the answers of one kind of report. Public parameters determine it.
+    """Reads and writes the answers of one kind of report, for given public parameters.
 
-    It does not cover headers, parameters and budgets, which all kinds share.
+    Headers, parameters and budgets are not part of it, because all kinds share them.
     """
 
     @property
@@ -80,7 +80,7 @@ class Layout(ABC):
 
     @abstractmethod
     def to_bytes(self, answers: Answers) -> bytes:
-        """Serialize answers as they are sent."""
+        """Serialize answers in the format in which they are sent."""
 
     @abstractmethod
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
@@ -104,22 +104,22 @@ class Layout(ABC):
 
     @abstractmethod
     def fields(self, size: int) -> list[Any] | None:
-        """NumPy fields of one person's answer of `size` bytes.
+        """Return the NumPy fields of one person's answer of `size` bytes.
 
         Returns:
             Fields named after columns; None if no answer has this size.
         """
 
     def alone(self, table: Batch) -> Batch | None:
-        """Complete the table of `fields` of people who each sent a report of their own.
+        """Complete the table of `fields` for people who each sent a separate report.
 
         Returns:
-            All columns; None if an answer contradicts its size.
+            All columns; None if an answer does not match its size.
         """
         return table
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """The order in which reports hold the rows of a table; None if it is the same.
+        """Return the order of a table's rows in reports; None if it is unchanged.
 
         Raises:
             DataError: an answer is invalid.
@@ -127,9 +127,9 @@ class Layout(ABC):
         return None
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
-        """The number of people in the front part of a batch.
+        """Return the number of people in the front part of a batch.
 
-        Joining batches concatenates all front parts, then all rest.
+        Joining batches concatenates all front parts, then all other parts.
         """
         return people
 
@@ -145,7 +145,7 @@ COMMON: Final[dict[str, Content]] = {
 
 
 def columns_of(layout: Layout) -> dict[str, Content]:
-    """All columns of a table of reports, by name, with the type of each."""
+    """Return all columns of a table of reports, by name, with the type of each."""
     return COMMON | layout.columns
 
 
@@ -201,10 +201,10 @@ def read(layout: Layout, table: Batch) -> tuple[Floats, Answers]:
 
 
 def bits(column: Any) -> NDArray[np.bool_]:
-    """Return booleans, or integers 0 and 1, as booleans.
+    """Return Booleans, or integers 0 and 1, as Booleans.
 
     Raises:
-        DataError: there is any other value.
+        DataError: there are other values.
     """
     given: NDArray[Any] = column
     if given.dtype == np.bool_:
@@ -227,12 +227,12 @@ def whole(column: Any, dtype: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
 
 
 def word(column: Any) -> NDArray[np.uint64]:
-    """Return 64-bit integers as unsigned; engines may have stored them as signed."""
+    """Return 64-bit integers as unsigned; some engines store them as signed."""
     given: NDArray[Any] = column
     return given.astype(np.uint64)
 
 
 def by_length(column: Any) -> tuple[tuple[NDArray[np.int64], NDArray[np.uint8]], ...]:
-    """The rows of a column of bytes, grouped by length, with their bytes."""
+    """Return the rows of a column of bytes and their bytes, grouped by length."""
     found: Bytes = column
     return found.groups

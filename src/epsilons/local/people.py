@@ -24,14 +24,14 @@ from epsilons.types import Floats, Integers
 _HINT = "0 sends pure noise and math.inf the value itself."
 
 GRID: Final = 1 << 30
-"""Steps of the public grid to which a number is rounded before it is randomized."""
+"""Number of steps of the public grid. Numbers are rounded to it before they are randomized."""
 
 
 def budgets_of(epsilons: Any, people: int) -> Floats:
-    """The budget of each person, rounded down to a float64.
+    """Return the budget of each person, rounded down to a float64.
 
     Args:
-        epsilons: one number for everyone, or one for each person.
+        epsilons: one number for everyone, or one number for each person.
         people: the number of people.
 
     Raises:
@@ -51,7 +51,7 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
             f"but has shape {given.shape}."
         )
     budgets = np.ascontiguousarray(np.broadcast_to(floats_down(given), people))
-    if people and not budgets.min() >= 0.0:  # `min` is NaN if any budget is
+    if people and not budgets.min() >= 0.0:  # `min` is NaN if any budget is NaN
         raise BudgetError(
             f"epsilons must lie in [0, ∞], but somebody's is negative or NaN. {_HINT}"
         )
@@ -59,10 +59,10 @@ def budgets_of(epsilons: Any, people: int) -> Floats:
 
 
 def array_of(values: Any) -> NDArray[Any]:
-    """Values as an array; None among numbers becomes NaN.
+    """Return values as an array; None among numbers becomes NaN.
 
     Raises:
-        DataError: values of different kinds or shapes make no array.
+        DataError: the values differ in kind or shape.
     """
     try:
         given = np.asarray(values)
@@ -86,7 +86,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
     Raises:
         DataError: values are not numbers of that shape.
         MissingValueError: a value is missing. This runs on the person's device: the error depends
-            on the value and must not be sent on.
+            on the value and must not leave the device.
     """
     if missing == "midpoint" and not shape and isinstance(values, (list, tuple)):
         # In a list the type of a value is private data: a non-number counts as missing.
@@ -102,7 +102,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
     with np.errstate(over="ignore", invalid="ignore"):
         total = numbers.sum(axis=1) if shape else numbers
     absent: NDArray[Any] = ~np.isfinite(total)
-    if absent.any() and shape:  # the sum of finite numbers may overflow
+    if absent.any() and shape:  # the sum of finite numbers can overflow
         absent = np.asarray(~np.isfinite(numbers).all(axis=1))
     if missing == "error" and absent.any():
         raise MissingValueError(
@@ -113,7 +113,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
 
 
 def gridded(numbers: Floats, absent: NDArray[Any], bounds: tuple[float, float]) -> Integers:
-    """Clip numbers to the bounds and round them to the public grid; missing ones to its middle."""
+    """Clip numbers to the bounds and round them to the grid; missing numbers become its middle."""
     lo, hi = bounds
     if absent.any():
         numbers = np.where(absent, lo + (hi - lo) / 2.0, numbers)
@@ -169,11 +169,11 @@ class Labels:
 
     @classmethod
     def of(cls, categories: Any, other: Any) -> Labels:
-        """Check categories.
+        """Check categories, and return them as labels.
 
         Raises:
-            ArgumentError: there are too few or too many categories, one is not a label or occurs
-                twice, or `other` is not among them.
+            ArgumentError: there are too few or too many categories, a category is invalid or
+                occurs twice, or `other` is not a category.
         """
         if isinstance(categories, Collection) and not isinstance(categories, (str, bytes, dict)):
             names = tuple(
@@ -198,16 +198,16 @@ class Labels:
         return hashlib.sha256(text.encode()).digest()[:8]
 
     def cells_of(self, values: Any) -> NDArray[np.int64]:
-        """The cell of each value.
+        """Return the cell of each value.
 
         Raises:
-            DataError: values are not one label for each person, or one is undeclared. This runs on
-                the person's device. With `other`, undeclared values are never refused.
+            DataError: values are not one label for each person, or a value is undeclared and there
+                is no `other`. This runs on the person's device.
         """
         given: NDArray[Any]
         try:
             if isinstance(values, (list, tuple)):
-                # NumPy would convert all labels to text or floats because of a single one.
+                # A single label of another type would make NumPy convert all to text or floats.
                 given = np.fromiter(values, dtype=object, count=len(values))
             else:
                 given = np.asarray(values)
@@ -233,11 +233,11 @@ class Labels:
         return cells
 
     def _looked_up(self, given: NDArray[Any]) -> NDArray[np.int64]:
-        """The cell of each value, −1 if undeclared; distinct values are looked up once."""
+        """Return the cell of each value, −1 if undeclared; look up each distinct value once."""
         place = {(type(name), name): k for k, name in enumerate(self.names)}
         if given.dtype.kind not in "OUSiub":
             return np.full(len(given), -1, dtype=np.int64)
-        if given.dtype.kind == "O":  # labels of several types, or missing ones
+        if given.dtype.kind == "O":  # labels of several types, or missing labels
             found = [_place(place, value) for value in given.tolist()]
             return np.array(found, dtype=np.int64)
         distinct, back = np.unique(given, return_inverse=True)
@@ -246,7 +246,7 @@ class Labels:
 
 
 def _place(places: dict[tuple[type, Any], int], value: Any) -> int:
-    """The index of one value among labels of the same type, −1 if undeclared."""
+    """Return the index of one value among labels of the same type, −1 if undeclared."""
     if isinstance(value, np.generic):
         value = value.item()
     try:
@@ -255,7 +255,7 @@ def _place(places: dict[tuple[type, Any], int], value: Any) -> int:
         return -1
 
 
-# The budgets that reports may claim: those of a declared menu, or a range that is safe from abuse.
+# Budgets that reports may have: the levels of a declared menu, or else a range that limits abuse.
 
 _SHOWN = 8
 """The largest number of levels that a message lists."""
@@ -274,7 +274,7 @@ def menu_of(levels: Any) -> Menu:
         The distinct levels, ascending, or None.
 
     Raises:
-        BudgetError: `levels` is not a collection of budgets, or all of them are 0.
+        BudgetError: `levels` is not a collection of budgets, or all budgets are 0.
     """
     if levels is None:
         return None
@@ -301,11 +301,11 @@ def _level(level: Any) -> float:
 
 
 def refusal(epsilon: Floats, most: float, levels: Menu) -> str | None:
-    """The reason why budgets are refused, as the end of a sentence; None if all are accepted.
+    """Return why budgets are refused, as the end of a sentence; None if all are accepted.
 
     Args:
         epsilon: budgets in [0, ∞].
-        most: the largest of them.
+        most: the largest budget.
         levels: the menu.
     """
     if len(epsilon) == 0:

@@ -26,7 +26,7 @@ from epsilons.results.report import number
 from epsilons.risk.local import WEIGHTS, Reported, ReportedCells, ReportedVector, Sums, influence
 from epsilons.types import Column, Data, Floats, Weights
 
-# Texts of releases: what the local model protects and assumes.
+# Texts of releases: protection and assumptions of the local model.
 
 PROTECTED_LOCALLY: Final = (
     "Each person's value, before it leaves them: whatever it is, the probability of what they send "
@@ -43,14 +43,14 @@ ASSUMED_LOCALLY: Final = {
     "mean vector": f"{_LOCAL_SAMPLE} values. This estimates the mean vector of that population.",
     "frequencies": f"{_LOCAL_SAMPLE} categories. This estimates the shares in that population.",
 }
-"""What the stated error assumes, by statistic; the text of `honest_reports` is appended."""
+"""Assumptions behind the stated error, by statistic; the text of `honest_reports` is appended."""
 
 
 def related_locally(assumed: str) -> str:
-    """The assumptions if all reports have equal weight and budgets may be related to values.
+    """Return the assumptions if reports have equal weight and budgets may be related to values.
 
     Args:
-        assumed: the assumptions if they are unrelated: a text of `ASSUMED_LOCALLY`.
+        assumed: the assumptions if budgets and values are unrelated, from `ASSUMED_LOCALLY`.
     """
     rest = assumed.removeprefix(_LOCAL_SAMPLE)
     what = rest.split(".", 1)[0].strip()
@@ -58,11 +58,11 @@ def related_locally(assumed: str) -> str:
 
 
 def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
-    """The text of the assumption that reports are honest, and of the error if they are not.
+    """Return the text on the assumption of honest reports, and on the error without it.
 
     Args:
-        lies: the number of reports that may be dishonest.
-        moved: how far these can have moved the estimate, formatted; None if anywhere.
+        lies: the assumed number of dishonest reports.
+        moved: the largest shift of the estimate that they can cause, as text; None if unlimited.
         menu: whether a menu of budgets was declared.
 
     Returns:
@@ -79,7 +79,7 @@ def honest_reports(lies: int, moved: str | None, *, menu: bool) -> str:
 
 
 def shortened(ball: float, *, midpoint: bool) -> str:
-    """The text on how long vectors and, if accepted, missing vectors are treated.
+    """Return the text on vectors that are too long and, if accepted, on missing vectors.
 
     Args:
         ball: the largest length of a vector.
@@ -90,7 +90,7 @@ def shortened(ball: float, *, midpoint: bool) -> str:
 
 
 def tossed(*, midpoint: bool) -> str:
-    """The text on how a missing yes or no is treated; empty if it is refused."""
+    """Return the text on how a missing yes or no is treated; empty if it is refused."""
     return "A missing answer counts as the toss of a fair coin." if midpoint else ""
 
 
@@ -119,7 +119,7 @@ class FromReports:
 
 
 class Randomizer(ABC):
-    """A randomizer with its estimator. It is immutable, holds no data, and may be published."""
+    """A randomizer with its estimator. It is immutable, contains no data, and can be public."""
 
     kind: ClassVar[str]
     levels: Sequence[float] | None
@@ -136,15 +136,15 @@ class Randomizer(ABC):
 
     @property
     def fingerprint(self) -> int:
-        """A hash of kind and parameters: the column `mechanism` of a table of reports."""
+        """Hash of kind and parameters, stored in column `mechanism` of a table of reports."""
         return wire.fingerprint(self.kind, self.parameters)
 
     @abstractmethod
     def _read(self, values: Any) -> tuple[Any, int]:
-        """Check values; return them in the form that `_draw` takes, and the number of people."""
+        """Check values; return them in the form that `_draw` expects, and the number of people."""
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """The order of people in a batch; None to keep the order given."""
+        """Return the order of people in a batch; None to keep the given order."""
         return None
 
     @abstractmethod
@@ -157,11 +157,11 @@ class Randomizer(ABC):
 
     @abstractmethod
     def _sums(self, epsilon: Floats, weights: Weights) -> Sums:
-        """The sums of reports at these budgets. They do not depend on the answers."""
+        """Return the sums of reports at these budgets, which do not depend on the answers."""
 
     @abstractmethod
     def _margin(self, sums: Sums, people: int) -> Reported | ReportedCells | ReportedVector:
-        """The margin of error of an estimate from reports with these sums."""
+        """Return the margin of error of an estimate from reports with these sums."""
 
     @abstractmethod
     def _estimated(self, state: State) -> FromReports:
@@ -173,14 +173,14 @@ class Randomizer(ABC):
         """Forecast the margin of error of an estimate if people with these budgets report.
 
         Args:
-            budgets: their budgets. The forecast depends on nothing else, so nobody has to report.
+            budgets: their budgets. The forecast depends only on them, so it needs no reports.
             weights: "variance", "paper" or "uniform", as in `state`.
 
         Returns:
             The margin that a release from their reports will have: see `epsilons.risk.local`.
 
         Raises:
-            BudgetError: reports cannot have one of these budgets, or all would be pure noise.
+            BudgetError: a budget is not allowed in reports, or all reports would be pure noise.
             ArgumentError: `weights` is unknown.
         """
         parameters.choice("weights", weights, WEIGHTS)
@@ -199,17 +199,17 @@ class Randomizer(ABC):
 
         Args:
             value: the person's value.
-            epsilon: their budget: one of `levels`, or from 0 to 2²⁰ if none are declared. 0 sends
-                pure noise, ∞ the value itself.
+            epsilon: their budget: one of `levels`, or from 0 to 2²⁰ if no levels are declared. 0
+                sends pure noise, ∞ the value itself.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
-            Their report. `.to_bytes()` is what is sent.
+            Their report. Send its `.to_bytes()`.
 
         Raises:
-            DataError: the value is of the wrong kind. The error may depend on the value, so it
+            DataError: the value is of the wrong kind. The error can depend on the value, so it
                 must stay on the person's device.
-            BudgetError: the budget is negative, NaN, or not one that reports may have.
+            BudgetError: the budget is negative, NaN, or not allowed in reports.
             ArgumentError: the source is invalid.
         """
         return self.randomize_many([value], [epsilon], source)
@@ -220,8 +220,8 @@ class Randomizer(ABC):
         """Randomize the values of many people, each at their own budget.
 
         Args:
-            values: one for each person.
-            epsilons: their budgets, or one for everyone, as in `randomize`.
+            values: one value for each person.
+            epsilons: their budgets, or one budget for everyone, as in `randomize`.
             source: None for the system's entropy; `epsilons.Seeded` for simulations, never private.
 
         Returns:
@@ -229,7 +229,7 @@ class Randomizer(ABC):
 
         Raises:
             DataError: a value is of the wrong kind.
-            BudgetError: a budget is negative, NaN, or not one that reports may have.
+            BudgetError: a budget is negative, NaN, or not allowed in reports.
             ArgumentError: the source is invalid, there are more or fewer budgets than people, or
                 values and budgets are labelled and their labels differ.
         """
@@ -260,11 +260,11 @@ class Randomizer(ABC):
 
         Args:
             reports: a batch, as `Reports` or as bytes. If `data` is given: the name of its column
-                of bytes, each entry a batch of one or more people; or None, if its columns are
-                those of `Reports.to_columns`.
+                of bytes, each entry a batch of one or more people; or None, if `data` has the
+                columns that `Reports.to_columns` returns.
             data: a table of reports: a frame of any engine, an Arrow reader of record batches, or
-                the path of a Parquet file. It is read once, in batches; Spark aggregates where the
-                rows are.
+                the path of a Parquet file. It is read once, in batches; Spark aggregates on its
+                workers.
             weights: "variance": inverse of the worst-case variance. "paper": as in the papers.
                 "uniform": equal weights. Reports at ε below 2⁻²⁰ are pure noise and always have
                 weight 0.
@@ -274,8 +274,8 @@ class Randomizer(ABC):
 
         Raises:
             DataError: a report is malformed or too long, from another mechanism, or at a budget
-                that is not on the menu; or there are no reports. Then nothing of the batch, or of
-                `data`, is used.
+                that is not on the menu; or there are no reports. Then no report of the batch, or
+                of `data`, is used.
             ArgumentError: arguments contradict each other, or `data` lacks required columns.
             FileError: `data` is a path, and the file cannot be read.
         """
@@ -325,15 +325,15 @@ class Randomizer(ABC):
         confidence: float = 0.95,
         title: str | None = None,
     ) -> Release:
-        """Estimate from reports.
+        """Estimate the statistic from reports.
 
         Args:
-            reports: a batch, a state, or a stream of either, which is not held in memory. If
+            reports: a batch, a state, or a stream of either, which is not kept in memory. If
                 `data` is given: the name of a column, or None, as in `state`.
             data: a table of reports, as in `state`.
             weights: "variance", "paper" or "uniform", as in `state`.
             confidence: confidence of the printed interval.
-            title: what was measured, in one line of at most 120 characters, shown with the result.
+            title: title of the release, one line of at most 120 characters.
 
         Returns:
             The release.
@@ -386,7 +386,7 @@ class Randomizer(ABC):
         )
 
     def _merged(self, reports: Any, weights: Weights) -> State:
-        """Merge the states of a stream."""
+        """Merge the states of a stream of reports or states."""
         single = isinstance(reports, (Reports, State, bytes, bytearray, memoryview))
         found: State | None = None
         for part in [reports] if single else reports:
@@ -403,13 +403,12 @@ class Randomizer(ABC):
 
 
 def honesty(state: State, off: float, told: Callable[[float], str], whole: float = 1.0) -> str:
-    """The text of the assumption that reports are honest, with the error if 1 % of them are not.
-
-    The callable formats an error on a unit range for this text.
+    """Return the text on the assumption of honest reports, with the error if 1 % are dishonest.
 
     Args:
         state: the state of the reports.
         off: distance of the estimate from the middle of a report's range, on a unit range.
+        told: function that formats an error on a unit range for this text.
         whole: the largest possible error on a unit range.
     """
     lies = max(state.n // 100, 1)

@@ -40,7 +40,7 @@ NAMES: Final = {kind.code: name for name, kind in KINDS.items()}
 
 
 class Header(NamedTuple):
-    """What a batch begins with: everything before budgets and answers."""
+    """The header of a batch: everything before budgets and answers."""
 
     kind: str
     private: bool
@@ -73,10 +73,10 @@ def unpack(data: bytes) -> tuple[Header, Unpacker]:
 
 
 def fingerprint(kind: str, parameters: bytes) -> int:
-    """A hash of a mechanism and its public parameters.
+    """Return a hash of a mechanism and its public parameters.
 
     It is the first eight bytes of SHA-256 of the mechanism's code and its parameters, read as a
-    signed integer, which every engine has.
+    signed integer, a type that every engine supports.
     """
     digest = hashlib.sha256(bytes([KINDS[kind].code]) + parameters).digest()
     return int.from_bytes(digest[:8], "little", signed=True)
@@ -84,14 +84,14 @@ def fingerprint(kind: str, parameters: bytes) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """Reports of one or more people: their budgets, and their answers randomized at these.
+    """Reports of one or more people: their budgets and their randomized answers.
 
     Attributes:
         kind: "bit", "mean", "vector" or "frequencies".
         parameters: the public parameters of the mechanism, as stored in a report.
         private: False if any report was drawn from a seed.
         epsilon: the budget of each person.
-        columns: the answers: docs/local-reports.md describes those of each kind.
+        columns: the answers: docs/local-reports.md describes the arrays of each kind.
         extent: the smallest and the largest budget, (0, 0) if there are no reports.
     """
 
@@ -104,10 +104,10 @@ class Reports:
 
     def __post_init__(self) -> None:
         extent = extent_of(self.epsilon)
-        if not extent[0] >= 0.0:  # the minimum is NaN if any budget is
+        if not extent[0] >= 0.0:  # the minimum is NaN if any budget is NaN
             raise DataError("A report is malformed: its budget is negative or NaN.")
         object.__setattr__(self, "extent", extent)
-        # Budgets must stay within `extent`. Freeze a view: the array may belong to the caller.
+        # Budgets must stay within `extent`. Freeze only a view: the caller can own the array.
         object.__setattr__(self, "epsilon", self.epsilon.view())
         freeze(self.epsilon)
 
@@ -119,7 +119,7 @@ class Reports:
         return f"Reports({self.kind!r}, {size:,} {'person' if size == 1 else 'people'})"
 
     def to_bytes(self) -> bytes:
-        """Serialize the reports as they are sent.
+        """Serialize the reports in the format in which they are sent.
 
         Returns:
             Bytes in the format of docs/local-reports.md.
@@ -137,7 +137,7 @@ class Reports:
             data: exactly one batch.
 
         Returns:
-            The reports. An estimate checks whether they are from its mechanism.
+            The reports. `Randomizer.estimate` checks whether they are from its mechanism.
 
         Raises:
             DataError: the bytes are malformed, of another version, or too few or too many.
@@ -171,7 +171,7 @@ class Reports:
 
         Args:
             columns: arrays by name, as `to_columns` returns them; other columns are ignored.
-            mechanism: the mechanism of the reports. A table holds only a fingerprint of its
+            mechanism: the mechanism of the reports. A table contains only a fingerprint of its
                 mechanism and public parameters.
 
         Returns:
@@ -193,7 +193,7 @@ class Reports:
 
 
 def foreign(mechanism: Randomizer) -> DataError:
-    """The error for reports from another mechanism or with other parameters."""
+    """Return the error for reports from another mechanism or with other parameters."""
     return DataError(
         "These reports were not made by this mechanism, or have other public parameters than "
         f"{mechanism!r}. They are not used."

@@ -1,4 +1,4 @@
-"""Local randomizers for one number per person: a bit, or a value on a known range."""
+"""Local randomizers for one number per person: a bit, or a value in a known range."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ METHODS: Final = get_args(LocalMeanMethod)
 _FAR: Final = 50.0
 """A number further outside the range than this many scales of its noise is refused.
 
-An honest one is that far out with probability e^{−50}: once in 10²¹.
+An honest number is that far outside with probability e^{−50}, which is below 10⁻²¹.
 """
 
 _ENOUGH: Final = 1e8
-"""Larger budgets, and ∞, are weighted like this one: its noise has scale 10⁻⁸ of the range."""
+"""Larger budgets, and ∞, get the weight of this budget: its noise scale is 10⁻⁸ of the range."""
 
 
 @storable("local.Bit")
 @dataclass(frozen=True)
 class Bit(Randomizer):
-    """Randomizer for yes or no from each person, at their own budget; estimates the share of yes.
+    """Randomizer for one yes or no per person, at their own budget; it estimates the share of yes.
 
     Args:
         missing: "error" refuses a missing value; "midpoint" replaces it by the toss of a fair
-            coin, before randomization, so everybody answers.
+            coin before randomization, so everyone sends an answer.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
 
@@ -59,7 +59,7 @@ class Bit(Randomizer):
         privacy at ε. ε = ∞ never flips, ε = 0 sends a fair coin. docs/proofs/local.md.
 
     Reference:
-        Paper *local*, Algorithm 2, for every ε in [0, ∞]; a share in place of a mean of ±1.
+        Paper *local*, Algorithm 2, for every ε in [0, ∞], and for a share instead of a mean of ±1.
     """
 
     missing: LocalMissing = "error"
@@ -76,7 +76,7 @@ class Bit(Randomizer):
         return b""
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact distribution of an answer, for `epsilons.verify`."""
+        """Return the exact distribution of an answer, for `epsilons.verify`."""
         return Channel.response(epsilon)
 
     def _read(self, values: Any) -> tuple[NDArray[np.bool_] | Floats, int]:
@@ -101,7 +101,7 @@ class Bit(Randomizer):
         return (given.astype(np.float64) if absent.any() else given == 1), len(given)
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
-        if values.dtype != np.bool_:  # somebody's answer is missing
+        if values.dtype != np.bool_:  # some answers are missing
             coins = source.words(len(values)) >> np.uint64(63) == 1
             values = np.where(values == 0.5, coins, values == 1.0)
         return (values ^ flips(source, epsilon),)
@@ -124,7 +124,7 @@ class Bit(Randomizer):
 @storable("local.Mean")
 @dataclass(frozen=True)
 class Mean(Randomizer):
-    """Randomizer for a number from each person on a known range, at their own budget.
+    """Randomizer for one number per person in a known range, at their own budget.
 
     Args:
         bounds: (lo, hi), the range of values; values outside are clipped.
@@ -132,8 +132,8 @@ class Mean(Randomizer):
             randomized response; it refuses numbers with noise, so a lie has no more influence than
             an honest answer. "laplace" sends the value on an integer grid plus noise (but one bit
             if ε is below 2⁻²⁰), and accepts both forms. Use it only if people are trusted to be
-            honest: a number may lie 50/ε ranges out. "auto" is "bit", which has the smaller worst
-            case at every ε.
+            honest: it accepts numbers up to 50/ε range widths outside the range. "auto" is "bit",
+            which has the smaller worst-case error at every ε.
         missing: "error" refuses a value that is NaN or infinite; "midpoint" sends the middle.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -167,7 +167,7 @@ class Mean(Randomizer):
 
     @property
     def terms(self) -> StateTerms:
-        """Numbers with noise are accepted only by "laplace", which trusts people to be honest."""
+        """The menu, and whether numbers with noise are accepted: only by method "laplace"."""
         return StateTerms(self.levels, numbers=self.method == "laplace")
 
     @property
@@ -176,10 +176,10 @@ class Mean(Randomizer):
         return PARAMETERS.pack(*self.bounds)
 
     def channel(self, epsilon: float) -> Channel | Shifted:
-        """The exact distribution of an answer, for `epsilons.verify`.
+        """Return the exact distribution of an answer, for `epsilons.verify`.
 
-        For one bit, at a few values, among them both ends of the range. The probability is affine
-        in the value, so the ends have the largest ratio.
+        For one bit, the inputs are a few values that include both ends of the range. The
+        probability is affine in the value, so the ends attain the largest ratio.
         """
         if self._as_number(np.array([epsilon]))[0]:
             return Shifted.of(epsilon, GRID)
@@ -198,7 +198,7 @@ class Mean(Randomizer):
         return gridded(numbers, absent, self.bounds), len(numbers)
 
     def _order(self, epsilon: Floats) -> NDArray[np.int64] | None:
-        """People who send one bit come first, so `_draw` and `_add` only slice."""
+        """Put people who send one bit first, so `_draw` and `_add` can use slices."""
         return bits_first(self._as_number(epsilon))
 
     def _draw(self, values: Any, epsilon: Floats, source: Source) -> Answers:
@@ -237,13 +237,13 @@ class Mean(Randomizer):
 
 def _one_bit(values: Integers, epsilon: Floats, source: Source) -> NDArray[np.bool_]:
     """Round each value at random to an end of the grid, then apply randomized response."""
-    # The high 30 bits of a word are uniform below GRID: below v with probability v/GRID.
+    # The high 30 bits of a word are uniform on 0, …, GRID − 1, so P(below v) = v/GRID.
     up = (source.words(len(values)) >> np.uint64(34)).view(np.int64) < values
     return np.asarray(up ^ flips(source, epsilon))
 
 
 def _bits_alone(epsilon: Floats, weights: str) -> Sums:
-    """The sums of one-bit reports, which do not depend on the bits."""
+    """Return the sums of one-bit reports, which do not depend on the bits."""
     bits = np.zeros(len(epsilon), dtype=np.bool_)
     return _add_bits(epsilon, bits, extent_of(epsilon), weights)[1]
 
@@ -322,11 +322,11 @@ def _add_numbers(epsilon: Floats, numbers: Integers, weights: str) -> tuple[Floa
 
 
 def _possible(budgets: Floats, numbers: Integers) -> Floats:
-    """Return budgets, at most `_ENOUGH`; refuse numbers that no honest person sends."""
+    """Return budgets capped at `_ENOUGH`; refuse numbers that an honest person would not send."""
     if not np.minimum.reduce(budgets) >= LEAST:
         raise DataError("A report is malformed: a number was sent at a budget below 2⁻²⁰.")
     most = float(np.maximum.reduce(budgets))
-    # Numbers in [−near, near] are possible at every budget; check each only if one is outside.
+    # Numbers in [−near, near] are possible at every budget: check each only if some are outside.
     near = int(_FAR * GRID / most) if most < math.inf else 0
     if np.maximum.reduce(numbers) > near or np.minimum.reduce(numbers) < -near:
         reach = _FAR * GRID / budgets
@@ -336,7 +336,7 @@ def _possible(budgets: Floats, numbers: Integers) -> Floats:
 
 
 def _reach(budgets: Floats) -> Floats:
-    """The largest |answer − ½| on a unit range that is accepted; ½ from `_ENOUGH` on."""
+    """Return the largest accepted |answer − ½| on a unit range; ½ if the budget is ≥ `_ENOUGH`."""
     return np.where(budgets < _ENOUGH, 0.5 + _FAR / budgets, 0.5)
 
 

@@ -1,4 +1,4 @@
-"""States: additive summaries of reports, which merge in any order."""
+"""States: additive summaries of reports, which can be merged in any order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from epsilons.types import Floats, Integers
 # Iteration over many people in parts that stay in the cache, without large temporary arrays.
 
 ALONE = 9984
-"""Few enough numbers that no linear algebra library starts threads for them."""
+"""Array length for which linear algebra libraries do not start threads."""
 
 _HALF = np.full((), 0.5)
 
@@ -31,20 +31,20 @@ SIZE = 3 * ALONE
 
 
 def extent_of(epsilon: Floats) -> tuple[float, float]:
-    """The smallest and the largest budget; (0, 0) if there are none."""
+    """Return the smallest and the largest budget; (0, 0) if there are no budgets."""
     if len(epsilon) == 0:
         return 0.0, 0.0
     return float(np.minimum.reduce(epsilon)), float(np.maximum.reduce(epsilon))
 
 
 def parts(people: int, size: int = SIZE) -> Iterator[slice]:
-    """Slices that cover everyone."""
+    """Yield slices that together cover everyone."""
     for start in range(0, people, size):
         yield slice(start, start + size)
 
 
 def room(size: int) -> Floats:
-    """An uninitialized array aligned to a cache line, which makes loops about a tenth faster.
+    """Return an uninitialized array aligned to a cache line, which makes loops about 10 % faster.
 
     NumPy aligns its own arrays to a quarter of a line, so each wide load touches two lines.
     """
@@ -73,7 +73,7 @@ def responses(epsilon: Floats, weights: str) -> Iterator[tuple[slice, Floats, Fl
 
 
 def dot(left: Floats, right: Floats) -> float:
-    """Σ left·right of one part."""
+    """Return Σ left·right of one part."""
     found = 0.0
     for start in range(0, len(left), ALONE):
         found += float(np.dot(left[start : start + ALONE], right[start : start + ALONE]))
@@ -81,7 +81,7 @@ def dot(left: Floats, right: Floats) -> float:
 
 
 def centred(arm: Floats, bits: NDArray[np.bool_], side: Floats) -> float:
-    """Σ arm·(bit − ½) of one part.
+    """Return Σ arm·(bit − ½) of one part.
 
     Args:
         arm: w·c of each person.
@@ -89,24 +89,24 @@ def centred(arm: Floats, bits: NDArray[np.bool_], side: Floats) -> float:
         side: scratch space of the same length.
     """
     np.copyto(side, bits.view(np.int8))  # NumPy converts bytes to floats faster than booleans
-    if len(arm) < MANY:  # two sums: recorded results depend on it in the last digit
+    if len(arm) < MANY:  # two sums: the last digit of recorded results depends on this order
         return dot(arm, side) - 0.5 * dot(arm, np.ones(len(arm)))
     np.subtract(side, _HALF, side)
     return dot(arm, side)
 
 
 _SHIFT = 48
-"""A bin holds the budgets with the same first 16 bits: a sixteenth of an octave."""
+"""Right shift from a budget to its bin: budgets of a bin agree in 16 bits (1/16 octave)."""
 
 _BINS = (0x7FF0 << 48 >> _SHIFT) + 1
-"""The number of possible bins; the last one holds ∞."""
+"""The number of possible bins; the last bin is for ∞."""
 
 _PART = 1 << 15
-"""Budgets per part of the counting, which stays in the cache."""
+"""Budgets counted per part, few enough to stay in the cache."""
 
 
 class Bins(NamedTuple):
-    """Histogram of budgets: keys, people and the sum of budgets in bins of 1/16 octave."""
+    """Histogram of budgets: key, number of people and sum of budgets of each bin."""
 
     keys: Integers
     people: Integers
@@ -114,7 +114,7 @@ class Bins(NamedTuple):
 
 
 class Levels:
-    """The distribution of budgets. It is counted lazily: when read, merged or pickled.
+    """The distribution of budgets. Its histogram is computed when it is read, merged or pickled.
 
     Args:
         found: one budget for each person, or a histogram.
@@ -131,7 +131,7 @@ class Levels:
         return self._found
 
     def merged(self, other: Levels) -> Levels:
-        """The distribution of the budgets of both."""
+        """Return the distribution of the budgets of both."""
         mine, theirs = self.bins, other.bins
         keys, place = np.unique(np.concatenate([mine.keys, theirs.keys]), return_inverse=True)
         people = np.zeros(len(keys), dtype=np.int64)
@@ -144,11 +144,11 @@ class Levels:
     def told(self) -> tuple[Floats, Integers]:
         """Approximate budget levels, ascending, and the number of people at each.
 
-        The level of a bin is the mean of its budgets: exact, if all of them are equal.
+        The level of a bin is the mean of its budgets, which is exact if they are all equal.
         """
         found = self.bins
         means = found.budgets / found.people
-        # The mean of equal floats is wrong in its last digits: round to twelve digits.
+        # The mean of equal floats can be wrong in its last digits: round to twelve digits.
         return np.array([float(f"{mean:.12g}") for mean in means.tolist()]), found.people
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -156,7 +156,7 @@ class Levels:
 
 
 class SpentByReports(AllOfIt):
-    """What people spent on their reports: all of their budgets, counted lazily.
+    """Budgets spent on reports: everyone spends their whole budget. They are counted lazily.
 
     Args:
         budgets: the budgets of people who reported.
@@ -204,7 +204,7 @@ def _binned(epsilon: Floats) -> Bins:
 
 
 class StateTerms(NamedTuple):
-    """The terms on which reports are accepted. States with different terms do not merge."""
+    """The terms on which reports are accepted. States with different terms cannot be merged."""
 
     levels: Menu
     numbers: bool = False
@@ -212,7 +212,7 @@ class StateTerms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Everything that an estimate needs from reports. It pickles, and merges with `+`.
+    """Everything that an estimate needs from reports. It can be pickled, and merged with `+`.
 
     Merging is associative and commutative: exactly for counts, and up to the rounding of float64
     for sums.
@@ -223,7 +223,7 @@ class State:
         weights: the weights that were requested.
         private: False if any report was drawn from a seed.
         n: the number of people.
-        total: Σ w·answer: one number, or one for each coordinate, row or cell.
+        total: Σ w·answer: one number, or one number for each coordinate, row or cell.
         sums: the sums for intervals and risk.
         levels: the distribution of budgets.
         terms: the terms on which reports were accepted: the declared levels, or None; for means,

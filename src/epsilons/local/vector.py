@@ -39,13 +39,13 @@ from epsilons.types import Floats, LocalMissing, LocalVectorMethod
 METHODS: Final = get_args(LocalVectorMethod)
 
 _WORK = 1 << 18
-"""Coordinates of directions per chunk of work."""
+"""Number of coordinates of directions per chunk."""
 
 
 @storable("local.Vector")
 @dataclass(frozen=True)
 class Vector(Randomizer):
-    """Randomizer for a vector from each person in an ℓ2 ball, at their own budget.
+    """Randomizer for one vector per person in an ℓ2 ball, at their own budget.
 
     A report is a random seed and some signs. The seed determines public directions and does not
     depend on the vector. Each sign says on which side of a direction the vector lies, and is
@@ -55,8 +55,8 @@ class Vector(Randomizer):
         dimension: the number of coordinates, from 1 to 1,000,000.
         radius: the radius of the ball around 0; vectors outside are clipped to it.
         method: "duchi" sends one sign by randomized response. "auto" sends the number of signs
-            with the smallest worst-case variance at each ε: one up to ε = 1.3, several beyond.
-            These are randomized together, from a cap of the cube of signs.
+            with the smallest worst-case variance at each ε: one sign up to ε = 1.3, then several.
+            Several signs are randomized together, by a cap of the cube of signs.
         missing: "error" refuses a vector with NaN or infinity; "midpoint" sends zero.
         levels: the menu of budgets offered. A report at any other budget is refused. Without a
             menu, budgets from 0 to 2²⁰ are accepted and ∞ is not: docs/local.md, *Who can do what*.
@@ -72,8 +72,8 @@ class Vector(Randomizer):
 
     Reference:
         Paper *local*, Algorithms 3 and 4 (Duchi, Jordan and Wainwright 2013), with the radius
-        r·√π·Γ((d+1)/2)/Γ(d/2)·(e^ε+1)/(e^ε−1), half of the one printed. For more signs: the cap of
-        PrivUnit (Bhowmick and others 2018), taken on the cube of signs, where its size is exact.
+        r·√π·Γ((d+1)/2)/Γ(d/2)·(e^ε+1)/(e^ε−1), half of the printed radius. For more signs: the cap
+        of PrivUnit (Bhowmick and others 2018), on the cube of signs, so its size is exact.
     """
 
     dimension: int
@@ -96,14 +96,14 @@ class Vector(Randomizer):
         return PARAMETERS.pack(self.dimension, self.radius)
 
     def cap(self, epsilon: float) -> Cap:
-        """The cap from which answers at a budget are drawn."""
+        """Return the cap from which answers at a budget are drawn."""
         if self.method == "duchi":
             return ONE
         starts, caps = ladder(self.dimension)
         return caps[int(np.searchsorted(starts, epsilon, side="right")) - 1]
 
     def channel(self, epsilon: float) -> Channel:
-        """The exact distribution of the signs, given any seed, for `epsilons.verify`."""
+        """Return the exact distribution of the signs, given any seed, for `epsilons.verify`."""
         return self.cap(epsilon).channel(epsilon)
 
     def _read(self, values: Any) -> tuple[Floats, int]:
@@ -127,7 +127,7 @@ class Vector(Randomizer):
 
         seeds = source.words(people).copy()
         # Replace the vector by its negative with probability ½ − ‖x‖/2r: its expected direction is
-        # then x/r. Privacy does not depend on this, so floats may decide.
+        # then x/r. Privacy does not depend on this, so float arithmetic suffices.
         opposite = source.words(people) * 2.0**-64 >= 0.5 + 0.5 * np.minimum(share, 1.0)
         signs = np.zeros(people, dtype=np.uint8)
         distance = np.zeros(people, dtype=np.uint8)
@@ -139,7 +139,7 @@ class Vector(Randomizer):
             turned[opposite[rows]] ^= np.uint32(cap.answers - 1)
             for part, sides in self._sides(cap, seeds, rows):
                 dots = np.einsum("nkd,nd->nk", sides, toward[rows[part]])
-                # `>=` has two values, also for zero; `np.sign` would have a third.
+                # `>=` has two values even at zero, where `np.sign` would return a third.
                 right = np.where(dots >= 0.0, np.uint32(1), np.uint32(0))
                 bits = right << np.arange(cap.signs, dtype=np.uint32)
                 answers[rows[part]] = bits.sum(axis=1, dtype=np.uint32) ^ turned[part]
@@ -245,7 +245,7 @@ class Vector(Randomizer):
     def _cap_sums(
         self, cap: Cap, budgets: Floats, variance: Floats, weights: str
     ) -> tuple[Floats, Sums]:
-        """Return w·B for each report, and the sums, which depend on budgets and the cap alone."""
+        """Return w·B for each report, and the sums; both depend only on budgets and the cap."""
         rho, _ = cap.advantage(budgets)
         weight = weighing.by_variance(weights, budgets, variance)
         arm = np.zeros_like(rho)
@@ -253,8 +253,8 @@ class Vector(Randomizer):
         one = cap.signs == 1
         kappa = spread(rho if one else np.ones_like(rho), self.dimension)
         proxy = float((arm * arm) @ kappa) / (self.dimension * cap.signs)
-        # With several signs, the number of truthful ones moves the answer along the vector itself:
-        # a bounded part, of length at most B·a.
+        # With several signs, the number of unflipped signs moves the answer along the vector: a
+        # bounded component of length at most B·a.
         bounded = 0.0 if one else float(arm @ arm) * mean_dot(self.dimension) ** 2
         useful = weight > 0.0
         return arm, Sums(
@@ -264,7 +264,7 @@ class Vector(Randomizer):
             proxy,
             bounded=bounded,
             most=float(weight.max()),
-            reach=float(arm.max()),  # holds for all directions: ‖Σ ±V‖ ≤ j
+            reach=float(arm.max()),  # valid for all directions: ‖Σ ±V‖ ≤ j
         )
 
     def _sums(self, epsilon: Floats, weights: str) -> Sums:

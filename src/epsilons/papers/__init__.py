@@ -1,7 +1,7 @@
-"""Methods from the papers, for comparison, and the papers' tables and figures, reproduced.
+"""Methods from the papers, for comparison, and reproductions of the papers' tables and figures.
 
-These methods draw for each person, so they take arrays and cannot charge a ledger. The command
-`epsilons reproduce` makes the tables and figures, which are in `figures`.
+These methods draw for each person, so they need arrays and cannot charge a ledger. The command
+`epsilons reproduce` makes the tables and figures. Their code is in `figures`.
 """
 
 from __future__ import annotations

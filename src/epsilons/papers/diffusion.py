@@ -1,4 +1,4 @@
-"""The mean on a range found by diffusion: people are sampled, then all have the same weight."""
+"""Mean of people sampled by budget and weighted equally, on a range found by diffusion."""
 
 from __future__ import annotations
 
@@ -46,11 +46,15 @@ METHOD = "diffusion"
 
 _BETA = 0.01
 _UP, _DOWN = 1021, 880
-"""How many powers of two are tried from 1 up to the largest floats, and from 1 down: both public.
-The smallest scale is large enough that quotients by it do not overflow or lose digits."""
+"""Numbers of powers of two that are tried from 1 upwards and from 1 downwards. Both are public.
+
+The powers reach up to the largest floats. Dividing by the smallest one neither overflows nor loses
+digits.
+"""
 
 _RADII = _UP + _DOWN + 4
-"""How many radii are tried: the smallest scale times powers of two, up to the largest floats."""
+"""The number of radii that are tried: the smallest scale times powers of two, up to the largest
+floats."""
 
 _FINEST = 2**52
 _WEIGHT = 2**24
@@ -79,7 +83,7 @@ def diffused_mean(
     Args:
         values: an array with an entry for each row.
         epsilon: each person's budget: an array, or one number for everyone.
-        person: which person a row belongs to; None if a row is a person.
+        person: the person of each row; None if each row is a different person.
         confidence: confidence level of the printed interval.
         missing: "error" refuses missing values, "midpoint" counts them as the middle of the range.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
@@ -90,7 +94,7 @@ def diffused_mean(
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-        DataError: the data cannot be used. The error may depend on values, so only the curator may
+        DataError: the data cannot be used. The error can depend on values, so only the curator may
             see it.
 
     Guarantee:
@@ -118,7 +122,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
     """Sample people, run the paper's stages to find a range, then draw the mean.
 
     Raises:
-        BudgetError: nobody's budget is large enough for any result. Nothing was drawn.
+        BudgetError: all budgets are too small for any result. Nothing was drawn.
     """
     levels, counts, level_of = folded.levels()
     if levels[-1] < SMALLEST:
@@ -142,7 +146,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
 
 
 def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
-    """What diffusion learned about the population; differences of pairs are √2 times as wide."""
+    """Return diffusion's estimates of the population; differences of pairs are √2 times as wide."""
     keep = np.array([float(p) for p in mechanism.keep])
     sharp, alike = ranges.diffused(keep, mechanism.counts, float(mechanism.base))
     return Picture(
@@ -159,25 +163,26 @@ def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
 @storable("mechanisms.Crossing")
 @dataclass(frozen=True)
 class Crossing:
-    """The index of the first query that exceeds a threshold, both with noise (sparse vector).
+    """The index of the first noisy query that exceeds a noisy threshold (sparse vector technique).
 
-    Queries are integers; their number is public. The mechanism holds no data.
+    A query fires if it exceeds the threshold. Queries are integers; their number is public. The
+    mechanism contains no data.
 
     Guarantee:
-        If one record changes all queries in one direction by at most `step`, or each by at most
-        half of it in any direction, the loss is at most step/threshold + step/query, for these two
-        noise scales. Proof idea: shift the threshold by the step (or by half of it), so no earlier
-        query fires, and shift the noise of the query that fired by the rest, at most the step.
+        Suppose one record changes all queries in one direction by at most `step`, or each query by
+        at most step/2 in any direction. Then the loss is at most step/threshold + step/query, for
+        these two noise scales. Proof idea: shift the threshold by step (or step/2), so no earlier
+        query fires. Shift the noise of the query that fired by the rest, at most step.
 
     Reference:
-        Paper *gaussian*, Algorithm 1. It needs twice the noise on its queries, since it does not
-        use that they are nested, and it may never end.
+        Paper *gaussian*, Algorithm 1. That algorithm needs twice the noise on queries, because it
+        does not use that they are nested, and it need not terminate.
 
     Attributes:
-        step: how far one record moves a query.
+        step: the largest change of a query by one record.
         threshold: noise scale of the threshold.
         query: noise scale of each query.
-        end: number of queries; if none fires, the answer is the last.
+        end: number of queries; if none exceeds the threshold, the result is the last index.
     """
 
     kind = "crossing"
@@ -188,7 +193,7 @@ class Crossing:
 
     @classmethod
     def of(cls, loss: Fraction, *, step: int, end: int) -> Crossing:
-        """The crossing that spends `loss`, half on the threshold and half on the query."""
+        """Return the crossing that spends `loss`, half on the threshold and half on the query."""
         scale = 2 * step / loss
         return cls(step, scale, scale, end)
 
@@ -198,7 +203,7 @@ class Crossing:
         return self.step / self.threshold + self.step / self.query
 
     def draw(self, source: Source, queries: Integers, level: int) -> int:
-        """Draw the index.
+        """Draw the index of the first query above the threshold.
 
         Args:
             source: source of randomness.
@@ -236,8 +241,8 @@ class Diffused:
         shares: the ε that each level may spend on the range.
         keep: the probability of being kept, for each level.
         base: the loss of a person who is kept with certainty.
-        up: finds the scale of differences from 1 upwards.
-        down: finds it from 1 downwards.
+        up: finds the scale of differences among powers of two from 1 upwards.
+        down: finds the scale of differences among powers of two from 1 downwards.
         wide: finds a radius around 0.
         middle_scale: scale of the selection of the median within that radius.
         narrow: finds a radius around the median.
@@ -257,12 +262,12 @@ class Diffused:
 
     @property
     def weights(self) -> Integers:
-        """1 for each level that can be kept, otherwise 0."""
+        """1 for each level with a positive probability of being kept, otherwise 0."""
         return np.array([int(p > 0) for p in self.keep], dtype=np.int64)
 
     @property
     def losses(self) -> tuple[Fraction, ...]:
-        """An upper bound on the privacy loss of a person of each level."""
+        """Upper bounds on the privacy loss of a person at each level."""
         pairs = zip(self.shares, self.keep, strict=True)
         return tuple(
             Fraction(min(share, self.base)) if p > 0 else Fraction(0) for share, p in pairs
@@ -279,15 +284,15 @@ class Diffused:
         return _WEIGHT
 
     def draw(self, source: Source, total: tuple[Floats, Integers]) -> DiffusedSpread:
-        """Draw a random order of people, who is kept, and then each stage in turn.
+        """Draw a random order of people, then who is kept, then the five stages.
 
         Args:
             source: source of randomness.
-            total: everyone's value in any order, NaN where it is missing; and each one's level.
+            total: everyone's value in any order, NaN if it is missing; and everyone's level.
 
         Guarantee:
             The distribution of the result depends on values and levels, but not on the order of
-            people. That order is private, because one person's rows can change all of it.
+            people. That order is private, because one person's rows can change everyone's position.
         """
         values, level_of = total
         order = permutation(source, len(values))
@@ -298,10 +303,10 @@ class Diffused:
         step = math.ldexp(1.0, octave - 2)
         people = np.clip(values[kept], -_LIMIT, _LIMIT)
         wide = _radius(self.wide, people, step, source)
-        # Floats of that size have no finer steps, and candidates are indexed in 64 bits.
+        # Floats of this size have no smaller spacing, and candidates are indexed in 64 bits.
         step = max(step, wide / _FINEST)
         half = math.ceil(wide / step)
-        with np.errstate(over="ignore"):  # an overflow lies beyond the last cell
+        with np.errstate(over="ignore"):  # a value that overflows is beyond the last cell
             cells = np.clip(np.floor(people / step), -half - 1, half).astype(np.int64) + half
         centre = (_median(self, cells, 2 * half, source) - half + 0.5) * step
         radius = _radius(self.narrow, people - centre, step, source)
@@ -328,12 +333,12 @@ class DiffusedSpread:
 
 
 def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) -> Diffused:
-    """The diffusion that spends a share of everyone's budget on the range.
+    """Return the diffusion that spends a share of everyone's budget on the range.
 
     Args:
         levels: budget levels ε, ascending.
         counts: number of people at each level.
-        share: the fraction of ε that it may spend.
+        share: the fraction of ε that the diffusion may spend.
     """
     parts = tuple(
         level if math.isinf(level) else Fraction(level) * share for level in levels.tolist()
@@ -345,7 +350,7 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
     # budgets avoids underflow.
     constant = _CONSTANT / float(share) ** 2
     cap = min(square_cap(Budgets.of_levels(found, people), constant), 64.0 / float(share))
-    # Sixteen bits, rounded down: fractions with small numerators are fast.
+    # Round down to sixteen bits: fractions with small numerators are fast.
     fraction, exponent = math.frexp(cap)
     base = share * math.floor(fraction * 2**16) * Fraction(2) ** (exponent - 16)
     quarter = base / 4
@@ -366,9 +371,9 @@ def diffuse(levels: Floats, counts: Integers, share: Fraction = Fraction(1, 2)) 
 def _octave_of_differences(
     mechanism: Diffused, values: Floats, kept: npt.NDArray[np.bool_], source: Source
 ) -> int:
-    """A noisy exponent e of the median difference of pairs: 2^e is the first power not below it.
+    """Draw a noisy exponent e: 2^e is the smallest power of two ≥ the median difference of pairs.
 
-    Pairs are adjacent in the drawn order, regardless of who is kept: a person affects one pair.
+    Pairs are adjacent in the drawn order, regardless of who is kept, so a person affects one pair.
     """
     even = len(values) // 2 * 2
     first, second = values[:even:2], values[1:even:2]
@@ -381,19 +386,19 @@ def _octave_of_differences(
     fired = mechanism.up.draw(source, 2 * within - size, 0)
     without = size - np.searchsorted(exponents, -np.arange(_DOWN), side="right")
     fell = mechanism.down.draw(source, 2 * without - size, 0)
-    # Both are always drawn and paid for. If the first fires at once, the scale is at most 1, and
-    # the second finds it.
+    # Both crossings are always drawn and charged. If the first fires at its first query, the scale
+    # is at most 1, and the second crossing finds it.
     return fired if fired > 0 else 1 - fell
 
 
 def _exponents(sizes: Floats) -> Integers:
-    """The smallest e with size ≤ 2^e for each size; −4000 for 0."""
+    """Return the smallest e with size ≤ 2^e for each size; −4000 for 0."""
     fraction, exponent = np.frexp(sizes)
     return np.where(sizes > 0.0, exponent.astype(np.int64) - (fraction == 0.5), -4000)
 
 
 def _radius(crossing: Crossing, values: Floats, step: float, source: Source) -> float:
-    """A radius 2^i·step around 0 with few values outside, where i is the query that fired."""
+    """Draw a radius 2^i·step around 0 with few values outside, where i is the query that fired."""
     needed = _exponents(np.abs(values)) - (math.frexp(step)[1] - 1)
     octaves = np.arange(crossing.end)
     outside = len(values) - np.searchsorted(np.sort(needed), octaves, side="right")
@@ -404,7 +409,7 @@ def _radius(crossing: Crossing, values: Floats, step: float, source: Source) -> 
 
 
 def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) -> int:
-    """The median cell, by a selection in which everyone who was kept has the same weight."""
+    """Draw the median cell by a noisy selection; everyone who was kept has the same weight."""
     selection = Selection(
         mechanism.levels.copy(),
         np.full(len(mechanism.levels), _WEIGHT, dtype=np.int64),
@@ -418,7 +423,9 @@ def _median(mechanism: Diffused, cells: Integers, count: int, source: Source) ->
 
 
 def rate(budget: Fraction | float, base: Fraction) -> Fraction:
-    """The probability of being kept: (e^ε − 1)/(e^τ − 1) rounded down to 2^−53, or 1 if ε ≥ τ.
+    """Return the probability of being kept: (e^ε − 1)/(e^τ − 1), or 1 if ε ≥ τ.
+
+    The quotient is rounded down to a multiple of 2⁻⁵³.
 
     Args:
         budget: ε, from 0 to ∞.
@@ -430,15 +437,15 @@ def rate(budget: Fraction | float, base: Fraction) -> Fraction:
         and each factor is enclosed between integers.
 
     Reference:
-        Paper *gaussian*, Theorem 10. Its Algorithm 6 takes ε/τ, which is larger, and equation (7)
-        ε/2τ, which is larger where (e^τ − 1)/τ > 2.
+        Paper *gaussian*, Theorem 10. Its Algorithm 6 uses ε/τ, which is larger. Its equation (7)
+        uses ε/2τ, which is larger if (e^τ − 1)/τ > 2.
     """
     if budget >= base:
         return Fraction(1)
     exact = Fraction(budget)
     if exact <= 0:
         return Fraction(0)
-    # The probability is about ε if ε is small: carry extra bits for its leading zeros.
+    # If ε is small, the probability is about ε: use extra bits for its leading zeros.
     bits = (
         KEEP_BITS + _GUARD + max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
     )

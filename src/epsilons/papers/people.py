@@ -29,7 +29,7 @@ class Everyone:
         counted: the tally by budget level, after the same data checks as for any question.
         level_of: the index of each person's budget level.
         own: each person's integer on the grid, or the index of their cell.
-        moved: whether somebody's budget was clipped to the public range.
+        moved: whether any budget was clipped to the public range.
     """
 
     counted: Tally
@@ -50,13 +50,13 @@ def on_grid(held: Arrays, missing: str, bounds: tuple[float, float]) -> Everyone
     own, _ = people.on_grid(held.values, bounds)
     ask, rules = Ask("numbers", bounds), Rules(_NAMES, missing, 1, None, None)
     found = arrays.count(held, ask, rules)
-    # Levels ascend in arrays and in the tally, so indices agree.
+    # Levels are ascending both in the arrays and in the tally, so indices agree.
     tally = sound(checked(found, rules, ask, _NAMES))
     return Everyone(tally, people.by_level[1], own, found.moved)
 
 
 def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
-    """Find everyone's cell; each row is a person."""
+    """Find everyone's cell; each row is a different person."""
     held = arrays.read_labels(values, call.epsilon, None, declared, _NAMES)
     ask, rules = Ask("cells"), Rules(_NAMES, "error", 1, declared, None)
     found = arrays.count(held, ask, rules)
@@ -65,7 +65,7 @@ def in_cells(values: Any, call: Call, declared: Categories) -> Everyone:
 
 
 def folded(held: Arrays, missing: str, call: Call) -> Folded:
-    """Everyone's budget and value, the midpoint of their extremes; checked under replace."""
+    """Return everyone's budget and value, the midpoint of their extremes; checked under replace."""
     people = line.fold(held)
     if call.ladder is None:
         checked_line(line.count(people, None), None, _NAMES, missing).sound()

@@ -1,4 +1,4 @@
-"""Reduce add/remove to replace: noisy counts per octave of budgets, then that many slots."""
+"""Reduction of add/remove to replace: noisy counts per octave of budgets determine slots."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def reduced_mean(
 ) -> Release:
     """Publish the mean of a Gaussian population with private participation, by the paper's method.
 
-    Noisy counts of people per octave of budgets fix a number of slots, people are assigned to them
-    at random, and `diffused_mean` runs on the slots. `epsilons.mean` with bounds=None has a smaller
-    error, reads tables of any size, and can charge a ledger.
+    Noisy counts of people per octave of budgets determine the number of slots. People are assigned
+    to slots at random, and `diffused_mean` runs on the slots. `epsilons.mean` with bounds=None has
+    a smaller error, reads tables of any size, and can charge a ledger.
 
     Args:
         values: an array with an entry for each row. A missing value counts as the middle of the
             range.
         epsilon: each person's budget: an array, or one number for everyone.
-        person: which person a row belongs to; None if a row is a person.
+        person: the person of each row; None if each row is a different person.
         levels: the budgets that people were offered: see `epsilons.mean`.
         cap: the largest ε that anyone spends.
         confidence: confidence level of the printed interval.
@@ -62,15 +62,16 @@ def reduced_mean(
         The release: `epsilons.verify.exact(release.mechanism)` recomputes everyone's loss.
 
     Raises:
-        ArgumentError: an argument is invalid (also BudgetError, ColumnError). No data is refused.
+        ArgumentError: an argument is invalid (also BudgetError, ColumnError). Data are never
+            refused.
 
     Guarantee:
-        Add/remove, pure, for every input: with person i and without them the probabilities of
-        results differ by at most a factor e^{e_i}, where e_i ≤ ε_i is the loss that `release.spent`
+        Add/remove, pure, for every input: adding or removing person i changes the probabilities of
+        results by at most a factor e^{e_i}, where e_i ≤ ε_i is the loss that `release.spent`
         states for ε_i: docs/proofs/gaussian.md.
 
     Reference:
-        Paper *gaussian*, Algorithm 8: see `Reduced` for how this differs.
+        Paper *gaussian*, Algorithm 8. `Reduced` lists the differences.
     """
     question = Mean(
         values,
@@ -131,19 +132,19 @@ def _steps(folded: Folded, call: Call, source: Source) -> Steps:
 
 
 def _seats(noisy: tuple[int, ...], ends: Floats) -> Seats:
-    """The number of slots for each octave, few enough that with high probability none is empty."""
+    """Return the number of slots per octave; with high probability, people fill them all."""
     margin = math.log(len(ends) / _BETA)
     sizes = [
         min(max(count - math.ceil(2.0 / end * margin), 0), _MOST_SEATS)
         for count, end in zip(noisy, ends.tolist(), strict=True)
     ]
     if sum(sizes) < 2:
-        sizes[-1] = 2  # the counts show nobody: two slots, which may hold marks
+        sizes[-1] = 2  # all noisy counts are small: use two slots, which can contain marks
     return Seats(tuple(sizes))
 
 
 def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], levels: int) -> Integers:
-    """The sum of the slots of each level on the grid; a mark counts as the middle."""
+    """Return the sum of the slots of each level on the grid; a mark counts as the middle."""
     grid, valid = to_grid(seated, bounds)
     grid[~valid] = HALF
     sums = np.zeros(levels, dtype=np.int64)
@@ -154,19 +155,19 @@ def _sums(seated: Floats, level_of: Integers, bounds: tuple[float, float], level
 @storable("mechanisms.Reduced")
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """Noisy counts per octave of budgets, then a mechanism for public budgets on that many slots.
+    """Noisy counts per octave of budgets, then a mechanism for public budgets on slots.
 
     Guarantee:
-        A person is counted in one octave, with noise of scale 2/(its lower end). Adding or removing
-        them changes one slot, which costs at most half of that lower end. Together that is at most
-        their budget: docs/proofs/gaussian.md.
+        Each person is counted in one octave, with noise of scale 2/(its lower end), which costs
+        half of that lower end. Adding or removing them changes one slot, which costs at most the
+        other half. The sum is at most their budget: docs/proofs/gaussian.md.
 
     Reference:
-        Paper *gaussian*, Algorithm 8. Its counts spend the entire lower end, and its samples must
-        be shuffled; then one slot changes, not two.
+        Paper *gaussian*, Algorithm 8. Its counts spend the entire lower end. Its samples must also
+        be shuffled, because otherwise two slots change, not one.
 
     Attributes:
-        levels: the rungs of the public ladder of budgets.
+        levels: the rungs (levels) of the public ladder of budgets.
         counts_stage: counts people per octave.
         bounded: the mechanism on slots; its levels are half of the lower ends of the octaves.
         place: the index of the slot level of each rung; −1 if it has no slots.
@@ -180,7 +181,7 @@ class Reduced:
 
     @property
     def losses(self) -> tuple[Fraction, ...]:
-        """The total loss of a person on each rung; 0 for slots if the rung has none."""
+        """The total loss of a person on each rung: count plus slots, if the rung has slots."""
         slots = [*self.bounded.losses, Fraction(0)]
         pairs = zip(self.counts_stage.losses, self.place.tolist(), strict=True)
         return tuple(count + Fraction(slots[at]) for count, at in pairs)
@@ -188,14 +189,15 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Seats:
-    """Random assignment of people to the slots of their cell; slots left over hold marks.
+    """Random assignment of people to the slots of their cell; empty slots contain marks.
 
-    It publishes nothing: the assignment is private to the curator.
+    Nothing is published: only the curator knows the assignment.
 
     Guarantee:
-        All assignments of the people of a cell are equally likely. If one person is removed, a
-        person without a slot (or a mark, if there is none) takes theirs, and the assignment is
-        uniform again. So the two can be coupled to differ in at most one slot.
+        All assignments of the people of a cell are equally likely. If one person is removed, their
+        slot goes to a person without a slot, or else to a mark, and the assignment is uniform
+        again. So the assignments with and without the person can be coupled to differ in at most
+        one slot.
 
     Attributes:
         sizes: the number of slots of each cell, not all 0.

@@ -47,7 +47,7 @@ __all__ = ["Coins", "Sampled", "best_coins", "sampled_frequencies", "sampled_mea
 METHOD = "sampling"
 
 _MOST = 256
-"""The largest number of levels that are tried as the budget t."""
+"""The largest number of levels tried as the budget t of people who are kept."""
 
 
 def sampled_mean(
@@ -64,17 +64,17 @@ def sampled_mean(
     missing: LocalMissing = "error",
     source: Source | None = None,
 ) -> Release:
-    """Publish a mean by sampling, the method that papers compare personal budgets with.
+    """Publish a mean by sampling, a baseline for personal budgets in the papers.
 
-    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who is kept counts with
-    budget t, the budget level with the smallest error. `epsilons.mean` has a smaller error, reads
-    tables of any size, and can charge a ledger.
+    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who is kept has budget t,
+    the budget level with the smallest error. `epsilons.mean` has a smaller error, reads tables of
+    any size, and can charge a ledger.
 
     Args:
         values: an array with an entry for each row.
         epsilon: each person's budget: an array, or one number for everyone.
         bounds: the range (lo, hi) that values can have. Values outside are clipped.
-        person: which person a row belongs to; None if a row is a person.
+        person: the person of each row; None if each row is a different person.
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.
         spread: a guess of the standard deviation, as a fraction of the range.
@@ -89,7 +89,7 @@ def sampled_mean(
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
-        DataError: the data cannot be used. The error may depend on values, so only the curator may
+        DataError: the data cannot be used. The error can depend on values, so only the curator may
             see it.
 
     Guarantee:
@@ -133,19 +133,20 @@ def sampled_frequencies(
     confidence: float = 0.95,
     source: Source | None = None,
 ) -> Release:
-    """Publish shares by sampling, the method that papers compare personal budgets with.
+    """Publish shares by sampling, a baseline for personal budgets in the papers.
 
-    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who is kept counts with
-    budget t. `epsilons.frequencies` has a smaller error, reads tables of any size and several rows
-    per person, and can charge a ledger.
+    A person is kept with probability (e^ε − 1)/(e^t − 1), and everyone who is kept has budget t.
+    `epsilons.frequencies` has a smaller error, reads tables of any size and several rows per
+    person, and can charge a ledger.
 
     Args:
         values: an array with an entry for each person.
         epsilon: each person's budget: an array, or one number for everyone.
         categories: categories, declared without looking at the data; or None if `edges` are given.
         edges: edges of bins, for numbers.
-        other: the category of every value that is missing or not declared.
-        project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
+        other: the category for values that are missing or not declared.
+        project: whether shares are projected onto the simplex; otherwise they are clipped to
+            [0, 1].
         about: "people" or "population": see `epsilons.mean`.
         related: whether budgets may be related to values: True, False, or by how much.
         loss: "mse", "pac" or "largest": see `epsilons.frequencies`.
@@ -158,7 +159,7 @@ def sampled_frequencies(
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).
-        DataError: the data cannot be used. The error may depend on values, so only the curator may
+        DataError: the data cannot be used. The error can depend on values, so only the curator may
             see it.
 
     Guarantee:
@@ -239,10 +240,10 @@ def _cells(question: Frequencies, everyone: Everyone, source: Source) -> Steps:
 @storable("mechanisms.Sampled")
 @dataclass(frozen=True, eq=False)
 class Sampled(Additive):
-    """A sum of sampled people: each is kept with their own probability, and all have one weight.
+    """A sum over sampled people: each is kept with their own probability, all with equal weight.
 
-    A person who is not kept counts as the middle of the range. So the number of people who are kept
-    is hidden in the noise, and the divisor is its expectation.
+    A person who is not kept counts as the middle of the range. So the noise hides the number of
+    people who are kept, and the divisor is the expected number.
 
     Guarantee:
         With h = (k/2)·reach/(grid·scale) and the probability p of being kept, the loss is exactly
@@ -255,10 +256,10 @@ class Sampled(Additive):
     kind = "sampled sum"
 
     def thin(self, source: Source, level_of: Integers, grid_values: Integers) -> int:
-        """The lattice point of the people who are kept: floor(Σ k·(2g − grid)/(2·grid)).
+        """Draw who is kept; return their lattice point, floor(Σ k·(2g − grid)/(2·grid)).
 
         Args:
-            source: source of the coins.
+            source: source of randomness.
             level_of: the index of each person's level.
             grid_values: the integer g of each person.
         """
@@ -270,7 +271,7 @@ class Sampled(Additive):
 
     @property
     def losses(self) -> tuple[Fraction | float, ...]:
-        """An upper bound on the loss at each level: ε, from which the probability was computed."""
+        """Upper bounds on the loss at each level: ε, since probabilities are computed from ε."""
         return sampled_losses(self.levels, super().losses, self.keep)
 
     @cached_property
@@ -287,7 +288,7 @@ class Coins:
         counts: number of people at each level.
         limit: t, the budget of everyone who is kept: one of the levels.
         keep: the probability of being kept, for each level.
-        weighing: the estimator on a unit range, in the form that `risk` takes.
+        weighing: the estimator on a unit range, in the form that `risk` expects.
     """
 
     levels: Floats
@@ -298,14 +299,14 @@ class Coins:
 
     @property
     def spent(self) -> Floats:
-        """The ε that each level spends: the exact loss, rounded up, at most ε."""
+        """The loss of each level: the exact loss, rounded up, but at most ε."""
         spent = np.where(self.keep >= 1.0, self.limit, 0.0)
         inner = (self.keep > 0.0) & (self.keep < 1.0)
         spent[inner] = sampling_loss(self.keep[inner], self.limit)
         return np.asarray(np.minimum(spent, self.levels))
 
     def sum(self, bounds: tuple[float, float]) -> Sampled:
-        """The mechanism of a mean: weights t·2^s rounded down to even, noise of scale 2^s."""
+        """Return the mechanism of a mean: weights t·2^s rounded down to even, noise scale 2^s."""
         scale = Fraction(2) ** lattice(self.spent, most=WEIGHT_BITS, reserved=0)
         half = math.floor(Fraction(self.limit) * scale / 2)
         weights = np.where(self.keep > 0.0, 2 * half, 0).astype(np.int64)
@@ -315,7 +316,7 @@ class Coins:
         return Sampled(self.levels, self.counts, weights, GRID, GRID, law, divisor, bounds, keep)
 
     def cells(self, cells: int) -> Histogram:
-        """The mechanism of frequencies: weights t·2^s rounded down, noise of scale 2·2^s."""
+        """Return the mechanism of frequencies: weights t·2^s rounded down, noise scale 2·2^s."""
         shift = table_lattice(self.spent, int(self.counts.sum()), cells)
         weight = math.floor(Fraction(self.limit) * Fraction(2) ** shift)
         weights = np.where(self.keep > 0.0, weight, 0).astype(np.int64)
@@ -325,22 +326,22 @@ class Coins:
         return Histogram(self.levels, self.counts, weights, 1, law, divisor, cells, keep)
 
     def _expected(self, keep: tuple[Fraction, ...]) -> Fraction:
-        """The expected number of people who are kept."""
+        """Return the expected number of people who are kept."""
         return sum((p * n for p, n in zip(keep, self.counts.tolist(), strict=True)), Fraction())
 
 
 def best_coins(budgets: Budgets, goal: Goal) -> Coins | Allocation:
-    """Sampling with the best budget t: people are kept with probability (e^ε − 1)/(e^t − 1).
+    """Return the sampling with the best t: keep people with probability (e^ε − 1)/(e^t − 1).
 
-    t is the level with the smallest risk; paper *correlated* always takes the largest level.
+    t is the level with the smallest risk; paper *correlated* always uses the largest level.
 
     Returns:
-        The sampling; or an allocation to people with public values only, if that has less risk.
+        The sampling; or an allocation to people with public values only, if its risk is smaller.
 
     Reference:
-        Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B). Their proof needs a
-        release in which a person who was not kept looks like one who was. Here that person counts
-        as the middle of the range, and the divisor is the expected number of people. See
+        Jorgensen, Yu and Cormode 2015 (SM of paper *correlated*, Appendix B). Their proof requires
+        that the release does not reveal who was kept. Here a person who was not kept counts as the
+        middle of the range, and the divisor is the expected number of people. See
         docs/proofs/sampling.md.
     """
     levels = budgets.levels
@@ -355,23 +356,24 @@ def best_coins(budgets: Budgets, goal: Goal) -> Coins | Allocation:
 
 
 def coins_at(budgets: Budgets, goal: Goal, limit: float) -> Coins:
-    """The sampling for one budget t."""
+    """Return the sampling for one budget t."""
     keep = keep_probability(budgets.levels, limit)
     expected = dot(budgets.counts, keep)
-    # Sampling hides how many people are used, so cells get independent noise, not closed noise.
+    # The number of people kept is hidden, so cells get independent noise, not noise that sums to 0.
     scale = goal.noise.moves * inverse(limit, expected)
     weighing = Weighing(keep / expected, budgets.counts, scale, keep)
     return Coins(budgets.levels, budgets.counts, limit, keep, weighing)
 
 
 def keep_probability(levels: Floats, limit: float) -> Floats:
-    """(e^ε − 1)/(e^limit − 1), at most 1, without overflow, and never rounded up.
+    """Return (e^ε − 1)/(e^limit − 1), at most 1, without overflow, and never rounded up.
 
-    The float64 result is off by a few units in the last place, so about a thousand are subtracted.
+    The float64 result has an error of a few units in the last place. About a thousand units are
+    subtracted, to be on the safe side.
 
     Args:
         levels: budget levels, ascending.
-        limit: above 0 and finite.
+        limit: t, positive and finite.
     """
     keep = np.ones(len(levels))
     below = levels[: np.searchsorted(levels, limit)]
@@ -381,11 +383,11 @@ def keep_probability(levels: Floats, limit: float) -> Floats:
 
 
 def sampling_loss(keep: Floats, limit: float) -> Floats:
-    """The exact loss of people kept with these probabilities: see docs/proofs/sampling.md."""
+    """Return the exact loss of people kept with these probabilities: docs/proofs/sampling.md."""
     half = limit / 2.0
     if half < 500.0:
         grown = np.log1p(keep * math.expm1(half))
-    else:  # keep·(e^{t/2} − 1) may overflow; its logarithm does not
+    else:  # keep·(e^{t/2} − 1) can overflow; its logarithm does not
         grown = np.logaddexp(np.log1p(-keep), np.log(keep) + half)
     loss = (grown - np.log1p(keep * math.expm1(-half))) * (1.0 + 2.0**-45)  # rounded up
     return np.asarray(np.minimum(loss, limit), dtype=np.float64)

@@ -1,5 +1,5 @@
-// The way of a participant: reserve the invitation, choose a level, answer, see what is sent, send it. A
-// report is made once, kept, and sent again as it is: made again, it would reveal more than was promised.
+// The participant's steps: reserve the invitation, choose a level, answer, review the report, send it. A
+// report is randomized once and stored. A retry sends the same report: a second one would reveal more.
 import { hex, report, system, truly, unhex } from "./report.js";
 import { how, levelOf, odds, says } from "./words.js";
 
@@ -21,7 +21,7 @@ async function place(question, token) {
   return `epsilons/${question.id}/${(await hashed(token)).slice(0, 16)}`;
 }
 
-// What is kept on this device for an invitation: a key, perhaps a report; null if there is nothing.
+// The stored key and, if it exists, the stored report of an invitation; null if nothing is stored.
 function kept(where) {
   const text = localStorage.getItem(where);
   return text === null ? null : JSON.parse(text);
@@ -32,14 +32,14 @@ function keep(where, held) {
   return held;
 }
 
-// 128 random bits, for ids and keys: drawn by themselves, never from the coins of a report.
+// 128 random bits for ids and keys, independent of the random bits of a report.
 function drawnByChance() {
   const bytes = new Uint8Array(16);
   system(bytes);
   return hex(bytes);
 }
 
-// One window at a time, of those that this browser shows.
+// Run in only one window of this browser at a time.
 function alone(where, work) {
   return navigator.locks ? navigator.locks.request(where, work) : work();
 }
@@ -59,7 +59,7 @@ export function drawn(tag, attributes) {
   return made;
 }
 
-// Of 100 people so many send the truth: as a bar, for who reads no numbers.
+// A bar that shows how many of 100 people send their true answer, in addition to the numbers.
 function bar(epsilon) {
   const svg = drawn("svg", {class: "odds", viewBox: "0 0 100 4", preserveAspectRatio: "none",
                             "aria-hidden": "true"});
@@ -113,7 +113,7 @@ function ask(question) {
   }
 }
 
-// In UTC, which is the same for all, and where the reader is.
+// A time in UTC, which is the same for everyone, and in the reader's time zone.
 export function when(moment) {
   const date = new Date(moment), style = {dateStyle: "long", timeStyle: "short"};
   const utc = date.toLocaleString("en-GB", {...style, timeZone: "UTC"});
@@ -176,12 +176,12 @@ function received() {
   show("send", false);
 }
 
-// What the server says of this place: 201 and 200 if it is the one, 208 if its report has come.
+// Reserve the invitation. Status 200, 201: reserved for this device; 208: its report was received.
 async function reserve(question, invitation, where) {
   const held = kept(where) ?? {};
   held.key ??= drawnByChance();
   if (invitation.key && !held.report) held.from = invitation.key;
-  keep(where, held);  // before anything is asked for: a key that is lost would lock its owner out
+  keep(where, held);  // before the request: without its key, this device could not use the invitation
   const answered = await put(invitation, question.id, held.from, await hashed(held.key));
   const {reason} = await answered.json();
   if (answered.status === 208) keep(where, {...held, sent: true});
@@ -212,16 +212,16 @@ async function deliver(question, invitation, where) {
   }
 }
 
-// A new report: it is kept before it is shown, so that it is never made again.
+// Make a new report. It is stored before it is shown, so it is never randomized again.
 async function fresh(question, where) {
   const held = kept(where);
-  if (held?.report || held?.handed) return held;  // by another window, or by a second click
+  if (held?.report || held?.handed) return held;  // made by another window, or by a second click
   if (!held?.key) throw new Error("nothing is kept here");
   const made = hex(await report(question, answer(question), level(question).epsilon, system));
   return keep(where, {...held, id: drawnByChance(), report: made});
 }
 
-// The key goes to the file, and this page no longer asks.
+// Pass the key on to the offline page; this page then no longer asks the question.
 async function hand(question, invitation, where) {
   const held = await alone(where, () => {
     const now = kept(where);
@@ -262,8 +262,8 @@ function listen(question, invitation, where) {
   find("send").addEventListener("click", () => deliver(question, invitation, where));
 }
 
-// Begin. `invitation`: the token, the address of the collector ("" for where the page is from), and
-// the key, if one was handed on.
+// Begin. `invitation` has the token, the address of the collector ("" for the origin of the page), and
+// the key, if another page passed one on.
 export async function begin(question, invitation) {
   ask(question);
   const where = await place(question, invitation.token), before = kept(where);
@@ -286,5 +286,5 @@ export async function begin(question, invitation) {
   else if (here && found.status !== 208) only("form");
   if (here && (found.status !== 208 || found.held?.report)) return;
   say("outcome", found.reason);
-  if ([403, 409, 410].includes(found.status)) show("send", false);  // it would be sent in vain
+  if ([403, 409, 410].includes(found.status)) show("send", false);  // the server would refuse it
 }

@@ -1,4 +1,4 @@
-// The page as a file, for who does not trust a server's script. It tests itself before it asks.
+// The page as a file, for people who do not trust a server's script. It tests itself before it asks.
 import { begin, say, show } from "./flow.js";
 import { hex, report, unhex } from "./report.js";
 
@@ -6,7 +6,7 @@ function given(name) {
   return JSON.parse(document.getElementById(name).textContent);
 }
 
-// Random bytes of a test vector; all of them must be used.
+// The random bytes of a test vector. All bytes must be used.
 function tape(text) {
   const bytes = unhex(text);
   let at = 0;
@@ -18,7 +18,7 @@ function tape(text) {
   return {fill, done: () => at === bytes.length};
 }
 
-// How many test vectors there are; an error if one of them fails.
+// Return the number of test vectors; throw an error if one fails.
 export async function tested(vectors) {
   for (const each of vectors) {
     const random = tape(each.random);
@@ -28,7 +28,7 @@ export async function tested(vectors) {
   return vectors.length;
 }
 
-// The invitation in a link such as https://host/s/survey#token; #token.key if a page handed it on.
+// The invitation in a link such as https://host/s/survey#token, or #token.key if a page passed it on.
 export function invited(link, id) {
   const url = new URL(link.trim());
   const near = ["localhost", "127.0.0.1"].includes(url.hostname);

@@ -13,16 +13,16 @@ async function ask(what, method = "GET") {
                                       cache: "no-store", credentials: "omit"});
 }
 
-// The number of decimals to show: the last one is no finer than a tenth of the half-width.
+// The number of decimals to show: the last decimal is at least a tenth of the half-width.
 function decimals(each) {
   const half = (each.high - each.low) / 2 * (question.kind === "number" ? 1 : 100);
   return half > 0 ? Math.min(Math.max(-Math.floor(Math.log10(half)), 0), 12) : 0;
 }
 
-// A number rounded to `digits` decimals: to nearest, or outwards for the ends of an interval.
+// A number rounded to `digits` decimals: to the nearest, or outwards for the ends of an interval.
 function worded(number, digits, round = Math.round) {
   const size = 10 ** digits, whole = question.kind === "number" ? number : 100 * number;
-  // Drop less than a hundredth of a step first: a float error must not move an end by a full step.
+  // First round to a hundredth of a step: a float error must not move an end by a full step.
   const text = (round(Number((whole * size).toFixed(2))) / size).toFixed(digits);
   if (question.kind !== "number") return `${text} %`;
   return question.unit ? `${text} ${question.unit}` : text;
@@ -50,7 +50,7 @@ function ranged(each) {
   return `from ${worded(each.low, digits, Math.floor)} to ${worded(each.high, digits, Math.ceil)}`;
 }
 
-// The estimate that holds whatever levels people chose; below it the narrower one, with its assumption.
+// The estimate that is valid for any choice of levels; below it the narrower one, with its assumption.
 function result(each, unrelated) {
   const box = document.createElement("div"), words = document.createElement("p");
   const strong = document.createElement("strong");

@@ -1,5 +1,5 @@
 // The participant's page, from a server. The invitation is in the fragment of the URL, which browsers
-// do not send: it is in no log.
+// do not send, so it does not appear in logs.
 import { begin, say } from "./flow.js";
 
 async function open() {

@@ -1,5 +1,5 @@
-// Reports, byte for byte as docs/local-reports.md has them. Everything that decides what is sent is
-// exact: integers are BigInt, and random words come from the system's generator alone.
+// Reports in the format of docs/local-reports.md. All computations that determine a report are exact:
+// integers are BigInt, and random words come only from the system's generator.
 
 const WORD = 1n << 64n;
 const GRID = 2 ** 30;
@@ -11,7 +11,7 @@ function word(fill) {
   return new DataView(bytes.buffer).getBigUint64(0, true);
 }
 
-// A float64 as a fraction of integers, exactly.
+// A float64 as an exact fraction of integers.
 function fraction(number) {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, number);
@@ -22,7 +22,7 @@ function fraction(number) {
   return shift >= 0n ? [digits << shift, 1n] : [digits, 1n << -shift];
 }
 
-// Two integers around 2^bits·e^(−ε): Taylor's series of a small part of ε, then squares.
+// Integer bounds on 2^bits·e^(−ε): the Taylor series at ε divided by a power of two, then squaring.
 function around(top, bottom, bits) {
   const one = 1n << bits;
   let halvings = 0n;
@@ -30,7 +30,7 @@ function around(top, bottom, bits) {
   halvings += 8n;
   const low = (top << bits) / (bottom << halvings);
   const high = low + 1n;
-  // 1/e^x ≤ 1/(sum of terms rounded down), and ≥ 1/(sum rounded up and the rest of the series).
+  // 1/e^x ≤ 1/(sum of terms rounded down), and ≥ 1/(sum of terms rounded up, plus the remainder).
   let under = one, over = one, down = one, up = one;
   for (let k = 1n; up > 1n; k += 1n) {
     down = (down * low) / (k << bits);
@@ -47,7 +47,7 @@ function around(top, bottom, bits) {
   return [least, most];
 }
 
-// F: the answer is flipped if a random word is below it. ⌈2^64/(1 + e^ε)⌉, exactly.
+// F = ⌈2^64/(1 + e^ε)⌉, exactly: the answer is flipped if a random word is below F.
 export function threshold(epsilon) {
   if (!(epsilon >= 0)) throw new Error("a budget is a number from 0 up");
   if (epsilon === Infinity) return 0n;
@@ -61,7 +61,7 @@ export function threshold(epsilon) {
   }
 }
 
-// Of so many people, how many send the bit that they should, on average, rounded; others its opposite.
+// The expected number of people who send their true bit, rounded; the others send its opposite.
 export function truly(epsilon, people = 100) {
   return people - Number((2n * BigInt(people) * threshold(epsilon) + WORD) / (2n * WORD));
 }
@@ -70,14 +70,14 @@ function flipped(epsilon, fill) {
   return word(fill) < threshold(epsilon) ? 1 : 0;
 }
 
-// How many rows the matrix of so many categories has.
+// The number of rows of the matrix for this number of categories.
 export function order(cells) {
   let many = 2;
   while (many < cells) many *= 2;
   return many;
 }
 
-// A number below `many`, uniform: words beyond the last whole cycle are drawn again.
+// A uniform number below `many`: words beyond the largest multiple of `many` are drawn again.
 function below(many, fill) {
   if (many === 1) return 0;
   const cycle = BigInt(many), cycles = WORD - (WORD % cycle);
@@ -92,7 +92,7 @@ export function parity(row, cell) {
   return odd;
 }
 
-// The public parameters of a question, as they stand in every report.
+// The public parameters of a question, as stored in every report.
 export async function parameters(question) {
   if (question.kind === "yes-no") return new Uint8Array(0);
   if (question.kind === "number") {
@@ -111,7 +111,7 @@ export async function parameters(question) {
 
 const CODES = {"yes-no": 1, "number": 2, "one-of": 4};
 
-// What stands after the budget.
+// The bytes after the budget: the randomized answer.
 function answered(question, value, epsilon, fill) {
   if (question.kind === "yes-no") return [(value ? 1 : 0) ^ flipped(epsilon, fill)];
   if (question.kind === "number") {
@@ -126,8 +126,8 @@ function answered(question, value, epsilon, fill) {
   return [row & 255, (row >>> 8) & 255, (row >>> 16) & 255, row >>> 24, bit];
 }
 
-// A report. `value`: true or false; a number; or the place of an option. `fill` fills an array with
-// random bytes: on a person's device it is the system's generator, in tests it plays given bytes.
+// Make a report. `value`: true or false; a number; or the index of an option. `fill` fills an array with
+// random bytes: from the system's generator on a person's device, from given bytes in tests.
 export async function report(question, value, epsilon, fill) {
   if (!(epsilon > 0 && epsilon < Infinity)) throw new Error("this budget is not offered");
   if (question.kind === "number" && !Number.isFinite(value)) throw new Error("no number");

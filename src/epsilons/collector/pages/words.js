@@ -1,4 +1,4 @@
-// What people read: odds in place of budgets, and what a report says.
+// Texts for participants: odds instead of budgets, and the content of a report.
 import { order, parity, truly } from "./report.js";
 
 export function shown(question, number) {
@@ -6,7 +6,7 @@ export function shown(question, number) {
   return question.unit ? `${text} ${question.unit}` : text;
 }
 
-// Odds of 100 people; of more, where of 100 nobody would send the opposite.
+// Odds out of 100 people, or out of more people if the odds would round to 100 out of 100.
 export function odds(question, epsilon) {
   let many = 100;
   while (truly(epsilon, many) === many) many *= 10;
@@ -37,7 +37,7 @@ export function how(question) {
     + `or sometimes the opposite. ${OPPOSITE}`;
 }
 
-// What the bytes of a report say, in words: read from the bytes, not from the answer.
+// The content of a report in words, read from its bytes and not from the answer.
 export function says(question, bytes) {
   const bit = bytes[bytes.length - 1];
   if (question.kind === "yes-no") return bit ? "“Yes”." : "“No”.";
@@ -51,7 +51,7 @@ export function says(question, bytes) {
   return `“${bit ? "Yes" : "No"}”, to the question: is your answer one of these? ${group.join("; ")}`;
 }
 
-// The level that stands in the bytes of a report.
+// The level in the bytes of a report.
 export function levelOf(question, bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const epsilon = view.getFloat64(16 + view.getUint32(8, true), true);

@@ -1,4 +1,4 @@
-"""The kinds of reports: this table, and one file for the layout of each."""
+"""The kinds of reports, and the layout of each kind."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Kind(NamedTuple):
     """A kind of report.
 
     Attributes:
-        code: the byte that identifies it in a header.
-        layout: function from public parameters to the layout of answers.
+        code: the byte that identifies the kind in a header.
+        layout: function that returns the layout of answers for given public parameters.
     """
 
     code: int
@@ -32,9 +32,9 @@ KINDS: Final[dict[str, Kind]] = {
 
 
 def layout_of(kind: str, parameters: bytes) -> Layout:
-    """The layout of the answers of a mechanism with these public parameters.
+    """Return the layout of the answers of a mechanism with these public parameters.
 
     Raises:
-        DataError: no mechanism of this kind has such parameters.
+        DataError: the parameters are invalid for this kind of mechanism.
     """
     return KINDS[kind].layout(parameters)

@@ -17,11 +17,11 @@ class BitLayout(Layout):
 
     @property
     def columns(self) -> dict[str, Content]:
-        """The answer."""
+        """The column of answers."""
         return {"answer": "bits"}
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """Packed bits."""
+        """Return the packed bits."""
         return packed(answers[0])
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
@@ -29,15 +29,15 @@ class BitLayout(Layout):
         return (source.bits(people),)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Booleans."""
+        """Return the bits as Booleans."""
         return {"answer": answers[0]}
 
     def from_table(self, table: Batch) -> Answers:
-        """Booleans, or 0 and 1."""
+        """Read Booleans, or integers 0 and 1."""
         return (bits(table["answer"]),)
 
     def fields(self, size: int) -> list[Any] | None:
-        """One byte that holds one bit."""
+        """One byte, which holds one bit."""
         return [("answer", "u1")] if size == 1 else None
 
 

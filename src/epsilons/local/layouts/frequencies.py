@@ -33,22 +33,22 @@ CODES: Final = {"hadamard": 1, "projection": 2, "rappor": 3}
 
 
 class RowLayout(Layout):
-    """Two arrays: for each person a row of the public matrix, and a bit."""
+    """Two arrays: an index of a row of the public matrix, and a bit, for each person."""
 
     row: ClassVar[np.dtype[Any]]
 
     @staticmethod
     @abstractmethod
     def _rows(column: Any) -> NDArray[Any]:
-        """Cast integers of any type to rows."""
+        """Cast integers of any type to row indices."""
 
     @property
     def columns(self) -> dict[str, Content]:
-        """The row and the bit."""
+        """The columns of rows and bits."""
         return {"row": "integers", "answer": "bits"}
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """Rows, then packed bits."""
+        """Return the rows, then the packed bits."""
         rows, ones = answers
         return rows.astype(self.row, copy=False).tobytes() + packed(ones)
 
@@ -58,21 +58,21 @@ class RowLayout(Layout):
         return rows.astype(self.row.newbyteorder("=")), source.bits(people)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Rows as signed integers, which every engine has, and booleans."""
+        """Return rows as signed integers, which every engine supports, and bits as Booleans."""
         return {"row": answers[0].astype(np.int64), "answer": answers[1]}
 
     def from_table(self, table: Batch) -> Answers:
-        """Integers, and booleans or 0 and 1."""
+        """Read rows as integers, and bits as Booleans or integers 0 and 1."""
         return self._rows(table["row"]), bits(table["answer"])
 
     def fields(self, size: int) -> list[Any] | None:
-        """A row, and one byte that holds one bit."""
+        """A row, and one byte, which holds one bit."""
         return [("row", self.row), ("answer", "u1")] if size == self.row.itemsize + 1 else None
 
 
 @dataclass(frozen=True)
 class HadamardLayout(RowLayout):
-    """Rows of 32 bits."""
+    """Row indices of 32 bits."""
 
     row: ClassVar[np.dtype[Any]] = np.dtype("<u4")
 
@@ -83,7 +83,7 @@ class HadamardLayout(RowLayout):
 
 @dataclass(frozen=True)
 class ProjectionLayout(RowLayout):
-    """Rows of 64 bits."""
+    """Row indices of 64 bits."""
 
     row: ClassVar[np.dtype[Any]] = np.dtype("<u8")
 
@@ -104,16 +104,16 @@ class RapporLayout(Layout):
 
     @property
     def width(self) -> int:
-        """Bytes per person."""
+        """Number of bytes per person."""
         return (self.cells + 7) // 8
 
     @property
     def columns(self) -> dict[str, Content]:
-        """The packed bits."""
+        """The column of packed bits."""
         return {"answer": "bytes"}
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """Packed bits, padded to full bytes for each person."""
+        """Return the packed bits, padded to full bytes for each person."""
         return packed(answers[0])
 
     def from_bytes(self, source: Unpacker, people: int) -> Answers:
@@ -122,7 +122,7 @@ class RapporLayout(Layout):
         return (unpacked(rows, self.cells),)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
-        """The packed bits of each person."""
+        """Return the packed bits of each person."""
         found = np.full(people, b"", dtype=object)
         rows = np.packbits(answers[0], axis=1, bitorder="little")
         found[:] = [row.tobytes() for row in rows]
@@ -151,10 +151,10 @@ _METHODS: Final[dict[int, Callable[[int], Layout]]] = {
 
 
 def layout(parameters: bytes) -> Layout:
-    """The layout of the method that the parameters name.
+    """Return the layout for the method in the parameters.
 
     Raises:
-        DataError: these are not parameters of frequencies, or the method is unknown.
+        DataError: the parameters are not for frequencies, or the method is unknown.
     """
     if len(parameters) != PARAMETERS.size:
         raise DataError("A report is malformed: the parameters of frequencies have 21 bytes.")

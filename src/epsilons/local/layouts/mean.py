@@ -19,15 +19,15 @@ PARAMETERS: Final = struct.Struct("<dd")
 
 @dataclass(frozen=True)
 class MeanLayout(Layout):
-    """Two arrays: bits of the people who send one bit, who come first; numbers of the others."""
+    """Two arrays: first the bits of people who send one bit, then the numbers of the others."""
 
     @property
     def columns(self) -> dict[str, Content]:
-        """Whether the answer is a number, and the answer."""
+        """Two columns: whether the answer is a number, and the answer."""
         return {"number": "bits", "answer": "integers"}
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """The number of bits, the packed bits, the numbers."""
+        """Return the number of bits, the packed bits and the numbers."""
         ones, numbers = answers
         count = len(ones).to_bytes(4, "little")
         return count + packed(ones) + numbers.astype("<i8", copy=False).tobytes()
@@ -40,7 +40,7 @@ class MeanLayout(Layout):
         return source.bits(count), source.array("<i8", people - count).astype(np.int64)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
-        """Bits as integers, in one column with the numbers."""
+        """Return the bits as integers, in one column with the numbers."""
         ones, numbers = answers
         return {
             "number": np.arange(people) >= len(ones),
@@ -48,7 +48,7 @@ class MeanLayout(Layout):
         }
 
     def from_table(self, table: Batch) -> Answers:
-        """Separate bits and numbers, which may be in any order in the table."""
+        """Separate bits and numbers, which can be in any order in the table."""
         answer: Any = table["answer"]
         number = bits(table["number"])
         if not number.any():
@@ -64,7 +64,7 @@ class MeanLayout(Layout):
         return [("bits", "<u4"), ("answer", answer)] if answer else None
 
     def alone(self, table: Batch) -> Batch | None:
-        """Add the column `number`: an answer's size determines it, and its bit count must agree."""
+        """Add the column `number`, which the size determines; the number of bits must match it."""
         answer: Any = table["answer"]
         number = answer.dtype == np.int64
         count: Any = table["bits"]
@@ -73,11 +73,11 @@ class MeanLayout(Layout):
         return table | {"number": np.full(len(answer), number)}
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:
-        """People who send one bit come first in reports, but in any order in a table."""
+        """Return the order that puts people who send one bit first."""
         return bits_first(bits(table["number"]))
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002
-        """The number of people who send one bit."""
+        """Return the number of people who send one bit."""
         return len(answers[0])
 
 
@@ -87,7 +87,7 @@ def layout(_: bytes) -> Layout:
 
 
 def bits_first(number: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """The order of people in reports: first those who send one bit; None if all of them do.
+    """Return the order that puts people who send one bit first; None if everyone sends one bit.
 
     Args:
         number: whether each person sends a number.

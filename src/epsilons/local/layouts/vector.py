@@ -42,7 +42,7 @@ class VectorLayout(Layout):
         }
 
     def to_bytes(self, answers: Answers) -> bytes:
-        """The arrays, one after the other."""
+        """Return the arrays, concatenated."""
         parts = zip(answers, ("u1", "u1", "<u8", "<u4", "<f8"), strict=True)
         return b"".join(part.astype(dtype, copy=False).tobytes() for part, dtype in parts)
 
@@ -57,7 +57,7 @@ class VectorLayout(Layout):
         return signs, distance, seeds, answers, given.reshape(public, self.dimension)
 
     def to_table(self, answers: Answers, people: int) -> dict[str, NDArray[Any]]:
-        """Signed integers, which every engine has; empty bytes where no vector is sent."""
+        """Return signed integers, which every engine supports; empty bytes if no vector is sent."""
         signs, distance, seeds, turned, given = answers
         vector = np.full(people, b"", dtype=object)
         vector[signs == 0] = [row.tobytes() for row in given.astype("<f8", copy=False)]
@@ -90,7 +90,7 @@ class VectorLayout(Layout):
         )
 
     def fields(self, size: int) -> list[Any] | None:
-        """Integers, and the bytes of a vector if the size includes one."""
+        """Integers, and the bytes of a vector if the size includes a vector."""
         if size not in (_SIGNS, _SIGNS + 8 * self.dimension):
             return None
         signs = [("signs", "u1"), ("distance", "u1"), ("seed", "<u8"), ("answer", "<u4")]
@@ -98,10 +98,10 @@ class VectorLayout(Layout):
 
 
 def layout(parameters: bytes) -> Layout:
-    """The layout of vectors of the dimension that the parameters name.
+    """Return the layout for vectors of the dimension in the parameters.
 
     Raises:
-        DataError: these are not parameters of a vector.
+        DataError: the parameters are not for vectors.
     """
     if len(parameters) != PARAMETERS.size:
         raise DataError("A report is malformed: the parameters of a vector have 12 bytes.")

@@ -1,4 +1,4 @@
-"""Paper *add-remove*: means when the number of people is private, with a single ε for everyone."""
+"""Paper *add-remove*: means with a private number of people, and a single ε for everyone."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ PRINTED = {
 }
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _RARE = 16
-"""The smallest budget at which stairs beyond the first are too rare to be simulated."""
+"""The smallest budget at which noise beyond the first stair is too rare to be simulated."""
 
 
 def mechanism_of(epsilon: float, method: Any) -> Any:
-    """The mechanism of a mean with this budget; it does not depend on data."""
+    """Return the mechanism of a mean with this budget, which does not depend on data."""
     release = ep.mean(
         [0.5, 0.5],
         epsilon=epsilon,
@@ -57,7 +57,7 @@ def mechanism_of(epsilon: float, method: Any) -> Any:
 def squared_errors(
     epsilon: float, method: str, *, people: int, mean: float, runs: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """The squared errors, times n², of many draws on data with exactly this mean."""
+    """Draw many releases of data with exactly this mean; return their squared errors, times n²."""
     mechanism = mechanism_of(epsilon, method)
     unit = mechanism.steps * int(mechanism.weights[0])
     t, total = round(mean * people * unit), people * unit
@@ -67,11 +67,11 @@ def squared_errors(
 
 
 def integrated(epsilon: float, method: str, mean: float) -> float:
-    """n²·MSE by integrating over the noise law, where its stairs are too rare to be simulated.
+    """Compute n²·MSE by integrating over the noise, for stairs that are too rare to be simulated.
 
     With noise x and k − x on the two sums, the error is
-    (t + x)/(n + k) − mean = (x − mean·k)/(n + k). Clipping is ignored: it matters only for noise
-    beyond a hundred units.
+    (t + x)/(n + k) − mean = (x − mean·k)/(n + k). Clipping is ignored: it affects only noise of
+    more than a hundred units.
     """
     law = mechanism_of(epsilon, method).law
     rate, inner = float(law.rate), law.inner / law.steps
@@ -98,14 +98,14 @@ def integrated(epsilon: float, method: str, mean: float) -> float:
     for sign in (-1, 1):
         count = sign * levels[:, None] + k[None, :]
         offset = sign * (left + right)[:, None] / 2.0 - mean * count
-        # The mean of (offset + u)² over u uniform within half the width of the stair.
+        # The mean of (offset + u)² over u uniform within ± half the width of the stair.
         errors = np.square(offset) + np.square(right - left)[:, None] / 12.0
         total += float(masses @ (errors * np.square(PEOPLE / (PEOPLE + count))) @ chance)
     return total
 
 
 def floor(epsilon: float) -> float:
-    """The lower bound on the worst-case n²·MSE of any method, at this n."""
+    """Return the lower bound on the worst-case n²·MSE of any method, for `PEOPLE` people."""
     least = ep.theory.least_error(
         {epsilon: PEOPLE}, neighbours="add-remove", **REGIMES["shuffled"], loss="mse"
     )

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 __all__ = ["REGIMES"]
 
 
-# A reproduced table or figure: numbers, a chart, and how it differs from the published one.
+# A reproduced table or figure: numbers, a chart, and the differences from the published one.
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
@@ -23,7 +23,7 @@ class ExperimentRun:
     Attributes:
         quick: whether to run fewer trials.
         seed: seed of all draws.
-        progress: called with (done, total) before each item of work, and at the end.
+        progress: function called with (done, total) before each item of work, and at the end.
     """
 
     quick: bool
@@ -31,7 +31,7 @@ class ExperimentRun:
     progress: Callable[[int, int], None] = lambda done, total: None  # noqa: ARG005
 
     def trials(self, full: int, quick: int) -> int:
-        """The number of trials: `quick` or `full`."""
+        """Return the number of trials: `quick` or `full`."""
         return quick if self.quick else full
 
     def each(self, items: Iterable[Item]) -> Iterator[Item]:
@@ -49,9 +49,9 @@ class Result:
 
     Attributes:
         rows: one dictionary per line of its table, all with the same keys.
-        words: a few sentences on what the paper reports, what we find, and why they differ.
-        bounds: triples of keys (lower bound, measured error, its standard error): the first must
-            not exceed the second, apart from chance.
+        words: a few sentences on the paper's numbers, our numbers, and why they differ.
+        bounds: triples of keys (lower bound, measured error, its standard error). The lower bound
+            must not exceed the measured error, except by chance.
     """
 
     rows: list[Row]
@@ -67,7 +67,7 @@ class Artefact:
         name: "paper/table-1" or "paper/figure-3a".
         title: a short description.
         run: the experiment.
-        plot: function from the Altair module and the rows to a chart.
+        plot: function that returns a chart, given the Altair module and the rows.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Artefact:
 
     @property
     def paper(self) -> str:
-        """The name of its paper."""
+        """The name of the paper."""
         return self.name.split("/")[0]
 
 
@@ -96,7 +96,7 @@ def lines(
     log_x: bool = False,
     log_y: bool = False,
 ) -> Any:
-    """A line chart with one line for each value of the column `by`."""
+    """Return a line chart with one line for each value of the column `by`."""
     scale_x = alt.Scale(type="log" if log_x else "linear", nice=False)
     scale_y = alt.Scale(type="log" if log_y else "linear", zero=not log_y)
     return (
@@ -112,7 +112,7 @@ def lines(
 
 
 def heat(alt: Any, rows: list[Row], x: str, y: str, colour: str) -> Any:
-    """A heat map of a number over a grid of two others."""
+    """Return a heat map of the column `colour` over a grid of the columns `x` and `y`."""
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_rect()
@@ -126,7 +126,7 @@ def heat(alt: Any, rows: list[Row], x: str, y: str, colour: str) -> Any:
 
 
 def bars(alt: Any, rows: list[Row], x: str, y: str, by: str, *, log_y: bool = False) -> Any:
-    """Points over the categories `x`, with a colour and a shape for each value of `by`."""
+    """Return a chart of points over the categories `x`, coloured and shaped by `by`."""
     scale = alt.Scale(type="log" if log_y else "linear")
     return (
         alt.Chart(alt.Data(values=rows))
@@ -150,4 +150,4 @@ REGIMES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "correlated": MappingProxyType({"about": "people", "related": True}),
     }
 )
-"""For each assumption of the papers, the equivalent arguments."""
+"""The arguments that are equivalent to each assumption of the papers."""

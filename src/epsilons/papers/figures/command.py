@@ -45,7 +45,7 @@ def reproduce(what: str | None, quick: bool, out: Path, seed: int, as_json: bool
 
 
 def _listed(as_json: bool) -> str:
-    """The list of tables and figures, as a table or as JSON."""
+    """Return the list of tables and figures, as a table or as JSON."""
     if as_json:
         there = [{"name": each.name, "title": each.title} for each in ARTEFACTS]
         return json.dumps({"artefacts": there}, ensure_ascii=False)
@@ -65,7 +65,7 @@ def _left_out(name: str, why: str) -> None:
 
 
 def _told(name: str, done: int, total: int) -> None:
-    """Show progress on a terminal, and nothing in a pipe."""
+    """Show progress on a terminal, but not in a pipe."""
     if sys.stderr.isatty():
         filled = "█" * (24 * done // max(total, 1))
         end = "\n" if done == total else ""

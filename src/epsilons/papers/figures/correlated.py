@@ -1,4 +1,4 @@
-"""Paper *correlated*: means and shares when budgets may be related to values, or are shuffled."""
+"""Paper *correlated*: means and shares, with budgets related to values or shuffled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ORDER = [*ALGORITHMS, "sampling", "threshold", "optimal"]
 
 
 def _dots(alt: Any, rows: list[Row], line: Any, *, log: bool, title: str) -> Any:
-    """A dot plot of numbers, with algorithms one below the other within each line."""
+    """Return a dot plot of numbers, with one row per algorithm within each line of the table."""
     shown = [
         {
             "line": line(row),
@@ -67,7 +67,7 @@ def _dots(alt: Any, rows: list[Row], line: Any, *, log: bool, title: str) -> Any
 
 
 def table(alt: Any, rows: list[Row]) -> Any:
-    """Printed and reproduced errors, with quantiles above mean squares."""
+    """Return a chart of printed and reproduced errors, with quantiles above mean squares."""
     ordered = sorted(rows, key=lambda row: row["error"] == "E")
     return _dots(
         alt,
@@ -79,22 +79,22 @@ def table(alt: Any, rows: list[Row]) -> Any:
 
 
 def figure(alt: Any, rows: list[Row]) -> Any:
-    """Printed and reproduced errors, as negative logarithms."""
+    """Return a chart of printed and reproduced errors, as negative logarithms."""
     return _dots(alt, rows, lambda row: row["data"], log=False, title="−ln(error)")
 
 
 def distribution(alt: Any, rows: list[Row]) -> Any:
-    """Distribution functions of errors."""
+    """Return a chart of the distribution functions of errors."""
     return lines(alt, rows, "error", "share_of_trials", "algorithm", log_x=True)
 
 
 def people(alt: Any, rows: list[Row]) -> Any:
-    """Errors against the number of people."""
+    """Return a chart of errors against the number of people."""
     return lines(alt, rows, "people", "quantile", "algorithm", log_x=True, log_y=True)
 
 
 def worst(alt: Any, rows: list[Row]) -> Any:
-    """Worst cases divided by the lower bound for any method."""
+    """Return a chart of worst-case errors divided by the lower bound for any method."""
     shown = [{**row, "reproduced": row["measured_over_least"]} for row in rows]
     return _dots(
         alt, shown, lambda row: row["budgets"], log=True, title="measured over least worst case"
@@ -106,7 +106,7 @@ def _measured(run: ExperimentRun, case: Case) -> tuple[Measured, ...]:
 
 
 def lines_of(run: ExperimentRun, cases: Sequence[Case]) -> list[Row]:
-    """A row for each line, kind of error and algorithm: the printed, reproduced and our error."""
+    """Return the printed, the reproduced and our error of each line, error kind and algorithm."""
     rows = []
     for case in run.each(cases):
         people, _ = releases(case, run.seed)
@@ -136,7 +136,7 @@ def lines_of(run: ExperimentRun, cases: Sequence[Case]) -> list[Row]:
 
 
 def _agreement(rows: list[Row]) -> str:
-    """A sentence on how many printed numbers the reproduction matches, by algorithm."""
+    """Return a sentence on how many printed numbers are reproduced, by algorithm."""
     parts = []
     for algorithm in dict.fromkeys(row["algorithm"] for row in rows if row["printed"] != ""):
         mine = [row for row in rows if row["algorithm"] == algorithm]
@@ -154,7 +154,7 @@ def _within(row: Row, factor: float) -> bool:
 
 
 def _winners(rows: list[Row]) -> str:
-    """Sentences on where a rule with a worse guarantee beats ours on these data, and why."""
+    """Return sentences on rules with a worse guarantee that beat ours on these data, and why."""
     wins = []
     for row in rows:
         ratio = row["reproduced"] / row["optimal"]
@@ -182,7 +182,7 @@ def _winners(rows: list[Row]) -> str:
 
 
 def _promise(rows: list[Row]) -> str:
-    """A sentence on whether any rule guarantees a smaller worst case than ours."""
+    """Return a sentence on whether any rule guarantees a smaller worst-case error than ours."""
     ratios = [
         (row["worst_case"] / row["optimal_worst_case"], f"{row['algorithm']} on {row['data']}")
         for row in rows
@@ -363,14 +363,14 @@ def _variants(rows: list[Row], rules: tuple[str, ...]) -> str:
 
 
 def _span(rows: list[Row], key: str) -> str:
-    """The smallest and largest ratio of HPF-A to our rule, as text."""
+    """Return the smallest and largest ratio of HPF-A to our rule, as text."""
     theirs, ours = ([r[key] for r in rows if r["algorithm"] == a] for a in ("hpf-a", "optimal"))
     ratios = [a / b for a, b in zip(theirs, ours, strict=True)]
     return f"{min(ratios):.2g} to {max(ratios):.2g}"
 
 
 def _worst(run: ExperimentRun) -> Result:
-    """The error of every rule on data that are hard for it, next to the guarantee and the bound."""
+    """Measure the error of every rule on data that are hard for it, with guarantee and bound."""
     trials = run.trials(4_000, 200)
     rows: list[Row] = []
     for case in run.each((*TABLE_4, *TABLE_5)):

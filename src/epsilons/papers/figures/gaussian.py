@@ -1,4 +1,4 @@
-"""Experiments for the paper *gaussian*, which contains none."""
+"""Paper *gaussian*: experiments of ours, because the paper contains none."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from epsilons.papers.figures.artefact import REGIMES, Artefact, ExperimentRun, R
 
 MEAN, SIGMA = 1000.0, 2.0
 _REACH = 4.0
-"""Half-width, in standard deviations, of the range that the oracle knows."""
+"""Half-width of the range that the oracle knows, in standard deviations."""
 
 
 def log_uniform(n: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Budgets, log-uniform between 0.1 and 1."""
+    """Draw budgets that are log-uniform between 0.1 and 1."""
     return np.asarray(10.0 ** rng.uniform(-1.0, 0.0, n))
 
 
 def errors(
     n: int, budgets: Any, method: Any, runs: int, seed: int, neighbours: Any = "replace"
 ) -> npt.NDArray[np.float64]:
-    """The errors of many releases, in units of σ; NaN where the budgets were refused."""
+    """Return the errors of many releases, in units of σ; NaN if the budgets were refused."""
     found = []
     for trial in range(runs):
         rng = np.random.default_rng([seed, trial])

@@ -1,4 +1,4 @@
-"""Paper *limits*: how much personal budgets gain over one well-chosen threshold."""
+"""Paper *limits*: gain of personal budgets over a single well-chosen threshold."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _EPSILON_2 = 0.03
 
 
 def ratio(budgets: Mapping[float, int]) -> float:
-    """The mean squared error of the best threshold divided by that of the best affine estimator."""
+    """Return the ratio of mean squared errors: best threshold over best affine estimator."""
     people = ep.Budgets(budgets)
     threshold = ep.allocate(people, **REGIMES["iid"], method="threshold").risk
     return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk
 
 
 def _ratios(run: ExperimentRun, second: float) -> list[Row]:
-    """The ratio over ε₁ and n₁, for 1,000 people at the second level."""
+    """Return the ratio over a grid of ε₁ and n₁, for 1,000 people at the second level."""
     points = run.trials(61, 25)
     top = 1.0 if math.isinf(second) else second
     rows = []
@@ -63,7 +63,7 @@ def _heatmap(second: float, limit: int) -> Any:
 
 
 def _columns(second: float) -> Any:
-    """Columns of the heat map: the ratio over n₁ for some ε₁."""
+    """Return an experiment on columns of the heat map: the ratio over n₁ for some ε₁."""
 
     def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
@@ -83,7 +83,7 @@ def _columns(second: float) -> Any:
 
 
 def _rows(second: float) -> Any:
-    """Rows of the heat map: the ratio over ε₁ for some n₁."""
+    """Return an experiment on rows of the heat map: the ratio over ε₁ for some n₁."""
 
     def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
@@ -103,7 +103,7 @@ def _rows(second: float) -> Any:
 
 
 def _example(run: ExperimentRun) -> Result:
-    """Example 1 and the other exact numbers."""
+    """Compute Example 1 and the other exact numbers of the paper."""
     rows = []
     for what, budgets, printed in run.each(
         [
@@ -126,7 +126,7 @@ def _example(run: ExperimentRun) -> Result:
 
 
 def construction(m: int) -> dict[float, int]:
-    """The budgets of Theorem 3: 2^{i−1} people at ε = 2^{−(i−1)}, for i = 1, …, m."""
+    """Return the budgets of Theorem 3: 2^{i−1} people at ε = 2^{−(i−1)}, for i = 1, …, m."""
     return {2.0 ** -(i - 1): 2 ** (i - 1) for i in range(1, m + 1)}
 
 
@@ -148,7 +148,7 @@ def _theorem(run: ExperimentRun) -> Result:
 
 
 def _search(run: ExperimentRun) -> Result:
-    """The largest ratio for two finite levels that a random search finds."""
+    """Find the largest ratio for two finite levels, by random search."""
     source = np.random.default_rng(run.seed)
     best, rows = ({0.5: 1, 1.0: 1}, ratio({0.5: 1, 1.0: 1})), []
     rounds, tries = run.trials(40, 15), run.trials(300, 100)

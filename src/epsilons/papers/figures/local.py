@@ -1,4 +1,4 @@
-"""Paper *local*: the local model, where everyone has their own budget."""
+"""Paper *local*: the local model, with a separate budget for each person."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _WEIGHTS: dict[Any, str] = {"variance": "ours", "paper": "as printed", "uniform"
 
 
 def budgets_at(alpha: float) -> Any:
-    """Budgets: a fraction α of the people at ε = 0.1, the others at 1."""
+    """Return budgets: a fraction α of the people at ε = 0.1, the others at 1."""
     return np.where(np.arange(PEOPLE) < alpha * PEOPLE, STRICT, GENEROUS)
 
 
 def one_dimension(alpha: float, trials: int, seed: int) -> dict[str, tuple[float, float]]:
-    """Mean squared errors in one dimension, on the hard distribution of the lower bound.
+    """Return mean squared errors in one dimension, on the hard distribution of the lower bound.
 
-    Values are ±1, with a mean θ at which the two hypotheses can hardly be distinguished.
+    Values are ±1 with mean θ, chosen to make the two hypotheses hard to distinguish.
     """
     budgets = budgets_at(alpha)
     theta = min(1.0 / (4.0 * math.sqrt(float(budgets @ budgets))), 1.0)
@@ -38,7 +38,7 @@ def one_dimension(alpha: float, trials: int, seed: int) -> dict[str, tuple[float
 
 
 def ten_dimensions(alpha: float, trials: int, seed: int) -> dict[str, tuple[float, float]]:
-    """Mean squared errors per coordinate in ten dimensions, on the hard distribution."""
+    """Return mean squared errors per coordinate in ten dimensions, on the hard distribution."""
     d, budgets = 10, budgets_at(alpha)
     psi = math.sqrt(min(d * d / (16.0 * float(budgets @ budgets)), 1.0))
     survey = ep.local.Vector(d)

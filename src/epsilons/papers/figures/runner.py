@@ -1,6 +1,6 @@
 """Run experiments and write their results: numbers, pictures, pages, and an index.
 
-Results that exist for the same settings are not run again, so a stopped run can continue.
+Experiments with existing results for the same settings are skipped, so a stopped run can continue.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from epsilons.results.report import charts, write_page
 from epsilons.results.report.parts import Links, PageFigure, PageTable, Part, Section, Words, whole
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of an artefact, the number of work items done, and their total."""
+"""Function called with an artefact's name, the number of finished work items, and their total."""
 
 LeftOut = Callable[[str, str], None]
-"""Called with the name of an artefact that was skipped, and the reason."""
+"""Function called with the name of an artefact that was skipped, and the reason."""
 
 _SHOWN: Final = 130
 """The largest number of rows that a page shows."""
 
 
 def chosen(artefacts: Sequence[Artefact], wanted: str) -> list[Artefact]:
-    """The artefacts with this name or of this paper, or all of them for "all".
+    """Return the artefacts with this name or of this paper, or all artefacts for "all".
 
     Raises:
-        ArgumentError: there is none.
+        ArgumentError: there is no such artefact.
     """
     found = [each for each in artefacts if wanted in ("all", each.paper, each.name)]
     if not found:
@@ -55,18 +55,18 @@ def reproduce(
     progress: Progress = lambda name, done, total: None,  # noqa: ARG005
     left_out: LeftOut = lambda name, why: None,  # noqa: ARG005
 ) -> list[Path]:
-    """Run experiments and write NAME.csv, NAME.svg, NAME.png and NAME.html for each; an index.html.
+    """Run experiments; write NAME.csv, NAME.svg, NAME.png and NAME.html for each, and index.html.
 
     Args:
         artefacts: the tables and figures to reproduce.
-        folder: where to write; created if missing.
+        folder: the output folder; it is created if it does not exist.
         quick: whether to run fewer trials.
         seed: seed of all draws.
-        progress: called as work proceeds.
-        left_out: called with an artefact that needs data that are not installed, and the reason.
+        progress: function called as work proceeds.
+        left_out: function called with an artefact whose data are not installed, and the reason.
 
     Returns:
-        The pages.
+        The paths of the pages.
 
     Raises:
         MissingExtraError: the extra `report` is not installed.
@@ -99,7 +99,7 @@ def reproduce(
 
 
 def violations(result: Result) -> int:
-    """The number of rows where a lower bound exceeds the measured error by 5 standard errors."""
+    """Count rows in which a lower bound exceeds the measured error by 5 standard errors."""
     return sum(
         float(row[low]) > float(row[measured]) + 5.0 * float(row[error])
         for low, measured, error in result.bounds
@@ -108,7 +108,7 @@ def violations(result: Result) -> int:
 
 
 def as_csv(rows: list[Row]) -> str:
-    """Rows as CSV text."""
+    """Return rows as CSV text."""
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -117,7 +117,7 @@ def as_csv(rows: list[Row]) -> str:
 
 
 def _settings_of(base: Path) -> dict[str, Any] | None:
-    """The settings of an artefact whose files are all there; None if any is missing."""
+    """Return the settings of an artefact; None if any of its files is missing."""
     parts = [base.with_suffix(suffix) for suffix in (".csv", ".svg", ".png", ".html")]
     if not all(part.is_file() and part.stat().st_size for part in parts):
         return None
@@ -166,12 +166,12 @@ def _write(
         "seconds": round(seconds, 2),
         "violations": violations(result),
     }
-    # Written last, so an interrupted artefact is run again.
+    # Write this file last, so an interrupted artefact is run again.
     base.with_suffix(".json").write_text(json.dumps(facts, indent=1), "utf-8")
 
 
 def _made(rows: int, settings: dict[str, Any], seconds: float) -> str:
-    """A sentence on how an artefact was made: a quick run must not pass for a full one."""
+    """Return a sentence on the settings, to distinguish quick runs from full runs."""
     how = "quick run (fewer trials)" if settings["quick"] else "full run"
     return f"{rows:,} rows in all. A {how} with seed {settings['seed']}, {seconds:.1f} seconds."
 
