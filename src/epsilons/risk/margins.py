@@ -161,7 +161,7 @@ class WeighedCut(Weighed):
         return far + self.slack
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether the claims also hold for a range that was estimated from the data."""
+        """Where what was found says nothing more."""
         return holds_on_any_range(assumption)
 
 
@@ -500,8 +500,7 @@ class SeveralMeans(MeanGoal):
 
     @property
     def noise(self) -> SumNoise:
-        """The noise of one mean; it is below Laplace noise with everyone's budget divided by
-        `means`."""
+        """The noise of one mean, below Laplace noise at 1/means of everyone's budget."""
         cube = CubeNoise(self.means)
         return SumNoise(cube.times, cube=cube)
 

@@ -559,8 +559,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         scale: scale of the discrete Laplace noise of each sum.
         slack: one lattice point of that noise.
         outside: whether the last cell counts people in no group.
-        rounding: relative error of the share of a cell that is due to rounding to integers in the
-            tally.
+        rounding: error of the share of a cell that is due to rounding to integers in the tally.
     """
 
     weights_of: Integers
