@@ -81,8 +81,7 @@ class StairNoise:
         return beyond * math.exp(-min(rate * stair, 745.0)) * part
 
     def _alone(self, shift: float, beta: float) -> float:
-        """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift; the worst case is
-        ±shift."""
+        """The smallest α with P(|c + X| > α) ≤ β for all |c| ≤ shift; the worst case is ±shift."""
         return laplace.quantile_of(self.exceeds, shift, self.scale, beta)
 
     @cached_property
