@@ -51,7 +51,7 @@ def moved(cells: int, apart: float) -> tuple[int, float]:
     one if their number is odd.
     Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # δ may be tiny
+    whole = int(min(1.0 / apart, float(cells)))  # δ can be tiny
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -266,7 +266,7 @@ def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -
 
     Args:
         estimator: one estimator, or the moments of many; its scale is the noise scale of each cell.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
 
     Returns:
@@ -316,7 +316,7 @@ def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
     """Bound on the sum of squares without noise and coins, for a population with related budgets.
 
-    The bounds are those of `_sampled_error`, for the ℓ2 norm of all errors.
+    The bounds are the same as in `_sampled_error`, for the ℓ2 norm of all errors.
     Proof: docs/proofs/tables.md (6).
     """
     plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)
@@ -338,7 +338,7 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 
     Args:
         weighing: the estimator; its scale is the noise scale of each cell.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
 
     Returns:
@@ -415,7 +415,7 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
 
     Args:
         weighing: the estimator; its scale is the noise scale of each cell.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
@@ -523,7 +523,7 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 
     Args:
         weighing: the estimator; its scale is the noise scale of each cell.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 

@@ -76,7 +76,7 @@ class LevelCount:
 
 
 def _averages(first: Floats, then: Floats, weights: Floats) -> list[float]:
-    """Average weights for every cut: rungs before it have counts `first`, the others `then`.
+    """Average weights for every cut: rungs before the cut have counts `first`, all others `then`.
 
     The extreme averages over all counts between `first` and `then` have this form.
     """

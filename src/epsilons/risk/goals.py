@@ -31,7 +31,7 @@ class Goal(ABC):
     """The interface of all goals.
 
     Attributes:
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         loss: "mse", "pac", or for cells also "largest".
         confidence: confidence level of the PAC error.
         statistic: name of the estimated statistic; tables of rules and methods use it as a key.

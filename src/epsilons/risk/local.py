@@ -160,7 +160,7 @@ def spread(rho: Floats, dimension: int) -> Floats:
 
     Args:
         rho: the advantages ρ in [0, 1]; they are rounded up to multiples of 1/32.
-        dimension: of the space.
+        dimension: dimension of the space.
     """
     table = _spread_table(dimension)
     return table[np.ceil(np.clip(rho, 0.0, 1.0) * (len(table) - 1)).astype(np.int64)]
@@ -214,7 +214,7 @@ def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Fl
         rho: E[e₁], where e_i is 1 if sign i is reported truthfully, and −1 otherwise.
         kappa: E[e₁·e₂].
         signs: number of signs in a report.
-        dimension: of the space.
+        dimension: dimension of the space.
 
     Returns:
         The worst-case variance; infinite if a report is pure noise.
@@ -506,7 +506,7 @@ class ReportedVector(Margin):
 
     Attributes:
         sums: sums over people for the unit ball; they depend only on budgets and weights.
-        dimension: of the vectors.
+        dimension: dimension of the vectors.
         ball: radius of the ball that contains all vectors.
         people: number of reports.
     """
@@ -535,7 +535,7 @@ class ReportedVector(Margin):
         sums = self.sums
         apart, beta = _apart(sums, self.people, assumption, 1.0 - confidence)
         # In ℓ2 the expected error of the mean of n vectors, at most d/√(2n), is added. The
-        # conditional means lie in a set of diameter d = 2·apart·ball.
+        # conditional means are in a set of diameter d = 2·apart·ball.
         apart += assumption.apart * math.sqrt(0.5 / self.people)
         if sums.bounded <= 0.0:
             far = math.sqrt(sums.proxy * chi_square(self.dimension, beta))

@@ -27,7 +27,7 @@ LEADING: Final = "an approximation that takes the noisy number of people as true
 """Description of the risk of a ratio."""
 
 CUT: Final = "worst case over all data, clipped to the range that was found"
-"""Description of the risk of a mean on a range that was found."""
+"""Description of the risk of a mean on a range that was estimated from the data."""
 
 Bounds = tuple[float, float]
 
@@ -136,9 +136,10 @@ def holds_on_any_range(assumption: Assumption) -> bool:
     """Whether claims for a fixed range also hold for a range that was estimated from the data.
 
     They do if only noise is random. They also do for a population whose budgets may be related to
-    values in any way. For every range, the sample mean of the values clipped to it has an error of
-    at most its width times the largest error of the empirical distribution (Massart). In the other
-    cases the range can depend on who has which budget. Proof: docs/proofs/risk.md (7), (26).
+    values in any way. For every range, the error of the sample mean of the clipped values is at
+    most the width of the range times the largest error of the empirical distribution (Massart). In
+    the other cases the range can depend on who has which budget.
+    Proof: docs/proofs/risk.md (7), (26).
     """
     return assumption.anything if assumption.sampled else assumption.related is not False
 

@@ -213,7 +213,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
     Args:
         estimator: one estimator, or the moments of many.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         spread: largest standard deviation of the data; ½ unless the user guessed it.
 
     Returns:
@@ -332,7 +332,7 @@ def quantile(
 
     Args:
         weighing: the estimator.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         confidence: strictly between 0 and 1.
         coins: squared effect of leaving out one person, in units of (half their weight)². It is 1
             if a person who is not used counts as the middle of the range, and 4 if they count as
@@ -378,7 +378,7 @@ def reach(
 
     Args:
         weighing: the estimator; its noise is not used.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         far: error bound for the noise plus a shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
         beta: the error probability.
         times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
@@ -472,8 +472,8 @@ def permutation_proxy(weighing: Weighing) -> float:
     """A v with P(S − E S > s) ≤ exp(−2s²/v), for a sum S of randomly permuted data in [0, 1].
 
     Reveal the permuted values one person at a time. Given the past, the conditional mean of S moves
-    by (w_k − mean of the remaining weights)·(x_k − mean of the remaining values). This step lies in
-    an interval whose length is the first factor. So by Hoeffding's lemma v is the sum of the
+    by (w_k − mean of the remaining weights)·(x_k − mean of the remaining values). This step is in
+    an interval with the length of the first factor. So by Hoeffding's lemma v is the sum of the
     squares of the first factors. The order of people is arbitrary. Here the weights farthest from
     the mean come first, because this makes the last steps small.
     Proof: docs/proofs/risk.md (21), (22).

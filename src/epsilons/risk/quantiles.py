@@ -203,9 +203,9 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
 
     Args:
         weighing: the estimator of the cumulative shares; its scale is the noise scale of a cell.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         q: the share that is tested.
-        beta: probability that either side misses.
+        beta: error probability of both sides together.
     """
     n, bias = weighing.n, weighing.bias
     anyhow = Way(assumption.apart * bias, None, beta / 2.0)
@@ -443,7 +443,7 @@ def _closed(
         drawn: the noisy shares of its cells.
         q: order of the quantile, in (0, 1).
         edges: all ends of the bins.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         confidence: confidence level of the interval.
         outside: whether the last cell counts people who did not answer. The fraction q of this
             cell, and of its noise, is then added to the share below every end.
@@ -639,9 +639,9 @@ def selection_shift(
 
     Args:
         weighing: the weights of people.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         q: order of the quantile, in (0, 1).
-        beta: probability that either side misses.
+        beta: error probability of both sides together.
         cells: number of candidates.
         rate: decrease of the log probability per unit of rank (share of weight).
     """
@@ -676,7 +676,7 @@ def quantile_of_cells(
         raw: the noisy shares.
         q: order of the quantile, in (0, 1).
         edges: all ends of the bins.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         confidence: confidence level of the interval.
 
     Raises:

@@ -42,7 +42,7 @@ def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
     return np.clip(raw - reach, 0.0, 1.0), np.clip(raw + reach, 0.0, 1.0)
 
 
-# Shares of people whose budgets are public.
+# Shares of people with public budgets.
 
 
 @storable("risk.WeighedCells")

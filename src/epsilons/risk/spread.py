@@ -250,7 +250,7 @@ class Spreading:
 
     Attributes:
         weighing: the estimator.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         times: number of estimators from which this one was chosen, possibly based on the data.
     """
 

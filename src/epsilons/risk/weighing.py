@@ -23,7 +23,7 @@ __all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
 # Staircase noise: its scale, its tail, and quantiles of a sum with such noise.
 
 _SMOOTH: Final = 0.125
-"""Below this rate, hundreds of stairs would have to be summed. Laplace noise is used instead; it
+"""Below this rate, a sum over hundreds of stairs would be needed. Laplace noise is used instead; it
 can be coupled with the staircase noise within one unit. Proof: docs/proofs/risk.md (16)."""
 
 
@@ -224,18 +224,18 @@ class Weighing:
 #
 # Together they determine which quantities are random.
 #
-#     about       related    what is random in addition to the noise
+#     about       related    random in addition to the noise
 #     people      True       nothing: budgets may be related to values in any way
 #     people      δ          nothing; the means of people at different budgets differ by at most δ
 #     people      False      who has which budget: a random permutation
 #     population  True       the people: pairs of a value and a budget, drawn from any population
 #     population  δ          the same; the means at different budgets differ by at most δ
-#     population  False      the people: values drawn from one population, whatever the budgets
+#     population  False      the people: values drawn from one population, for any budgets
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """What is assumed about the data.
+    """An assumption about the data: its target, and the relation between budgets and values.
 
     Attributes:
         about: "people" if the estimate describes the given people; "population" if they are a

@@ -76,7 +76,7 @@ def gaussian_people(
         epsilon: one ε for each person, or `Budgets({ε: people})`; only the share of each ε matters.
         error: the largest acceptable error, in the units of `sigma`.
         sigma: the standard deviation.
-        reach: as for `gaussian_error`.
+        reach: bound on |mean| that methods can assume, as for `gaussian_error`.
         neighbours: "replace" or "add-remove".
         confidence: required probability that the error is at most `error`, above ½.
 

@@ -61,8 +61,8 @@ def least_error(
         about: "people" or "population": the target of the estimate.
         related: True if budgets may be related to values in any way, False if they are unrelated,
             or the largest difference δ between means at different budgets.
-        loss: "mse" for the root mean square error (for frequencies, averaged over all categories),
-            "largest" for the root mean square of the largest error of any category, "pac" for an
+        loss: "mse" for the root mean square error (for frequencies, averaged over all categories);
+            "largest" for the root mean square of the largest error of any category; "pac" for an
             error that is exceeded with probability above 1 − confidence.
         confidence: confidence level of the PAC error.
 
@@ -81,7 +81,7 @@ def least_error(
 
     Reference:
         Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19). The PAC
-        bounds are those of paper *correlated*, (31)-(36), with explicit constants. (35) is wrong as
+        bounds follow paper *correlated*, (31)-(36), with explicit constants. (35) is wrong as
         printed, and (36) is vacuous.
     """
     parameters.choice("neighbours", neighbours)

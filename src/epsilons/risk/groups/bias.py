@@ -78,7 +78,7 @@ class Leaning:
     Proof: docs/proofs/groups.md (12).
 
     Attributes:
-        weights: of each level.
+        weights: weight of a person at each level.
         counts: number of people at each level, or an upper bound on it.
         price: a fixed α. The bound is then on Σ (w − α)·u·(x − m), without a condition on Σ u·(x −
             m).
@@ -161,7 +161,7 @@ def apart(
     Proof: docs/proofs/groups.md (21).
 
     Args:
-        weights: of each level; all people's weights sum to one.
+        weights: weight of a person at each level; all people's weights sum to one.
         counts: number of people at each level.
         shares: lower and upper bound on the total weight of each group.
         times: factor on the bias of each group.
@@ -215,7 +215,7 @@ class _Pair:
     """Two disjoint groups of people.
 
     Attributes:
-        weights: of each level, in units of the average weight of everyone.
+        weights: weight of a person at each level, in units of the average weight.
         people: share of all people at each level.
         shares: lower and upper bound on the total weight of each group.
         times: factor on the bias of each group.

@@ -136,7 +136,7 @@ class Reach:
 
     Attributes:
         weighing: the estimator for all people, with weights that sum to one.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         noise: the noise of T, in units of the scale of the weighing.
         rows: row of `noise` for each part of means.
         whole: whether the group contains everybody.
@@ -324,9 +324,9 @@ class Reach:
     def terms(self) -> tuple[Floats, Floats, bool]:
         """Coefficients in T, their counts, and whether their sign is flipped.
 
-        They are those of `seen`, or the largest weight minus the weights if these have the smaller
-        sum of squares. In a permutation the values y − m sum to 0, so this changes only the sign of
-        T.
+        The coefficients are the same as in `seen`, or the largest weight minus these weights if
+        that has the smaller sum of squares. In a permutation the values y − m sum to 0, so this
+        changes only the sign of T.
         Proof: docs/proofs/groups.md (18).
         """
         weights, counts = self.seen

@@ -221,8 +221,8 @@ def of_a_sum(cells: int | None) -> Combined:
 def _most_likelier(cells: int | None, used: int) -> float:
     """Bound on P(event | all noises sum to zero) / P(event), for events about `used` noises.
 
-    Given these noises, the others must sum to minus their sum. The density of the sum of the others
-    is largest at 0.
+    Given these noises, all other noises must sum to minus their sum. The density of this sum is
+    largest at 0.
     Proof: docs/proofs/groups.md (7).
     """
     return 1.0 if cells is None else at_zero(cells - used) / at_zero(cells)

@@ -286,7 +286,7 @@ def _few(cells: int, reach: float, shifts: list[float]) -> float:
 
     Args:
         cells: three or four.
-        reach: as in `within`.
+        reach: bound on |c_j + z_j|, as in `within`.
         shifts: the bias of each pair of biased cells, at most two.
     """
     first, second = [*shifts, 0.0, 0.0][:2]
