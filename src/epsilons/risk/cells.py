@@ -184,7 +184,8 @@ class Union:
         else:
             heaviest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
         steepest = 1.0 if weighing.closed is None else weighing.closed.steepest
-        # Chernoff rates up to 1/scale. The other two limits keep exponentials finite.
+        # Chernoff rates up to the steepest rate of the noise. Above 50/σ they are useless, and
+        # above 700/heaviest they overflow.
         unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
         self._rates = unit * _RATES
         noise = _log_envelope(self._rates * scale, weighing.closed)

@@ -347,8 +347,8 @@ def quantile(
         sum, integrated against the exact distribution of the noise.
 
     Reference:
-        Paper *correlated* (46)-(62) splits the error probability in two halves. Its bounds are at
-        least twice as wide.
+        Paper *correlated* (46)-(62) splits the error into two halves. Its bounds are at least twice
+        as wide.
     """
     beta = 1.0 - confidence
     if not math.isfinite(weighing.scale):

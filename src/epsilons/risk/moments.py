@@ -58,7 +58,7 @@ class Function(NamedTuple):
     """A function f of one person's a and b.
 
     Attributes:
-        values: coefficient of each cell, such that f is linear in the cells.
+        values: coefficient of each cell; f is this linear combination of a person's cells.
         reach: upper bound on the difference between two values of the function.
         low: lower bound on the function; low + reach is an upper bound.
     """

@@ -115,7 +115,7 @@ _TOTAL_SHARE: Final = 0.05
 
 _SMALLEST_RATE: Final = 0.1
 """Below this rate, hourglass and ring noise are compared with two Laplace noises, which are at most
-two units away. Above it, the stairs are summed exactly."""
+two units away. Above it, the stairs are summed one by one."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-3, 0.5, 24), np.linspace(0.55, 0.995, 24)])
 """Rates of Chernoff's bound, relative to the largest possible one."""

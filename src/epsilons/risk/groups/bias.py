@@ -152,7 +152,7 @@ def apart(
     shares: tuple[Range, Range],
     times: tuple[float, float],
 ) -> float:
-    """Bound on the sum of two groups' biases, for means that differ by at most 1.
+    """Bound on the sum of two groups' biases, if means at different budgets differ by at most 1.
 
     The bias of a group's weighted mean is at most half the ℓ1 distance between its people's weights
     and equal weights. The groups are disjoint, so light people in one group are not available to

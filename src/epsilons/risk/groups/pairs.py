@@ -241,7 +241,7 @@ class GroupPair:
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
         each = laws.log_envelope(rates * scale * units[:, None])
-        # Between the corners an envelope below 0 is not proven, so it is raised to 0.
+        # At t ≤ 0, tails between the corners are only bounded by 1, so ln K must be at least 0.
         envelope = np.maximum(each.max(axis=0), 0.0)
         together = float(((logs + envelope + math.log(2.0 / beta)) / rates).min())
         return min(together, *added)

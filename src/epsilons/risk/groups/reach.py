@@ -303,7 +303,7 @@ class Reach:
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases, for means that differ by at most 1."""
+        """Bound on the sum of two groups' biases, if means at different budgets differ by 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
