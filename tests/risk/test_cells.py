@@ -1,4 +1,4 @@
-"""The risk of frequencies against brute force, simulation and independent integration."""
+"""The risk of frequencies agrees with brute force, simulation and independent integration."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_related_error_is_an_integral(k: int, bias: float, scale: float) -> 
 def test_no_other_biases_do_worse(
     up: list[float], down: list[float], scale: float, a: float
 ) -> None:
-    """The same total bias spread over more cells in any way is exceeded less often."""
+    """The same total bias, distributed over more cells in any way, gives a smaller error."""
     total = 0.3
     plus = [total * x / (sum(up) or 1.0) for x in up]
     minus = [-total * x / (sum(down) or 1.0) for x in down]
@@ -78,7 +78,7 @@ def test_no_other_biases_do_worse(
 
 
 def test_data_that_go_with_budgets_reach_the_related_error() -> None:
-    """All assignments of 5 people to 3 cells: none is worse than the formula, one is as bad."""
+    """The formula is the maximum over all assignments of 5 people to 3 cells."""
     weights, scale, n, k = [0.05, 0.1, 0.15, 0.3, 0.4], 0.05, 5, 3
     formula = cells.largest_square(weighing(weights, scale), RELATED, k)
     worst = 0.0
@@ -98,7 +98,10 @@ def test_data_that_go_with_budgets_reach_the_related_error() -> None:
 def test_bounds_hold_on_data_of_any_shares(
     shares: tuple[float, ...], assumption: Assumption, scale: float
 ) -> None:
-    """40,000 seeded runs; six standard errors or the binomial tail: false alarms < 1e-8."""
+    """Bounds hold in 40,000 seeded runs, within six standard errors or the binomial tail.
+
+    False alarms have probability below 1e-8.
+    """
     rng = np.random.default_rng(5)
     runs, n, k = 40_000, 20, len(shares)
     weights = rng.dirichlet(np.ones(n) * 2.0)
@@ -125,7 +128,7 @@ def test_bounds_hold_on_data_of_any_shares(
 
 
 def test_the_largest_of_many_laplace_noises() -> None:
-    """Integrals of the closed form (1 − e^{−a})^k."""
+    """Moments of the largest noise equal integrals of the closed form (1 − e^{−a})^k."""
     for k in (1, 2, 5, 50):
         mean, variance = cells.harmonic(k)
         first = integrate.quad(lambda a, k=k: 1.0 - (-math.expm1(-a)) ** k, 0.0, 80.0)[0]
@@ -142,26 +145,26 @@ def test_the_largest_of_many_laplace_noises() -> None:
     st.lists(st.floats(0, 1), min_size=133, max_size=133), st.integers(2, 200), st.integers(0, 9)
 )
 def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: int) -> None:
-    """h rises along the grid; the sum of h over any shares is at most the bound."""
+    """For an increasing h, the sum of h over any shares is at most the bound."""
     each = np.concatenate([[0.0], np.cumsum(rises)])
     bound = cells._worst_shares(each, k)
     shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.1 + seed))
     folded = np.minimum(shares, 1.0 - shares)
-    # Between two grid points, h is at most its value at the upper one.
+    # Between two grid points, h is at most its value at the upper point.
     index = np.searchsorted(cells._SHARES, folded - 1e-15)
     assert each[np.minimum(index, len(each) - 1)].sum() <= bound * (1 + 1e-12) + 1e-12
 
 
 @pytest.mark.parametrize("method", ["optimal", "auto"])
 def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
-    """Shuffled people: the bound for equal weights is exact, the bound for a cap is not."""
+    """For a random permutation, only the bound for equal weights is exact, not that for a cap."""
     people = {0.5: 500, 0.6: 500}
     goal = CellsGoal(UNRELATED, "pac", 0.95, 3)
     budgets = Budgets(people)
     alike = allocate_for(budgets, goal, "uniform")
     capped = Effective(np.minimum(budgets.levels, best_cap(budgets, goal, goal.noise)))
     claimed = goal.risk(weighing_of(budgets, capped, goal.noise))
-    assert claimed > alike.risk  # weights are chosen by the aim, not by the claim
+    assert claimed > alike.risk  # `aim` chooses the weights, not the claim
     assert allocate_for(budgets, goal, method).risk <= alike.risk
 
 
@@ -172,9 +175,9 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    """Compared by the aim, by which weights are chosen: for `loss="mse"` it is the risk itself.
+    """No named rule has a smaller `aim` than "optimal". For `loss="mse"` the aim is the risk.
 
-    Except where `optimal` takes equal weights because others have a larger claimed risk.
+    The exception is "optimal" with equal weights, chosen because others have a larger claimed risk.
     """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}
@@ -214,7 +217,10 @@ def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
 
 
 def test_hpf_rules_minimise_the_surrogates_of_the_paper() -> None:
-    """Surrogates (6) and (7) with L = ln(k/β), or ln k for the squared error; random weights."""
+    """Random weights do not have smaller surrogates (6) and (7).
+
+    L is ln(k/β), or ln k for the squared error.
+    """
     rng = np.random.default_rng(3)
     epsilon = np.sort(np.exp(rng.uniform(-2, 2, 15)))
     k, n = 8, 15

@@ -1,8 +1,8 @@
-"""Noise whose cells sum to zero, on a fine lattice: against integrals, rejection and formulas.
+"""Noise of cells that sums to zero agrees with integrals, rejection sampling and formulas.
 
 The `witness` draws k − 1 Laplace noises, sets the last to minus their sum, and accepts all with
-probability e^{−|last|}. Seeded, so a pass stays a pass; with a new seed each false alarm has
-probability below 1e-8.
+probability e^{−|last|}. Tests are seeded. With a new seed each false alarm has probability below
+1e-8.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FEW = (2, 3, 4, 5, 9)
 
 
 def witness(k: int, size: int, seed: int) -> Floats:
-    """At least `size` draws of the noise, by rejection sampling."""
+    """Draw at least `size` samples of the noise, by rejection sampling."""
     rng = np.random.default_rng(seed)
     kept: list[Floats] = []
     while sum(map(len, kept)) < size:
@@ -40,9 +40,12 @@ def witness(k: int, size: int, seed: int) -> Floats:
 
 
 def density(x: float, k: int) -> float:
-    """Unnormalized density of one cell: Laplace density times that of the others' sum at −x.
+    """Unnormalized density of the noise of one cell at x.
 
-    The sum of k − 1 Laplace noises is Gaussian, with twice a Gamma variable as its variance.
+    It is a Laplace density times the density of the sum of the other noises at −x.
+
+    Given its variance, the sum of k − 1 Laplace noises is Gaussian. The variance is twice a Gamma
+    variable.
     """
     others = integrate.quad(
         lambda v: stats.gamma.pdf(v, k - 1) * stats.norm.pdf(x, scale=math.sqrt(2.0 * v)),
@@ -76,7 +79,7 @@ def test_two_cells_are_one_laplace_noise_of_half_the_scale() -> None:
 
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
 def test_squares_are_the_known_part_of_projected_noise(k: int) -> None:
-    """E Σz² is (2k − 1)/(2k + 2) times that of independent noise projected to Σz = 0: 2(k − 1)."""
+    """E Σz² is (2k − 1)/(2k + 2) times 2(k − 1), the value for projected independent noise."""
     part = (2 * k - 1) / (2 * k + 2)
     assert ClosedNoise(k).square == pytest.approx(part * 2.0 * (k - 1), rel=1e-12)
 
@@ -119,7 +122,7 @@ def test_shifted_cells_of_the_witness(k: int, off: tuple[tuple[float, int], ...]
 
 @pytest.mark.parametrize("k", [3, 4, 5, 7])
 def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
-    """P(max|z| ≤ a/2) = E[G_j(a/r)·G_{k−j}(a/r)], with G_j = `spaced`.
+    """P(max|z| ≤ a/2) equals E[G_j(a/r)·G_{k−j}(a/r)], with G_j = `spaced`.
 
     Here r = Σ|z| ~ Gamma(k − 1), and j is the number of positive cells.
     """
@@ -143,7 +146,7 @@ def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
 
 
 def spaced(j: int, x: float) -> float:
-    """P(all j coordinates are at most x), uniformly on the simplex."""
+    """P(all j coordinates are at most x) for a uniform point on the simplex."""
     cut = (math.comb(j, i) * (-1) ** i * (1.0 - i * x) ** (j - 1) for i in range(j) if i * x < 1.0)
     return sum(cut) if x * j >= 1.0 else 0.0
 
@@ -159,13 +162,16 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
             continue
         ratio = tail * np.exp(rate * at - log)
         assert ratio.max() <= 1.0
-        if k < 60 or rate <= 1.0:  # otherwise they are closest beyond `at`
+        if k < 60 or rate <= 1.0:  # otherwise they are closest above `at`
             assert ratio.max() >= math.exp(-0.05)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_no_other_biases_do_worse(k: int) -> None:
-    """All zero-sum biases on a grid with Σ|b| ≤ 2, with noise drawn by the witness."""
+    """No biases on a grid with Σb = 0 and Σ|b| ≤ 2 give a larger error.
+
+    The noise is drawn by the witness.
+    """
     z = witness(k, 20_000, seed=7) * 0.5
     axis = np.linspace(-1.0, 1.0, 5)
     grid = np.array(list(itertools.product(axis, repeat=k - 1)))
@@ -181,7 +187,10 @@ def test_no_other_biases_do_worse(k: int) -> None:
 @pytest.mark.parametrize("k", [3, 5, 12])
 @pytest.mark.parametrize("shift", [0.0, 0.5, 3.0])
 def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
-    """Also with biases: truncating the noises of a pair concentrates their sum at 0."""
+    """Noise that sums to zero is within the bounds more often, also with biases.
+
+    Truncating the noises of a pair concentrates their sum at 0.
+    """
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):
         apart = float(cells._cdf(np.array(alpha), shift, k, 1.0))
@@ -191,7 +200,7 @@ def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: flo
 @pytest.mark.parametrize("k", [3, 8, 64, 65])
 @pytest.mark.parametrize("sigma", [0.05, 0.6, 4.0])
 def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: float) -> None:
-    """Exact up to 64 cells; beyond that, a close upper bound."""
+    """The tail is exact up to 64 cells, and a close upper bound for more."""
     noise, terms = ClosedNoise(k), joint._coefficients(k)
 
     def beyond(a: float) -> float:
@@ -215,7 +224,7 @@ def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: flo
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED, Assumption("people", 0.1)])
 def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assumption) -> None:
-    """Two cells of scale 2t that sum to zero are Laplace noise of scale t."""
+    """Two noises of scale 2t that sum to zero are ± Laplace noise of scale t."""
     weights, counts = np.array([0.01, 0.03]), np.array([40, 20])
     table = Weighing(weights, counts, 0.02, closed=ClosedNoise(2))
     one = Weighing(weights, counts, 0.01)
@@ -230,7 +239,10 @@ def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assu
 @pytest.mark.parametrize("shift", [0.0, 0.05])
 @pytest.mark.parametrize("square", [0.0, 0.0004])
 def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> None:
-    """One cell's noise plus Gaussian data, whose tail is at most Hoeffding's."""
+    """The noise of one cell plus Gaussian data is within the error of a share.
+
+    The tail of the data is below Hoeffding's bound.
+    """
     z, scale = witness(k, 60_000, seed=k), 0.02
     data = np.random.default_rng(1).normal(0.0, math.sqrt(square) / 2.0, len(z))
     error = np.abs(shift + data + scale * z[:, 0])
@@ -247,7 +259,10 @@ def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> N
 def test_bands_hold_and_are_narrower_than_with_independent_noise(
     k: int, assumption: Assumption
 ) -> None:
-    """40 people with two weights, in all cells or in two; the noise is drawn by the witness."""
+    """Bands hold for 40 people with two weights, in all cells or in two.
+
+    The noise is drawn by the witness.
+    """
     rng, runs = np.random.default_rng(3), 40_000
     made = Weighing(np.array([0.01, 0.04]), np.array([20, 20]), 0.03, closed=ClosedNoise(k))
     people = np.repeat(made.weights, made.counts)
@@ -301,7 +316,7 @@ def test_it_is_written_and_read_back() -> None:
     ids=str,
 )
 def test_two_categories_have_one_error(assumption: Assumption) -> None:
-    """Both shares have the same error, so band, cap and risk are those of a mean."""
+    """Both shares have the same error, so band, cap and risk equal those of a mean."""
     made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(2))
     one = Weighing(made.weights, made.counts, 0.01)
     exact = float(mean.mse(one, assumption))
@@ -317,7 +332,10 @@ def test_two_categories_have_one_error(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize(("k", "joined"), [(3, False), (8, False), (400, True)])
 def test_the_largest_square_is_a_part_of_the_sum(k: int, joined: bool) -> None:
-    """The part is 1 − 1/k; with many cells the triangle inequality gives a better bound."""
+    """The largest square is at most 1 − 1/k of the sum of squares.
+
+    With many cells the triangle inequality gives a smaller bound.
+    """
     made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(k))
     part = (1.0 - 1.0 / k) * float(cells.squares(made, SAMPLE, k))
     found = cells.largest_square(made, SAMPLE, k)

@@ -1,4 +1,4 @@
-"""Linear combinations of a few cells' noise, against drawn tables and closed formulas."""
+"""Tails of linear combinations of noise agree with drawn tables and closed formulas."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def laplace_sum(coefficients: tuple[float, ...], t: float) -> float:
     return total
 
 
-# One cell, which has its own formula.
+# One cell, with a separate formula.
 
 
 @pytest.mark.parametrize("cells", [3, 4, 7, EXACT])
@@ -86,7 +86,7 @@ def test_many_cells_are_nearly_independent_and_never_below_what_they_are() -> No
             assert tail(many, row, t) <= 1.06 * tail(of_means(None), row, t)
 
 
-# Drawn tables. Each comparison fails with probability 10⁻⁹ if the code is right.
+# Drawn tables. Each comparison fails with probability 10⁻⁹ if the code is correct.
 
 SCALE = 1 << 16
 DRAWS = 60_000
@@ -98,7 +98,7 @@ def noises(cells: int, seed: int) -> Floats:
 
 
 def agree(seen: int, probability: float) -> bool:
-    """Whether the number of draws seen fits the probability, in a two-sided test."""
+    """Whether an observed count is compatible with the probability, by a two-sided test."""
     low = binom.ppf(5e-10, DRAWS, probability * 0.995)
     return bool(low <= seen <= binom.isf(5e-10, DRAWS, min(probability, 1.0)))
 
@@ -137,17 +137,23 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
 
 @pytest.mark.parametrize("cells", [None, 4, 5, 9])
 def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
-    """Its waves decay most slowly, so their sum leaves out the most."""
+    """A single coefficient has the tail of one cell.
+
+    Its waves decay most slowly, so this is the worst case of the omitted frequencies.
+    """
     law, _ = of_four(cells, (1.0, 0.0, 0.0, 0.0))
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
         exact = 0.5 * math.exp(-t) if cells is None else float(ClosedNoise(cells).exceeds(t))
         assert exact * (1.0 - 1e-9) <= tail(law, 0, t)
-        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # extrapolated beyond 5
+        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # extrapolated tail
 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])
 def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
-    """Integrals over the line: θ times a wave hardly grows, and mostly falls much faster."""
+    """θ times a wave hardly increases, and in most cases decreases much faster.
+
+    Waves are computed by integration over the real line.
+    """
     rng = np.random.default_rng(cells)
 
     def wave(coefficients: Floats, theta: float) -> float:

@@ -1,7 +1,7 @@
-"""Every constant of risk against independent computation: an error of 10 % is noticed.
+"""Every constant in `risk` agrees with an independent computation; an error of 10 % is detected.
 
-It is not enough that bounds hold: each is compared with its definition, computed by search,
-enumeration or quadrature.
+Each bound is compared with its definition, which is computed by search, enumeration or quadrature.
+So a bound that is valid but too large also fails.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_the_constant_of_kearns_and_saul(p: float) -> None:
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.9])
 @pytest.mark.parametrize("beta", BETAS)
 def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
-    """A coin moves a mean by half of w/p, because values are centred; a cell by all of it."""
+    """A coin changes a cell by w/p, and a mean by half of it, because values are centered."""
     n = 50
     made = Weighing(np.array([1.0 / n]), np.array([n]), 1e-9, np.array([p]))
     sigma = math.sqrt(n * coin_proxy(p)) / (n * p)
@@ -52,7 +52,7 @@ def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
     assert mean == pytest.approx(sigma / 2.0 * factor, rel=1e-4)
     share = risk.share_error(made, RELATED, 1.0 - beta)
     assert share == pytest.approx(sigma * factor, rel=1e-4)
-    # With a sample the variances add: ¼·Σw² and that of the coins.
+    # For a sample, the variance ¼·Σw² and the variance of the coins are added.
     both = math.sqrt(0.25 / n + sigma**2)
     assert risk.share_error(made, SAMPLE, 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
     both = math.sqrt(0.25 / n + sigma**2 / 4.0)
@@ -109,7 +109,7 @@ def test_the_proxy_of_a_permutation_is_a_sum_over_people(seed: int) -> None:
 
 
 def noise_quantile(k: int, beta: float) -> float:
-    """The distance that the largest of k Laplace noises of scale 1 exceeds with probability β."""
+    """The 1 − β quantile of the largest absolute value of k Laplace noises of scale 1."""
     return float(stats.laplace.ppf(0.5 + (1.0 - beta) ** (1.0 / k) / 2.0))
 
 
@@ -119,7 +119,10 @@ def noise_quantile(k: int, beta: float) -> float:
 def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     k: int, keep: float | None, assumption: Assumption
 ) -> None:
-    """Hoeffding for each cell and side plus the largest of k noises; β is split in tenths."""
+    """The error is Hoeffding's bound for each cell and side, plus the largest of k noises.
+
+    β is split in tenths.
+    """
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
     coins = None if keep is None else np.full(2, keep)
     made = Weighing(weights, counts, scale, coins)
@@ -141,7 +144,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     if keep is None and assumption != SAMPLE:
 
         def exceeds(a: float) -> float:
-            """P(largest error > a) − β, with biases ± in two cells and none in the others."""
+            """P(largest error > a) − β, for opposite biases in two of the cells."""
             law = stats.laplace(scale=scale)
             moved = law.cdf(a - bias) - law.cdf(-a - bias)
             rest = law.cdf(a) - law.cdf(-a)
@@ -161,7 +164,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
 def test_the_squared_error_of_the_worst_cell(
     k: int, keep: float | None, assumption: Assumption
 ) -> None:
-    """E(s + M)²: s² is the sample's mean square, M the largest of k noises."""
+    """The risk is E(s + M)², where s² is the sample's mean square and M the largest of k noises."""
     weights, counts, scale = np.array([0.002, 0.006]), np.array([200, 100]), 0.003
     made = Weighing(weights, counts, scale, None if keep is None else np.full(2, keep))
     people = np.repeat(weights, counts)
@@ -184,7 +187,7 @@ def test_the_squared_error_of_the_worst_cell(
 
 
 def test_two_cells_and_no_noise_are_a_coin() -> None:
-    """Both cells have the same error, and the worst mean square of a share of n is ¼/n."""
+    """Both cells have the same error, and the worst-case mean square of a share is ¼/n."""
     made = Weighing(np.array([0.02]), np.array([50]), 0.0)
     assert cells.largest_square(made, SAMPLE, 2) == pytest.approx(0.25 / 50, rel=1e-12)
 
@@ -194,10 +197,11 @@ def test_two_cells_and_no_noise_are_a_coin() -> None:
 def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     k: int, lost: float, scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each cell's tail is Bennett's or Hoeffding's, plus noise; the worst shares are searched.
+    """The band is the quantile of a union bound over cells, for the worst-case shares.
 
-    The bound uses shares on a grid, which costs a little if there are many cells. The nearly
-    Gaussian bound is switched off here: it can only make a band narrower.
+    The tail of each cell is Bennett's or Hoeffding's bound, plus noise. The bound uses shares on a
+    grid, which makes it slightly larger if there are many cells. The nearly Gaussian bound is
+    disabled here, because it can only make a band narrower.
     """
     n, beta = 200, 0.05
     made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
@@ -222,7 +226,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
         return min(math.exp(min(best, last, 0.0)), hoeffding)
 
     def any_cell(at: float) -> float:
-        """Equal shares in m cells, and nobody in the others, for the worst m."""
+        """P(any error > a) for equal shares in m cells and none in the others, at the worst m."""
         nobody = one_side(0.0, at)
         return max(2.0 * (m * one_side(1.0 / m, at) + (k - m) * nobody) for m in range(2, k + 1))
 
@@ -253,7 +257,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
 
         found = made.tail(alpha, sigma)
         assert exact(alpha) * (1.0 - 1e-6) <= found
-        # Spreading the points costs at most two lattice steps and half a bin.
+        # Spreading the points moves the noise by at most two lattice steps and half a bin.
         assert found <= exact(alpha - 4.0 / 12.0) * (1.0 + 1e-6)
 
 
@@ -290,7 +294,7 @@ def test_a_deviation_beside_stairs_counts_both_sides(rate: Fraction, beta: float
 
 
 def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-    """The law of a combination of two Laplace variables of scale 1, on a grid."""
+    """The distribution of a linear combination of two Laplace variables of scale 1, on a grid."""
     x = np.linspace(-50.0, 50.0, 20_001)
     found = np.zeros(len(x))
     found[len(x) // 2] = 1.0
@@ -307,10 +311,10 @@ def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
 def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     scheme: ratio.Scheme, largest: float, confidence: float
 ) -> None:
-    """At each end, noise and sample together reach it with one side's probability.
+    """At each end of the interval, noise plus sample has the tail of one side.
 
-    A twentieth of β bounds the total, and so the sample's part. The search stops at 1/256, and the
-    lattice costs three points of 20.
+    A twentieth of β is used to bound the total, which determines the sampling error. The search
+    stops at a precision of 1/256, and the lattice adds three of 20 points.
     """
     scale, beta = 20, 1.0 - confidence
     t, total = 1200.0, 4000.0

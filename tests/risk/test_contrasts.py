@@ -1,4 +1,4 @@
-"""Contrasts of noise: moments against closed forms, and tails never below the truth."""
+"""Moments of noise contrasts equal closed forms, and bounds on tails are never below the tails."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def two_laplaces(a: float, b: float, far: Floats) -> Floats:
 def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -> None:
     found = contrast.tail(FAR)
     assert (found >= exact).all()
-    # At the distances in use it is not much larger: as if the noise were a quarter larger.
+    # At quantiles in use the bound is not much larger: less than for noise that is a quarter
+    # larger.
     for beta in (0.1, 0.01, 1e-4):
         far = float(np.interp(-math.log(beta), -np.log(2.0 * exact), FAR))
         assert contrast.deviation(0.0, 0.0, beta) <= 1.35 * far + 0.5
@@ -46,7 +47,7 @@ def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -
 
 @pytest.mark.parametrize("cells", [3, 4, 9])
 def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
-    """For one cell, whose tail is known."""
+    """The moments of one cell agree with its known tail."""
     noise = ClosedNoise(cells)
     own = np.eye(cells)[0] - 0.5
     theta, found = moments_of(own, cells)
@@ -60,7 +61,10 @@ def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
 
 
 def test_variances_and_tails_of_draws() -> None:
-    """Zero-sum noise by rejection: k − 1 Laplace noises, and minus their sum."""
+    """Variances and tails agree with draws by rejection.
+
+    A draw has k − 1 Laplace noises, and minus their sum.
+    """
     rng = np.random.default_rng(4)
     first = rng.laplace(size=(1_000_000, 8))
     rest = -first.sum(axis=1)
@@ -76,7 +80,7 @@ def test_variances_and_tails_of_draws() -> None:
             above = int((np.abs(found) > far).sum())
             # Exact binomial tests, each with a false-alarm probability of 1e-9.
             assert stats.binom.sf(above, len(found), beta) > 1e-9
-            half = int((np.abs(found) > far / 1.5).sum())  # power: a third less is noticed
+            half = int((np.abs(found) > far / 1.5).sum())  # power: a third smaller fails
             assert stats.binom.sf(half, len(found), beta) < 1e-9
 
 

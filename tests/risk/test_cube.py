@@ -1,4 +1,4 @@
-"""The noise of several means in `risk`, against simulations and direct sums."""
+"""The joint noise of several means in `risk` agrees with simulations and direct sums."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAR = 6.0 * math.sqrt(0.25 / DRAWS)
 
 
 def simulated(means: int, seed: int = 1) -> Any:
-    """Points with P(z) ∝ e^{−max|z|}, in units of Laplace noise of the same variance.
+    """Draw points with P(z) ∝ e^{−max|z|}, in units of Laplace noise with the same variance.
 
     The radius is a gamma variable of shape d; the direction is a point on the cube's surface.
     """
@@ -48,7 +48,7 @@ def test_the_variance_is_that_of_laplace_noise(means: int) -> None:
 
 @pytest.mark.parametrize("means", [1, 2, 5, 60, 400])
 def test_a_table_is_never_below_the_tail(means: int) -> None:
-    """Also between its points, and above the tail by less than 1e-9."""
+    """The table is never below the tail, and less than 1e-9 above it, also between its points."""
     noise = CubeNoise(means)
     at = np.random.default_rng(3).uniform(-44.0, 44.0, 4000) * np.repeat([1.0, 0.05], 2000)
     over = noise.tabled(at) - noise.exceeds(at)
@@ -124,7 +124,7 @@ def test_deviations_are_exceeded_just_as_often_as_asked(means: int, shift: float
 
 @pytest.mark.parametrize("means", [2, 6])
 def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
-    """docs/proofs/cube.md: so errors on integers are at most these plus the slack."""
+    """Errors on the lattice are at most continuous errors plus the slack (docs/proofs/cube.md)."""
     noise = CubeNoise(means)
     for scale in (1, 4, 30):
         law = Cube(scale, means)
@@ -145,7 +145,7 @@ def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
 
 
 def test_noise_of_splitting_is_larger_everywhere() -> None:
-    """One coordinate has lighter tails than Laplace noise of d times the scale, everywhere."""
+    """One coordinate has lighter tails than Laplace noise of d times the scale, at every point."""
     for means in (2, 3, 10, 100):
         noise = CubeNoise(means)
         at = np.linspace(0.0, 12.0, 200)
@@ -166,13 +166,13 @@ def test_a_cap_for_several_means_is_the_best_of_all_caps(assumption: Assumption,
     for cap in [*np.geomspace(0.08, 2.0, 40).tolist(), float(best.spent.max())]:
         spent = np.minimum(BUDGETS.levels, cap)
         total = float(BUDGETS.counts @ spent)
-        # Laplace noise of the same variance: (d + 1)(d + 2)/6 times that of one mean.
+        # Laplace noise with the same variance has (d + 1)(d + 2)/6 times the variance for one mean.
         scale = math.sqrt(5.0) / total
         weighing = Weighing(spent / total, BUDGETS.counts, scale, cube=CubeNoise(4))
         risks.append(goal.risk(weighing))
     assert best.aimed <= min(risks) * (1.0 + 1e-9)
     assert best.aimed == pytest.approx(risks[-1], rel=1e-9)
-    # Never worse than a part of the budget for each mean, whatever the rule.
+    # For every rule, joint noise is never worse than splitting the budget between the means.
     apart = Budgets.of_levels(BUDGETS.levels / 4, BUDGETS.counts)
     assert best.aimed < allocate_for(apart, MeanGoal(assumption, loss, 0.9), "optimal").aimed
 
@@ -190,12 +190,15 @@ def test_all_at_once_is_between_one_and_a_union(assumption: Assumption) -> None:
         at_once = margin.at_once(assumption, confidence)
         assert margin.error(assumption, confidence) <= at_once <= union * (1.0 + 1e-9)
         if assumption.related is not False and not assumption.sampled and confidence < 0.99:
-            assert at_once < 0.98 * union  # knowing the law of the largest noise pays
+            assert at_once < 0.98 * union  # using the distribution of the largest noise is better
 
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None:
-    """If noise dominates, another bound would be shorter, but it must not be chosen."""
+    """If budgets are related to values, the choice of the bound must not depend on them.
+
+    If noise dominates, another bound would be smaller, but it must not be used.
+    """
     counts = np.array([100, 100])
     cube = CubeNoise(5)
     weighing = Weighing(np.array([0.001, 0.009]), counts, 50.0, cube=cube)
@@ -208,7 +211,10 @@ def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None
 
 @pytest.mark.statistical
 def test_the_largest_noise_of_draws_is_what_is_said() -> None:
-    """Everyone has the same weight, so the release's draws contain only noise."""
+    """The largest noise in draws has the stated distribution.
+
+    With equal weights, releases contain only noise.
+    """
     goal = SeveralMeans(Assumption("people", True), "mse", 0.95, means=5)
     one = Budgets.of_levels(np.array([0.5]), np.array([1000]))
     mechanism = build_several(allocate_for(one, goal, "auto"), grid=2**30, bounds=((0.0, 1.0),) * 5)

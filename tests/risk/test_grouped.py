@@ -1,4 +1,4 @@
-"""Margins of means by group: against the margin of a mean, brute force and each other."""
+"""Margins of means by group agree with the margin of a mean and with brute force."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def weighing(cells: int | None, cap: float = 0.5, n: int = 4002) -> Weighing:
 
 
 def groups(*means: float, cap: float = 0.5, n: int = 4002, outside: bool = False) -> GroupedMeans:
-    """Groups of equal size, drawn with no noise."""
+    """A margin of groups of equal size, without noise."""
     cells = 2 * len(means) + outside
     share = 1.0 / (len(means) + outside)
     drawn = [each for m in means for each in (share * m, share * (1.0 - m))] + [share] * outside
@@ -50,7 +50,7 @@ def width(ends: Any) -> Any:
     return np.asarray(ends[1]) - np.asarray(ends[0])
 
 
-# One group of everybody is a mean.
+# A single group of everybody has the margin of a mean.
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -116,7 +116,7 @@ def test_turning_the_range_around_turns_intervals_around(answer: Assumption) -> 
 def test_heights_never_fall_as_a_group_weighs_more(
     counts: tuple[int, int], answer: Assumption
 ) -> None:
-    """The noisy weight must not be able to choose smaller heights on either side."""
+    """Critical values do not decrease on either side as the noisy weight of a group increases."""
     people, budgets = np.array(counts), np.array([0.1, 1.0])
     total = float(budgets @ people)
     whole = Weighing(budgets / total, people, 2.0 / total, closed=ClosedNoise(5))
@@ -251,13 +251,13 @@ def test_ratios_of_what_may_be_zero_or_negative() -> None:
 
 
 def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
-    """With equal weights only noise is left, and the error of shares times each mean's range."""
+    """With equal weights the error is noise, plus the error of shares times each mean's range."""
     equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
     reach = Reach(equal, RELATED, of_means(4), ROWS)
     first = PairSide(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
     second = PairSide(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
     found = GroupPair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
-    # 0.3 may be 1.2 or 0.75 times the true weight; 0.6 may be 1.2 times.
+    # The noisy weight 0.3 can be 1.2 or 0.75 times the true weight; 0.6 can be 1.2 times.
     least = 0.2 * 0.25 + 0.2 * 0.2
     worst = 0.0
     for m, other in product((0.1, 0.25, 0.4), (0.6, 0.9)):
@@ -269,10 +269,10 @@ def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
 
 @pytest.mark.parametrize(("means", "most"), [((0.5, 0.5), 0.9), ((0.2, 0.3), 1.0)])
 def test_a_difference_beside_two_releases_by_hand(means: tuple[float, float], most: float) -> None:
-    """Two groups of 2,000 people, δ = 0.05: the half-width over that of two releases by hand.
+    """The interval of a difference is not wider than that from two separate releases.
 
-    By hand, each group is a release of its own, with everyone's full budget and the best cap, and
-    each of the two intervals gets half of β.
+    There are two groups of 2,000 people, with δ = 0.05. Each separate release uses everyone's full
+    budget and the best cap, and each of the two intervals gets half of β.
     """
     caps = np.geomspace(0.1, 2.0, 25)
     by_hand = min(2.0 * mean.quantile(_alone(cap), LITTLE, 0.975) for cap in caps.tolist())
@@ -342,14 +342,16 @@ def test_nobody_at_all() -> None:
         assert nobody.difference(0, 1, UNIT, answer, 0.95) == (-1.0, 1.0)
 
 
-# Chance, by brute force.
+# Random permutations, by brute force.
 
 
 @pytest.mark.parametrize("light", [3, 27])
 def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
-    """Few light or few heavy people, and rare ones among zeros: each side on its own.
+    """Random permutations are within the critical values on each side.
 
-    20,000 shuffles; a height that is exceeded with probability exactly β/2 fails below 10⁻⁹.
+    The data have few light or few heavy people, and rare ones among zeros. There are 20,000
+    permutations. If a critical value is exceeded with probability exactly β/2, the test fails with
+    probability below 10⁻⁹.
     """
     n, beta = 30, 0.2
     each = np.repeat([0.1, 1.0], [light, n - light])
@@ -365,7 +367,7 @@ def test_shuffled_people_are_within_heights_on_either_side(light: int) -> None:
     most = binom.isf(1e-9, len(off), beta / 2.0)
     assert (off > heights.up[0, part]).sum() <= most
     assert (off < -heights.down[0, part]).sum() <= most
-    # The side where rare ones can lie far out has more room.
+    # The critical value is larger on the side where rare ones cause large errors.
     wider = heights.up > heights.down if light == 27 else heights.down > heights.up
     assert wider[0, part]
 
@@ -386,11 +388,11 @@ def test_a_sample_is_within_heights_on_either_side() -> None:
     assert missed.sum() <= binom.isf(1e-9, len(off), beta)
 
 
-# The published mean lies in its own interval.
+# The published mean is inside its own interval.
 
 
 def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
-    """Brute force: no mean on a fine grid is refuted less."""
+    """No mean on a fine grid has a smaller ratio of the statistic to its critical value."""
     rng = np.random.default_rng(11)
     parts = len(EDGES) - 1
     first = np.concatenate([-rng.uniform(0.01, 1.0, 20), 1.0 + rng.uniform(0.01, 1.0, 20)])
@@ -415,7 +417,7 @@ def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
 
 
 def test_a_mean_within_its_interval_replaces_one_that_was_clipped_out_of_it() -> None:
-    """Cells with noise: some clipped quotients are outside their intervals."""
+    """A clipped quotient outside its interval is replaced by a mean inside the interval."""
     rng = np.random.default_rng(3)
     outside = 0
     for assumption, n in product(ANSWERS, (9, 30, 300)):

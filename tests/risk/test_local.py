@@ -1,4 +1,4 @@
-"""Bounds of the local model against their definitions."""
+"""Bounds of the local model agree with their definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilons.risk.local import Sums, chernoff, chi_square, influence, mean_dot,
 @pytest.mark.parametrize("beta", [0.5, 0.1, 0.01, 1e-6])
 @pytest.mark.parametrize("d", [1, 2, 10, 1000])
 def test_the_radius_solves_its_equation(d: int, beta: float) -> None:
-    """(y/d)^{d/2}·e^{(d − y)/2} = β."""
+    """The squared radius y solves (y/d)^{d/2}·e^{(d − y)/2} = β."""
     y = chi_square(d, beta)
     log = d / 2 * math.log(y / d) + (d - y) / 2
     assert log == pytest.approx(math.log(beta), rel=1e-9)
@@ -30,7 +30,7 @@ def test_the_radius_has_the_right_shape(d: int, beta: float) -> None:
 
 
 def test_how_far_weights_are_from_equal_ones() -> None:
-    """½·Σ|w/W − 1/n| is at most the bound; equal if half of the people have each of two weights."""
+    """½·Σ|w/W − 1/n| is at most the bound, with equality for two equally frequent weights."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         w = rng.exponential(size=int(rng.integers(2, 30))) ** rng.uniform(0.1, 3.0)

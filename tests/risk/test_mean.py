@@ -1,4 +1,4 @@
-"""Risk against brute force: every vertex of the cube, every shuffle, every coin."""
+"""The risk of a mean agrees with brute force over all data, permutations and coins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEEDS = range(12)
 
 
 def weighing(seed: int, *, most: int = 8, coins: bool = False) -> Weighing:
-    """Random levels, counts, weights (with sum 1 for every other seed) and noise."""
+    """A random estimator; its weights sum to one for every other seed."""
     rng = np.random.default_rng([seed, most, coins])
     counts = rng.multinomial(int(rng.integers(2, most + 1)), np.ones(3) / 3)
     counts = counts[counts > 0]
@@ -47,12 +47,12 @@ def vertices(n: int) -> Floats:
 
 
 def errors(weights: Floats, data: Floats, target: Floats | float) -> Floats:
-    """The error of the centred estimator on each row of data, without noise."""
+    """The error of the centered estimator on each row of data, without noise."""
     return np.asarray(0.5 + (data - 0.5) @ weights - target)
 
 
 def coin_table(made: Weighing) -> tuple[Floats, Floats]:
-    """The weights after each outcome of the coins, and its probability."""
+    """The weights for each outcome of the coins, and the probability of each outcome."""
     weights = expanded(made)
     if made.keep is None:
         return weights[None, :], np.ones(1)
@@ -62,7 +62,7 @@ def coin_table(made: Weighing) -> tuple[Floats, Floats]:
 
 
 def brute_force(made: Weighing, assumption: Assumption) -> float:
-    """The worst mean squared error over all data, by enumeration."""
+    """The worst-case mean squared error over all data, by enumeration."""
     data = vertices(made.n)
     means, ones = data.mean(axis=1), data.sum(axis=1)
     tables = list(zip(*coin_table(made), strict=True))
@@ -73,7 +73,7 @@ def brute_force(made: Weighing, assumption: Assumption) -> float:
     if assumption == RELATED:
         worst = squares(means).max()
     elif assumption == UNRELATED:
-        # Given the number of ones, every set of people is equally likely to hold them.
+        # Given the number of ones, every set of people with value 1 is equally likely.
         at = squares(means)
         worst = max(at[ones == j].mean() for j in range(made.n + 1))
     else:
@@ -118,7 +118,7 @@ def test_no_data_inside_the_cube_and_no_other_distribution_is_worse(seed: int) -
         assert off[0] ** 2 + noise <= risk.mse(made, RELATED) + 1e-12
         off = errors(weights, data[order], float(data.mean()))
         assert (off**2).mean() + noise <= risk.mse(made, UNRELATED) + 1e-12
-        # A law on three points, by bias and variance.
+        # A distribution on three points, with its bias and variance.
         points, chance = rng.random(3), rng.dirichlet(np.ones(3))
         mean = float(chance @ points)
         bias = (1.0 - made.total) * (0.5 - mean)
@@ -164,7 +164,7 @@ def test_the_finite_population_factor_is_that_of_the_worst_population(n: int) ->
 
 
 def laplace_excess(shifts: Floats | float, alpha: float, scale: float) -> Floats:
-    """P(|shift + L| > alpha), exactly."""
+    """The exact P(|shift + L| > alpha)."""
     if scale == 0.0:
         return np.asarray(np.abs(shifts) > alpha * (1.0 + 1e-12), dtype=np.float64)
     size = np.abs(shifts)
@@ -181,7 +181,7 @@ def test_the_quantile_with_related_budgets_is_exact(ratio: float, beta: float) -
     made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
     alpha = risk.quantile(made, RELATED, 1.0 - beta)
     assert MeanGoal(RELATED, "pac", 0.9).is_exact(made)
-    # Just above and just below the quantile, against SciPy's law.
+    # The probabilities just above and just below the quantile, from SciPy's distribution.
     law, near = stats.laplace(scale=scale), 1e-9 * (alpha + scale)
     above = law.sf(alpha + near - b) + law.cdf(-alpha - near - b)
     below = law.sf(alpha - near - b) + law.cdf(-alpha + near - b)
@@ -200,7 +200,7 @@ def test_without_noise_and_with_equal_weights_only_sampling_is_left(assumption: 
 
 
 def excess(made: Weighing, assumption: Assumption, alpha: float, rng: np.random.Generator) -> float:
-    """The largest P(|error| > alpha) over vertices and some data inside the cube, exactly."""
+    """The exact maximum of P(|error| > alpha) over vertices of the cube and some data inside it."""
     n = made.n
     data = vertices(n)
     means, ones = data.mean(axis=1), data.sum(axis=1)
@@ -250,7 +250,7 @@ def test_a_deviation_integrates_hoeffdings_tail_against_the_noise(
 
     def tail(at: float) -> float:
         def inside(s: float) -> float:
-            """The noise exceeds the rest: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
+            """P(S + L > at) by integration: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
             return s * math.exp(-s * s / 2.0) * float(stats.laplace.sf((at - s * sigma) / scale))
 
         near = min(at / sigma, 40.0)
@@ -277,10 +277,10 @@ def test_the_proxy_of_a_permutation_bounds_its_moment_generating_function(seed: 
         sums = sums - sums.mean()
         for size in (0.1, 1.0, 5.0, 20.0):
             for sign in (1.0, -1.0):
-                # Hoeffding's lemma for the whole sum: the proxy bounds Σ(w − mean)².
+                # Hoeffding's lemma for the whole sum, with the proxy in place of Σ(w − mean)².
                 grown = float(np.mean(np.exp(sign * size * sums)))
                 assert grown <= math.exp(size**2 * proxy / 8.0) * (1.0 + 1e-12)
-        # The same inequality at second order: the variance.
+        # The second-order term of the same inequality: the variance.
         assert 4.0 * float(np.mean(sums**2)) <= proxy * (1.0 + 1e-12) + 1e-15
 
 

@@ -1,4 +1,4 @@
-"""Means of public groups: intervals of differences and ratios cover as often as promised."""
+"""Intervals of differences and ratios of public groups' means have the stated coverage."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def half(margin: PublicGroups, assumption: Assumption, confidence: float) -> flo
 def test_the_difference_of_two_errors_is_exceeded_as_often_as_said(
     scales: tuple[float, float], shift: float
 ) -> None:
-    """The law of two Laplace variables plus a fixed bias, summed on a fine grid."""
+    """The sum of two Laplace variables and a bias exceeds the error with probability β.
+
+    The probability is a sum over a fine grid.
+    """
     counts = np.array([50, 50])
     weights = (np.array([-shift, shift]) / 50 + 1.0 / 100) / 1.0
     pair = (Weighing(weights, counts, scales[0]), Weighing(np.full(1, 0.01), counts[:1] * 2, 1.0))
@@ -49,7 +52,7 @@ def test_the_difference_of_two_errors_is_exceeded_as_often_as_said(
     step = min(scales) / 200.0
     line = np.arange(-30.0 * max(scales), 30.0 * max(scales), step)
     density = np.exp(-np.abs(line) / scales[0]) / (2.0 * scales[0])
-    # P(|bias + L₁ + L₂| > found): the tails of L₂ at each value of L₁.
+    # P(|bias + L₁ + L₂| > found), from the tails of L₂ at each value of L₁.
     beyond = _tail((found - bias - line) / scales[1]) + _tail((found + bias + line) / scales[1])
     assert float((density * beyond).sum() * step) == pytest.approx(0.1, rel=2e-3)
 
@@ -70,15 +73,16 @@ def test_jointly_is_never_wider_than_two_intervals_by_hand(assumption: Assumptio
 @pytest.mark.statistical
 @pytest.mark.parametrize("assumption", [RELATED, UNRELATED, SAMPLE])
 def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
-    """20,000 runs on the worst data of each: more than 5 % + 6.5 standard deviations fail.
+    """Intervals cover the true value in 95 % of 20,000 runs on worst-case data.
 
-    The misses are binomial with probability at most 0.05: false alarms are below 10⁻¹⁰.
+    The number of failures is binomial with probability at most 0.05. The test fails above 5 % plus
+    6.5 standard deviations, so false alarms have probability below 10⁻¹⁰.
     """
     rng = np.random.default_rng(7)
     runs = 20_000
     if assumption == RELATED:  # heavier people have 1; the second group is homogeneous
         first = np.full(runs, 1.5 * 200 / 400)
-    elif assumption == UNRELATED:  # half of them have 1, in random order
+    elif assumption == UNRELATED:  # half of the people have 1, in random order
         ones = rng.hypergeometric(200, 200, 200, runs)
         first = (0.5 * ones + 1.5 * (200 - ones)) / 400
     else:
@@ -95,7 +99,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
 
 @pytest.mark.statistical
 def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
-    """Power: without one of the two noises, misses are far above the limit."""
+    """Power: without one of the two noises, far more intervals fail than the limit allows."""
     rng = np.random.default_rng(8)
     runs = 20_000
     alone = mean.quantile(FIRST, RELATED, 0.95)
@@ -106,7 +110,7 @@ def test_a_difference_without_the_second_noise_would_be_noticed() -> None:
 
 @pytest.mark.parametrize("assumption", EVERY)
 def test_a_ratio_is_the_set_that_is_not_refuted(assumption: Assumption) -> None:
-    """Against a scan over ratios, each with the error of its own contrast."""
+    """The interval agrees with a scan over ratios, each with the error of its contrast."""
     margin = groups()
     low, high = margin.ratio(0, 1, UNIT, assumption, 0.95)
     scan = np.linspace(0.0, 3.0, 1501)
@@ -140,7 +144,7 @@ def test_all_groups_at_once_are_a_union_over_those_that_were_drawn() -> None:
     one, other = margin.intervals(UNIT, RELATED, 0.95)
     assert low == pytest.approx(one)
     assert high == pytest.approx(other)
-    assert (low[2], high[2]) == UNIT  # the third has no draw
+    assert (low[2], high[2]) == UNIT  # the third group was not released
 
 
 def test_shares_of_public_groups_are_public() -> None:
@@ -174,7 +178,7 @@ def test_it_is_stored_and_read_back() -> None:
 
 @pytest.mark.parametrize("assumption", EVERY)
 def test_two_groups_count_alike_in_what_lies_between_them(assumption: Assumption) -> None:
-    """Only the first has a bias; in either order, both errors count."""
+    """Both groups' errors enter the difference, in either order; only the first has a bias."""
     margin = groups()
     low, high = margin.difference(0, 1, UNIT, assumption, 0.95)
     assert margin.difference(1, 0, UNIT, assumption, 0.95) == pytest.approx((-high, -low))

@@ -1,7 +1,8 @@
-"""The risk of a mean if budgets are related to values: linear programs and enumeration.
+"""The risk of a mean with related budgets agrees with linear programs and enumeration.
 
-People at one level have the same weight. Randomness is enumerated: every sample of every
-population of pairs (value, budget) on a grid. A linear program finds the worst means of levels.
+All people at one budget level have the same weight. Tests enumerate every sample of every
+population of pairs (value, budget) on a grid. A linear program finds the worst-case means of
+levels.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SEEDS = range(8)
 
 
 def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing:
-    """Random levels, counts, weights and noise; weights sum to one for every other seed."""
+    """A random estimator; its weights sum to one for every other seed."""
     rng = np.random.default_rng([seed, levels])
     counts = rng.integers(1, 6, levels)
     weights = np.sort(rng.exponential(size=levels))
@@ -37,7 +38,7 @@ def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing
 
 
 def worst_bias(made: Weighing, apart: float) -> float:
-    """The largest error without noise, over means of levels in one window: a linear program."""
+    """The largest error without noise over means of levels in a window, by linear programming."""
     levels = len(made.counts)
     lean = made.counts * made.weights - made.counts / made.n
     middle = 0.5 * (1.0 - made.total)
@@ -75,7 +76,7 @@ def test_the_worst_means_of_levels_are_those_of_a_linear_program(seed: int, apar
 @pytest.mark.parametrize("total", [1.0, 0.6, 1.2])
 @pytest.mark.parametrize("apart", [0.25, 0.5, 0.75])
 def test_no_people_whose_levels_are_near_one_another_do_worse(apart: float, total: float) -> None:
-    """All values on a grid of quarters for six people: the worst is reached, none is worse."""
+    """The bias bound is the maximum over all values of six people on a grid of quarters."""
     made = Weighing(np.array([0.05, 0.1, 0.2]) * total / 0.7, np.array([2, 2, 2]), 0.0)
     data = np.array(list(itertools.product((0.0, 0.25, 0.5, 0.75, 1.0), repeat=6)))
     means = data.reshape(-1, 3, 2).mean(axis=2)
@@ -90,7 +91,7 @@ PEOPLE = 4
 
 
 def estimators() -> dict[int, Weighing]:
-    """Proportional weights for each number of generous people: they depend only on budgets."""
+    """Proportional weights for each number of generous people (with the larger budget)."""
     found = {}
     for generous in range(PEOPLE + 1):
         counts = np.array([PEOPLE - generous, generous])
@@ -105,7 +106,7 @@ PAIRS = list(itertools.product((0, 1), (0, 1)))  # (value, whether generous)
 
 @functools.cache
 def samples() -> tuple[Floats, Floats, Floats]:
-    """Of every sample: the count of each pair, the weighted sum, and the generous people."""
+    """The counts of pairs, weighted sum and number of generous people of every sample."""
     rows = []
     for each in itertools.product(range(4), repeat=PEOPLE):
         generous = sum(PAIRS[pair][1] for pair in each)
@@ -117,7 +118,7 @@ def samples() -> tuple[Floats, Floats, Floats]:
 
 
 def populations(apart: float, steps: int = 8) -> Iterator[tuple[Floats, float]]:
-    """Laws of pairs on a grid whose means at the two budgets are within `apart`, with means."""
+    """Distributions of pairs with means at both budgets within `apart`, and their means."""
     for first, second, third in itertools.product(range(steps + 1), repeat=3):
         if first + second + third > steps:
             continue
@@ -133,7 +134,10 @@ ASKED = [Assumption("population", related) for related in (True, 0.1, 0.35, 0.8)
 
 @pytest.mark.parametrize("assumption", ASKED)
 def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> None:
-    """Bounds averaged over the drawn budgets; samples are enumerated, and the noise is exact."""
+    """No population of pairs has an error above the bounds, averaged over the drawn budgets.
+
+    Samples are enumerated, and the noise is exact.
+    """
     counts, sums, generous = samples()
     scales = np.array([ESTIMATORS[g].scale for g in generous])
     bound = np.array([float(risk.mse(ESTIMATORS[g], assumption)) for g in range(PEOPLE + 1)])
@@ -163,15 +167,15 @@ def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> No
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     apart: float, total: float
 ) -> None:
-    """The bias of these people plus sampling, computed from the worst laws."""
+    """The squared error combines the bias of the people and the worst-case sampling error."""
     made = weighing(3, total=total)
     people = np.repeat(made.weights, made.counts)
     n, noise = made.n, 2.0 * made.scale**2
-    # A sum of n draws of an interval's ends: the largest variance over all probabilities.
+    # The largest variance over all probabilities of a sum of n draws from the ends of an interval.
     draws = stats.binom(n, np.linspace(0.0, 1.0, 1001))
     sampling = float(np.sqrt(draws.var()).max()) / n
     anything = (worst_bias(made, 1.0) + sampling) ** 2
-    # Given the budgets, values are independent, and at either end with probability ½.
+    # Given the budgets, values are independent, and each end has probability ½.
     coins = float(np.sum((people * 0.5) ** 2))
     within = coins + (worst_bias(made, apart) + apart * sampling) ** 2
     expected = anything if apart == 1.0 else min(anything, within)
@@ -182,7 +186,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
 
 
 def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
-    """The β quantile of a shift, Laplace noise and a sum with Hoeffding's tail, by quadrature."""
+    """The 1 − β quantile of a shift plus Laplace noise plus a bounded sum, by quadrature."""
     law = stats.laplace(scale=scale)
 
     def side(at: float) -> float:
@@ -209,13 +213,16 @@ def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     apart: float, beta: float
 ) -> None:
-    """Three tenths of β are for one sampling bound, or two at once; the rest for the rest."""
+    """The quantile uses all of β, and no more.
+
+    0.3·β is for one sampling bound, or for two together; the rest is for all other errors.
+    """
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     assumption = Assumption("population", True if apart == 1.0 else apart)
     found = risk.quantile(made, assumption, 1.0 - beta)
 
     def sampling(part: float) -> float:
-        """Hoeffding's inequality for 350 draws, both sides."""
+        """Hoeffding's two-sided bound for 350 draws."""
         return float(
             optimize.brentq(lambda s: 2.0 * math.exp(-2.0 * 350 * s * s) - part, 1e-6, 2.0)
         )
@@ -242,12 +249,12 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
     errors = [risk.quantile(made, each, 0.9) for each in asked]
     assert all(a <= b * (1.0 + 1e-12) for a, b in itertools.pairwise(errors[:-1]))
-    # If slightly related, a population needs two sampling bounds at once; otherwise one.
+    # For a number δ, a population needs two simultaneous sampling bounds; otherwise one.
     more = 1.0 + 1e-6 if about == "people" else 1.15
     assert errors[-1] * (1.0 - 1e-6) <= errors[-2] <= errors[-1] * more
     noise = 2.0 * made.scale**2
     if about == "people":
-        # With equal means of levels only noise is left, whatever the weights.
+        # With equal means of levels only noise is left, for all weights.
         assert squares[0] == pytest.approx(noise, rel=1e-6)
         assert errors[0] == pytest.approx(made.scale * math.log(1.0 / 0.1), rel=1e-6)
     else:
@@ -259,7 +266,7 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
 
 @pytest.mark.parametrize("n", [5, 400])
 def test_with_equal_weights_only_sampling_is_left(n: int) -> None:
-    """For any relation: the worst mean square of a share of n people is ¼/n."""
+    """With equal weights, the worst-case mean square is ¼/n for every `related`."""
     made = Weighing(np.array([1.0 / n]), np.array([n]), 0.0)
     for related in (True, 0.05, 0.9):
         found = float(risk.mse(made, Assumption("population", related)))

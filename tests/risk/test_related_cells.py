@@ -1,4 +1,4 @@
-"""The risk of frequencies if budgets are related to categories: vertices and simulation."""
+"""The risk of frequencies with related budgets agrees with grids of biases and simulation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""Grid steps for each `apart`, such that what is left of 1/apart cells is on the grid."""
+"""Grid steps for each `apart`, chosen to put the remainder of 1/apart on the grid."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
@@ -66,7 +66,10 @@ def test_the_cells_that_are_said_to_be_moved_do_worst(
 def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
     k: int, apart: float
 ) -> None:
-    """Two levels of four people each: all pairs of shares, in quarters, that are within δ."""
+    """The error is the maximum over all pairs of shares within δ.
+
+    There are two levels of four people, and shares are multiples of ¼.
+    """
     weights, scale = np.array([0.05, 0.2]), 0.04
     made = Weighing(weights, np.array([4, 4]), scale)
     assumption = Assumption("people", apart)
@@ -103,7 +106,7 @@ def estimator(generous: int) -> Weighing:
     return Weighing(BUDGETS / total, counts, 0.2 / total)
 
 
-POPULATIONS = {  # the part of generous people; shares of strict and of generous people
+POPULATIONS = {  # the fraction of generous people; shares of strict and of generous people
     "apart": (0.5, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     "near": (0.5, (0.5, 0.5, 0.0), (0.4, 0.6, 0.0)),
     "few": (0.1, (0.4, 0.3, 0.3), (0.3, 0.4, 0.3)),
@@ -114,7 +117,7 @@ POPULATIONS = {  # the part of generous people; shares of strict and of generous
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
-    """20,000 seeded samples; false alarms at six standard errors are below 1e-8."""
+    """Bounds hold in 20,000 seeded samples; six standard errors give false alarms below 1e-8."""
     part, strict, generous = POPULATIONS[name]
     if related is not True and name == "apart":
         return
@@ -151,14 +154,14 @@ def largest_square(k: int, apart: float) -> float:
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     k: int, related: bool | float, keep: float | None
 ) -> None:
-    """Root mean squares of the parts, joined, plus the largest of k noises."""
+    """The squared error combines the root mean squares of its parts and the largest of k noises."""
     counts, scale = np.array([200, 100]), 0.003
     made = Weighing(
         np.array([0.002, 0.006]), counts, scale, None if keep is None else np.full(2, keep)
     )
     people = np.repeat(made.weights, counts)
     bias = float(np.maximum(people - 1.0 / 300, 0.0).sum())
-    # The largest of errors that sum to zero has at most 1 − 1/k of their squares.
+    # Among errors that sum to zero, the largest square is at most 1 − 1/k of the sum of squares.
     share = 1.0 - 1.0 / k
     plain = max(math.sqrt(share * (1.0 - 1.0 / m) / 300) for m in range(2, k + 1))
     part = bias + plain
@@ -184,13 +187,13 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     k: int, related: bool | float
 ) -> None:
-    """A union over cells, sides and parts: no split of β is better by more than 5 %."""
+    """The quantile is a union bound; no split of β is better by more than 5 %."""
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     n, beta, apart = 350, 0.05, float(related)
     law = stats.laplace(scale=made.scale)
 
     def sampling(square: float, part: float) -> float:
-        """Hoeffding's inequality for each cell and side."""
+        """Hoeffding's bound for each cell and side."""
         return float(
             optimize.brentq(lambda s: 2.0 * k * math.exp(-2.0 * s * s / square) - part, 1e-9, 5.0)
         )
@@ -201,7 +204,7 @@ def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
         )
 
     def people(part: float) -> float:
-        """The error if two cells have biases ± and the others none."""
+        """The error if two cells have opposite biases and the others have none."""
         row = np.array([[made.bias, -made.bias, *(0.0,) * (k - 2)]])
         return float(
             optimize.brentq(lambda a: 1.0 - float(within(row, made.scale, a)[0]) - part, 1e-9, 2.0)
@@ -233,7 +236,7 @@ def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | No
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(squares))
         assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(errors[:-1]))
-        # If slightly related, a population needs two sampling bounds at once; otherwise one.
+        # For a number δ, a population needs two simultaneous sampling bounds; otherwise one.
         more = 1.0 + 1e-6 if about == "people" else 1.15
         assert errors[-1] * (1.0 - 1e-9) <= errors[-2] <= errors[-1] * more
     assert square_of(made, Assumption("people", 5e-324), k) <= square_of(made, RELATED, k)

@@ -1,4 +1,4 @@
-"""The error of a sample: bounded for every population, and nearly as small as a Gaussian's."""
+"""The error bound of a sample holds for every population, and is close to the Gaussian bound."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SHARES = np.concatenate([np.geomspace(1e-4, 0.05, 12), np.linspace(0.06, 0.5, 23
 
 
 def equal(n: int, noise: float) -> Weighing:
-    """Equal weights; the noise is in units of the standard deviation of a coin."""
+    """An estimator with equal weights; the noise is in standard deviations of a coin."""
     return Weighing(np.array([1.0 / n]), np.array([n]), noise * 0.5 / math.sqrt(n))
 
 
 def unequal(few: int, many: int, times: float, noise: float) -> Weighing:
-    """A few people weigh `times` as much as the others."""
+    """An estimator in which a few people have `times` the weight of the others."""
     counts = np.array([many, few])
     weights = np.array([1.0, times]) / (many + few * times)
     return Weighing(weights, counts, noise * 0.5 * math.sqrt(float(counts @ weights**2)))
 
 
 def binomial(n: int, p: float) -> Floats:
-    """The probabilities of a binomial law, from log factorials."""
+    """The probabilities of a binomial distribution, from log factorials."""
     k = np.arange(n + 1)
     logs = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k])
     return np.exp(logs + k * math.log(p) + (n - k) * math.log1p(-p))
@@ -52,7 +52,7 @@ def coins(weighing: Weighing, p: float) -> tuple[Floats, Floats]:
 
 
 def missed(weighing: Weighing, p: float, a: float) -> float:
-    """P(|Σw·(X − p) + L| > a) for coins X, exactly."""
+    """The exact P(|Σw·(X − p) + L| > a) for coins X."""
     values, chances = coins(weighing, p)
     if weighing.scale <= 0.0:
         return float(chances[np.abs(values) > a * (1.0 + 1e-12)].sum())
@@ -97,7 +97,7 @@ def test_coins_are_beyond_any_distance_no_more_often_than_bounded(name: str) -> 
 
 
 def test_a_constant_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Coins need a constant of about 0.4, and 0.56 is used: 0.3 is too small.
+    # Coins need a constant of about 0.4. The code uses 0.56, and 0.3 is too small.
     monkeypatch.setattr(mean, "BERRY_ESSEEN", 0.3)
     weighing = equal(1000, 0.0)
     bound = SampleError(weighing)

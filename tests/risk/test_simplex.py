@@ -1,4 +1,4 @@
-"""Projection onto the simplex: against its optimality conditions, and it never hurts."""
+"""Projection onto the simplex satisfies its optimality conditions and never increases the error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ points = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
 
 @given(points)
 def test_it_is_the_nearest_point(point: np.ndarray) -> None:
-    """The Karush–Kuhn–Tucker conditions: one shift for all shares that stay positive."""
+    """The result satisfies the Karush–Kuhn–Tucker conditions.
+
+    All positive shares have the same shift.
+    """
     shares = project(point)
     assert shares.min() >= 0.0
     assert shares.sum() == pytest.approx(1.0)

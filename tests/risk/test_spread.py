@@ -1,4 +1,4 @@
-"""A guess of the spread: the error of data with that spread, against such data."""
+"""The forecast error for a guessed spread agrees with the error of data with that spread."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_people_whose_budgets_are_shuffled(n: int, spread: float) -> None:
 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 def test_a_sample(spread: float) -> None:
-    """Two points with this standard deviation, and every sample of four."""
+    """The error equals the mean over all samples of four from two points with this spread."""
     one = estimator(4, 3)
     points = np.array([0.5 - spread, 0.5 + spread])
     samples = points[np.array(list(itertools.product((0, 1), repeat=4)))]
@@ -74,7 +74,7 @@ def test_people_whose_budgets_tell_everything() -> None:
 @pytest.mark.parametrize("total", [1.0, 0.7, 1.2])
 @pytest.mark.parametrize("assumption", [each for each in ANSWERS if each.related], ids=str)
 def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) -> None:
-    """Random data with levels, and weights of any sum: the bias if budgets are related."""
+    """No random data with this spread have a larger bias, for weights of any sum."""
     rng, allowed, nearest = np.random.default_rng(5), 0, 0.0
     counts = np.array([4, 6, 5], dtype=np.int64)
     for _ in range(600):
@@ -98,7 +98,7 @@ def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) ->
 @pytest.mark.parametrize("total", [0.5, 0.8, 1.3])
 @pytest.mark.parametrize("spread", [0.1, 0.3, 0.5])
 def test_weights_that_do_not_sum_to_one(spread: float, total: float) -> None:
-    """Two points with at most this standard deviation: the worst is reached, none is worse."""
+    """The error is the maximum over all two-point distributions with at most this spread."""
     weights = total * estimator(4, 7).weights
     one = Weighing(weights, np.ones(4, dtype=np.int64), 0.0)
     samples = np.array(list(itertools.product((0, 1), repeat=4)))
@@ -116,7 +116,7 @@ def test_weights_that_do_not_sum_to_one(spread: float, total: float) -> None:
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> None:
-    """Only the noise is random: the error has the tail of shifted Laplace noise."""
+    """With related budgets only the noise is random: the error is Laplace noise plus a shift."""
     one, assumption = estimator(50, 4), Assumption("people", related)
     shift = math.sqrt(float(risk.mse(one, assumption, 0.05)) - 2 * NOISE**2)
     alpha = risk.quantile(one, assumption, 0.9, spread=0.05)
@@ -127,7 +127,7 @@ def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("assumption", [UNRELATED, SAMPLE], ids=str)
 def test_the_quantile_is_kept_by_bell_shaped_data(assumption: Assumption, spread: float) -> None:
-    """Simulated values, sums and noise: at most one in ten exceeds it, but some do."""
+    """For simulated Gaussian data, at most one error in ten exceeds the quantile, but some do."""
     rng, n = np.random.default_rng(9), 60
     one = replace(estimator(n, 8), scale=0.001)  # noise must not hide the effect
     alpha = risk.quantile(one, assumption, 0.9, spread=spread)
@@ -166,7 +166,7 @@ def test_a_smaller_spread_is_never_worse(assumption: Assumption) -> None:
     ):
         errors = [quantity(spread) for spread in (0.01, 0.05, 0.2, 0.4999)]
         assert errors == sorted(errors)
-    # Near one half it is the worst case.
+    # For a spread near ½ the error equals the worst case.
     near, worst = float(risk.mse(one, assumption, 0.499999)), float(risk.mse(one, assumption))
     assert near == pytest.approx(worst, rel=1e-4)
 
@@ -187,7 +187,7 @@ def test_the_cap_is_the_best_for_such_data(assumption: Assumption, loss: str) ->
 
 
 def test_a_threshold_is_the_best_for_such_data() -> None:
-    """Strict people are left out only if values vary so little that half of the people do."""
+    """Strict people are left out only if the spread is small."""
     people = {0.3: 100, 1.0: 100}
     for spread, spent in ((None, [0.3, 0.3]), (0.02, [0.0, 1.0])):
         chosen = ep.allocate(people, related=False, spread=spread, method="threshold")
@@ -198,7 +198,7 @@ def test_a_threshold_is_the_best_for_such_data() -> None:
 
 
 def test_what_is_claimed_does_not_depend_on_it() -> None:
-    """The same cap gives the same risk and interval, however it was chosen."""
+    """The same cap gives the same risk and interval, with or without a guess of the spread."""
     people = {0.1: 500, 1.0: 500}
     guessed = ep.allocate(people, related=False, spread=0.1)
     assert guessed.risk == float(risk.mse(guessed.weighing, UNRELATED))
@@ -210,7 +210,7 @@ def test_what_is_claimed_does_not_depend_on_it() -> None:
 
 
 def test_gains_on_ten_thousand_people() -> None:
-    """How many times a guess reduces the squared error, with half at 0.1 and half at 1."""
+    """A guess reduces the squared error by a factor of 1.3 to 7.3."""
     people = {0.1: 5000, 1.0: 5000}
     plain = ep.allocate(people, related=False).weighing
     gains = []

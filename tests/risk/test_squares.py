@@ -1,4 +1,4 @@
-"""The sum of squared errors of a table against all data, and the caps that follow."""
+"""The sum of squared errors of a table agrees with enumeration of all data; caps follow from it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def every_table(n: int, k: int) -> Floats:
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (5, 3), (6, 3), (4, 4), (5, 4), (4, 5)])
 def test_all_data_of_few_people(n: int, k: int) -> None:
-    """Related: the worst data. Unrelated: the worst mean over all orders of the people."""
+    """The risk equals the worst case over all data of a few people.
+
+    If budgets are unrelated, it is the worst mean over all permutations of the people.
+    """
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     errors = np.einsum("i,dij->dj", weights - 1.0 / n, tables)
     squares = np.square(errors).sum(axis=1)
@@ -53,7 +56,7 @@ def test_all_data_of_few_people(n: int, k: int) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_all_samples_of_few_people(k: int) -> None:
-    """The mean over all samples, for many shares: equal shares are the worst."""
+    """The risk is the mean over all samples for equal shares, which are the worst case."""
     n = 4
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     said = float(cells.squares(made(n, 0.0), SAMPLE, k))
@@ -69,7 +72,7 @@ def test_all_samples_of_few_people(k: int) -> None:
 
 @pytest.mark.parametrize("keep", [0.3, 0.8])
 def test_coins_add_the_variance_of_whole_weights(keep: float) -> None:
-    """All data, all coins: the error of the kept people, over the expected weights."""
+    """Coins add the variance of whole weights, for all data and all outcomes of the coins."""
     n, k = 4, 3
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     coins = np.array(list(itertools.product((0.0, 1.0), repeat=n)))
@@ -111,7 +114,7 @@ def test_noise_adds_its_own_squares(k: int) -> None:
 
 N = 30
 BUDGETS = np.array([0.4, 2.0])
-POPULATIONS = {  # the part of generous people; shares of strict and of generous people
+POPULATIONS = {  # the fraction of generous people; shares of strict and of generous people
     "apart": (0.5, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     "near": (0.5, (0.5, 0.5, 0.0), (0.4, 0.6, 0.0)),
     "many cells": (0.3, (0.3, 0.3, 0.2, 0.2), (0.2, 0.2, 0.3, 0.3)),
@@ -121,7 +124,7 @@ POPULATIONS = {  # the part of generous people; shares of strict and of generous
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_squares_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
-    """20,000 seeded samples; false alarms at six standard errors are below 1e-8."""
+    """Bounds hold in 20,000 seeded samples; six standard errors give false alarms below 1e-8."""
     part, strict, generous = POPULATIONS[name]
     if related is not True and name == "apart":
         return

@@ -1,4 +1,4 @@
-"""Risk with staircase noise, against sums over the lattice and against draws."""
+"""Risks with staircase noise agree with sums over the lattice and with draws."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def made(rate: Fraction, steps: int = STEPS) -> StairNoise:
 
 
 def masses(law: Law) -> tuple[np.ndarray, np.ndarray]:
-    """All lattice points that matter, in units, and their probabilities."""
+    """All lattice points with a relevant probability, in units, and their probabilities."""
     shape = law.pieces
     most = shape.steps * (math.ceil(60 / shape.rate) + 2)
     points = np.arange(-most, most + 1)
@@ -58,7 +58,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("beta", BETAS)
 def test_the_quantile_without_a_sum_is_exact(rate: Fraction, shift: float, beta: float) -> None:
-    """At α the shift errs with probability β, just inside with more; smaller shifts err less."""
+    """The error at the shift exceeds α with probability β; smaller shifts exceed it less often."""
     stairs = made(rate, 2**30)
     alpha = stairs.deviation(shift, 0.0, beta)
 
@@ -81,7 +81,8 @@ def test_the_tail_beside_a_sum_is_a_sum_over_the_lattice(rate: Fraction, sigma: 
         expected = float(mass @ np.exp(-(gap**2) / (2.0 * sigma**2)))
         found = stairs.tail(alpha, sigma)
         assert found >= expected * (1.0 - 1e-9) - 1e-15
-        # A lattice of 400 steps moves it by less than this; small rates use a bound instead.
+        # A lattice of 400 steps changes the quantile by less than this. Small rates use a bound
+        # instead.
         slack = UNIT if rate < Fraction(1, 8) else UNIT / 400
         if alpha <= slack:
             continue  # the bound is 1
@@ -139,7 +140,10 @@ CASES = [
 @pytest.mark.parametrize("case", range(len(CASES)))
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumption) -> None:
-    """20,000 draws, 12 × 4 comparisons; each false alarm has probability at most 10⁻⁸."""
+    """Risks agree with 20,000 draws on the worst-case data.
+
+    There are 12 × 4 comparisons, each with a false alarm probability of at most 10⁻⁸.
+    """
     each, runs = CASES[case], 20_000
     assert each.stairs is not None
     rng = np.random.default_rng([case, [SAMPLE, UNRELATED, RELATED].index(assumption)])

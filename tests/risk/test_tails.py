@@ -1,4 +1,4 @@
-"""The search for a quantile ends close to it, and on the safe side."""
+"""The search for a quantile returns a close upper bound."""
 
 from __future__ import annotations
 

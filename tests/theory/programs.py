@@ -1,8 +1,9 @@
-"""The true minimax risks of very small problems, by linear programs, to check the bounds.
+"""Exact minimax risks of very small problems by linear programming, to check lower bounds.
 
-A mechanism on finite data with finitely many answers is a table of probabilities. Privacy is linear
-in it, and so are mean squared errors and probabilities of being near. HiGHS finds the best table.
-Answers are restricted to a grid, so the optimum is at least the true minimax risk for these data.
+A mechanism on finite data with finitely many answers is a table of probabilities. Privacy
+constraints, mean squared errors and error probabilities are linear in this table. HiGHS finds the
+best table. Answers are restricted to a grid, so the optimum is at least the true minimax risk for
+these data.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class Program:
                 if math.isinf(budget):
                     continue
                 for other in records:
-                    # Under add/remove, neighbours differ by one person, present in one of them.
+                    # Under add/remove, one person is present in one of two neighbouring data sets
+                    # and absent in the other.
                     near = (each[person] is None) != (other is None) or not self.removable
                     if other == each[person] or not near:
                         continue
@@ -65,7 +67,7 @@ class Program:
         return self.place[data] * len(self.answers) + k
 
     def least(self, cases: Sequence[dict[tuple[Data, int], float]]) -> float:
-        """The smallest possible maximum over all cases, each of which is linear in the table."""
+        """The smallest possible maximum over all cases; each case is linear in the table."""
         rows = list(self.rows)
         for case in cases:
             places = [self.at(data, k) for data, k in case]
@@ -95,14 +97,14 @@ class Program:
     def cases(
         self, assumption: Assumption, loss: str, alpha: float
     ) -> list[dict[tuple[Data, int], float]]:
-        """Mean squared errors, or probabilities of an error of at least `alpha`, case by case."""
+        """The mean squared error, or P(error ≥ `alpha`), for each case."""
 
         def cost(k: int, truth: float) -> float:
             off = abs(float(self.answers[k]) - truth)
             return off * off if loss == "mse" else float(off >= alpha - 1e-9)
 
         grid = range(len(self.answers))
-        whole = [each for each in self.data if None not in each]  # risks are for all people
+        whole = [each for each in self.data if None not in each]  # data with all people
         if assumption == SAMPLE:
             return [
                 {
@@ -135,6 +137,6 @@ def minimax(
     loss: str = "mse",
     alpha: float = 0.0,
 ) -> float:
-    """The least worst-case mean squared error, or probability of an error of at least `alpha`."""
+    """The minimax mean squared error, or minimax probability of an error of at least `alpha`."""
     program = Program(budgets, steps, removable)
     return program.least(program.cases(Assumption(about, related), loss, alpha))

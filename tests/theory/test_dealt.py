@@ -1,4 +1,4 @@
-"""Ones dealt out at random: every step of the bound by brute force, and its distance to plans."""
+"""Every step of the bound for randomly assigned ones agrees with brute force."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONES = np.array([sum(x) for x in DATA])
 
 
 def private_table(rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The law of a release for all data of four people, and the privacy loss of each of them."""
+    """The distribution of a release for all data of four people, and their privacy losses."""
     pulls = rng.choice([-1.0, 1.0], size=(5, 4)) * rng.exponential(0.7, 4)
     table = np.exp([[float(row @ np.array(x)) for row in pulls] for x in DATA])
     table *= rng.random(5) + 0.1
@@ -37,25 +37,25 @@ def private_table(rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def laws(table: Floats) -> Floats:
-    """The law of the release for each number of ones, dealt out at random."""
+    """The distribution of the release for each number of randomly assigned ones."""
     return np.array([table[j == ONES].mean(axis=0) for j in range(5)])
 
 
 def apart(joint: Floats) -> float:
-    """Σ(√f(m + 1) − √f(m))², where f is 0 outside."""
+    """Σ(√f(m + 1) − √f(m))², where f is 0 outside its support."""
     roots = np.sqrt(np.pad(joint, ((1, 1), (0, 0))))
     return float(np.square(np.diff(roots, axis=0)).sum())
 
 
 def bayes(joint: Floats) -> float:
-    """The least mean squared error of estimates of the number of ones."""
+    """The smallest mean squared error of an estimate of the number of ones."""
     number = np.arange(len(joint))[:, None]
     mean = (number * joint).sum(axis=0) / joint.sum(axis=0)
     return float((joint * (number - mean) ** 2).sum())
 
 
 def test_numbers_that_are_near_cannot_be_told() -> None:
-    """(1/H − 1)/4 is at most the least error, for any prior and any release."""
+    """(1/H − 1)/4 is at most the smallest error, for every prior and every release."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         prior = rng.dirichlet(np.full(5, rng.choice([0.3, 1.0, 10.0])))
@@ -67,7 +67,7 @@ def test_numbers_that_are_near_cannot_be_told() -> None:
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """Over fair coins, and over numbers around the middle, with the losses of the tables."""
+    """The effect of one change is bounded, for fair coins and for fixed numbers of ones."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
@@ -77,7 +77,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
         coins = np.array([math.comb(4, j) for j in range(5)]) / 16.0
         exact = float(np.sqrt(coins[1:] * coins[:-1]) @ steps)
         assert exact <= float(told.by_one(np.array([3.0 / 5.0]))[0]) + 1e-12
-        # From one to two ones, three people may change; from two to three, two may.
+        # From one to two ones, three people can change; from two to three, two people can.
         for ones in (1, 2):
             assert steps[ones] <= float(told.by_one(np.array([1.0 / (4 - ones)]))[0]) + 1e-12
 
@@ -85,7 +85,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
 @pytest.mark.parametrize("zeros", [1, 2, 3])
 @pytest.mark.parametrize("budgets", [(0.0,) * 19 + (6.0,), (0.1, 0.2, 0.5, 1.0, 3.0), (0.7,) * 6])
 def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros: int) -> None:
-    """(√b − 1)(1 − √a), averaged over all sets of people who may change."""
+    """The bound is at least (√b − 1)(1 − √a), averaged over all sets of people who can change."""
     exact = np.mean(
         [
             (math.sqrt(np.mean(np.exp(few))) - 1.0) * (1.0 - math.sqrt(np.mean(np.exp(-few))))
@@ -98,7 +98,7 @@ def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 def test_randomized_response_tells_as_much_as_is_allowed(epsilon: float) -> None:
-    """For whether most are ones: all that many people with one budget can reveal by one change."""
+    """Randomized response on the majority nearly attains the bound for many people."""
     told = _Told(SortedPeople(np.array([epsilon]), np.array([10**6])), np.array([10**6]))
     found = float(told.by_one(np.array([2e-6]))[0])
     exact = 2.0 - 2.0 / math.cosh(0.5 * epsilon)
@@ -117,7 +117,7 @@ def test_priors_are_as_near_as_said(k: int) -> None:
     assert cosine.sum() == pytest.approx(k + 1)
     exact = apart(cosine[:, None] / (k + 1))
     assert exact == pytest.approx(4.0 * math.sin(0.25 * math.pi / (k + 1)) ** 2)
-    # The mean of one over the number of zeros, weighted as the steps of coins are.
+    # The mean of 1/(number of zeros), with the weights of the steps between binomial probabilities.
     zeros = np.sqrt(coins[1:] * coins[:-1]) @ (1.0 / np.arange(k, 0.0, -1.0))
     assert float(zeros) <= 3.0 / (k + 1)
 
@@ -143,7 +143,11 @@ def test_it_is_below_the_true_minimax_risk(budgets: tuple[float, ...]) -> None:
     ids=str,
 )
 def test_it_is_most_of_the_best_plan(people: dict[float, int], part: float) -> None:
-    """Laplace noise has √2 times the error that its information allows: 1/√2 if it dominates."""
+    """The bound is most of the error of the best plan.
+
+    Laplace noise has √2 times the error that its Fisher information allows. So the ratio is 1/√2 if
+    noise dominates.
+    """
     least = ep.theory.least_error(people, about="people", related=False)
     best = math.sqrt(ep.allocate(people, about="people", related=False).risk)
     assert part * best <= least <= best

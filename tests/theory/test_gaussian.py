@@ -1,4 +1,4 @@
-"""The Gaussian bound: its closed forms, its limits, and a linear program on signs."""
+"""The Gaussian bound agrees with its closed forms, its limits, and a linear program on signs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.theory.programs import Program
 
 
 def closed(budgets: ep.Budgets, neighbours: str) -> float:
-    """√(π/8)/(Σ_{i≤k} pull_i + √(n − k)), person by person."""
+    """The closed form √(π/8)/(Σ_{i≤k} pull_i + √(n − k)) for the best k."""
     each = np.repeat(budgets.levels, budgets.counts)
     pulls = np.tanh(each / 2) if neighbours == "replace" else -np.expm1(-each)
     strict = np.concatenate([[0.0], np.cumsum(pulls)])
@@ -33,7 +33,7 @@ def test_never_less_than_the_closed_form(name: str, neighbours: str) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[name]
     found = theory.gaussian_error(budgets, sigma=1.0, neighbours=neighbours)
     assert found >= closed(budgets, neighbours) * (1 - 1e-8)
-    # The closed form is at least the bound of the paper's own lemma, with its factor 2 kept.
+    # The closed form is at least the bound of the paper's lemma, including its factor 2.
     each = np.repeat(budgets.levels, budgets.counts)
     lemma = np.concatenate([[0.0], np.cumsum(-np.expm1(-each))])
     rest = np.sqrt(np.arange(len(each), -1, -1))
@@ -54,7 +54,7 @@ def test_public_records_leave_the_sampling_error() -> None:
 def test_no_test_on_signs_does_better(
     budgets: tuple[float, ...], confidence: float, removable: bool
 ) -> None:
-    """At the bound, no private test of N(−τ, 1) against N(τ, 1) errs less often on both sides."""
+    """At the bound, no private test of N(−τ, 1) against N(τ, 1) has smaller error rates."""
     neighbours = "add-remove" if removable else "replace"
     tau = theory.gaussian_error(budgets, sigma=1.0, confidence=confidence, neighbours=neighbours)
     p = NormalDist().cdf(min(tau, 30.0))
@@ -103,7 +103,7 @@ def test_an_unknown_range_costs_even_if_sigma_is_nothing(neighbours: str) -> Non
             {0.1: n}, sigma=1e-9, reach=1.0, confidence=confidence, neighbours=neighbours
         )
         spots = math.floor(1.0 / bound + 1e-6) + 1  # disjoint balls of this radius within ±1
-        # Scores count the people who agree: under replace, one person moves two scores by one.
+        # Scores count the people who agree. Under replace, one person changes two scores by one.
         half = total / 2 if neighbours == "replace" else total
         right = math.exp(half) / (math.exp(half) + spots - 1)
         assert right < confidence
@@ -117,7 +117,7 @@ def test_people_needed_are_where_the_bound_turns() -> None:
         words: dict[str, Any] = {"sigma": 2.0, "neighbours": neighbours, "confidence": 0.8}
         n = theory.gaussian_people({0.1: 3, 1.0: 1}, error=0.05, **words)
         assert n > 100
-        # Shares of ¾ and ¼, with the more generous level rounded up.
+        # Shares of ¾ and ¼; the number of people at the larger budget is rounded up.
         for people, enough in ((n, True), (n - 1, False)):
             loose = -(-people // 4)
             bound = theory.gaussian_error({0.1: people - loose, 1.0: loose}, **words)

@@ -1,4 +1,4 @@
-"""Bounds of the local model: against random channels, exact tests and known mechanisms."""
+"""Lower bounds of the local model hold for random channels, exact tests and known mechanisms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL = ADVERSARIAL | ORDINARY
 
 
 def response_rmse(budgets: ep.Budgets) -> float:
-    """The error of randomized response on coins with the best weights; a fair coin is the worst."""
+    """The error of randomized response with the best weights on a fair coin, the worst case."""
     told = 4.0 * float(budgets.counts @ np.tanh(budgets.levels / 2) ** 2)
     return 1.0 / math.sqrt(told) if told > 0.0 else math.inf
 
@@ -42,7 +42,10 @@ def test_with_many_people_randomized_response_is_best_to_the_constant() -> None:
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0, math.inf])
 @pytest.mark.parametrize("confidence", [0.6, 0.75, 0.95, 0.999])
 def test_the_gap_cannot_be_told_by_the_best_test(epsilon: float, confidence: float) -> None:
-    """Reports of randomized response, tested by the exact binomial laws."""
+    """The best test of randomized responses cannot distinguish coins at the gap.
+
+    The error probabilities of the test are exact.
+    """
     for n in (2, 10, 300):
         gap = theory.local_error({epsilon: n}, loss="pac", confidence=confidence)
         lean = gap * math.tanh(epsilon / 2)
@@ -56,7 +59,8 @@ def test_no_channel_tells_more_of_a_coin() -> None:
     for _ in range(300):
         epsilon = float(rng.exponential(1.5))
         pull = math.tanh(epsilon / 2)
-        # Answers with their probabilities for 0; those for 1 are within e^{±ε} and sum to 1.
+        # Probabilities of answers for record 0. Those for record 1 are within a factor e^{±ε} and
+        # sum to 1.
         zero = rng.dirichlet(np.ones(5))
         factor = np.exp(epsilon * rng.choice([-1.0, 1.0, 0.3], size=5))
         one = zero * factor
@@ -71,7 +75,7 @@ def test_no_channel_tells_more_of_a_coin() -> None:
 
 
 def test_no_channel_tells_more_of_a_vector() -> None:
-    """Random two-valued channels on ± k axes with biased coins: information, and edge affinity."""
+    """Random channels on ± k axes do not exceed the bounds on information and affinity."""
     rng = np.random.default_rng(2)
     largest = closest = 0.0
     for _ in range(400):
@@ -80,13 +84,14 @@ def test_no_channel_tells_more_of_a_vector() -> None:
         width = float(rng.uniform(0.01, 0.9))
         lean = rng.uniform(-width, width, k)
         answers = int(rng.integers(2, 9))
-        # Rows are records, + and − for each axis; high answers are e^ε times as likely as low ones.
+        # Rows are records, + and − for each axis. Each answer has a high or a low probability, with
+        # ratio e^ε.
         high = rng.random((2 * k, answers)) < rng.random()
-        if rng.random() < 0.5:  # opposite answers for opposite records: most informative
+        if rng.random() < 0.5:  # opposite answers for opposite records are the most informative
             high[k:] = ~high[:k]
         table = np.where(high, math.exp(epsilon), 1.0)
         table /= table.sum(axis=1).max()
-        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # the rest
+        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # one more answer
         whole = table[:, -1]
         if whole.min() > 1e-12 and whole.max() / whole.min() > math.exp(epsilon):
             continue
@@ -116,7 +121,10 @@ def test_no_channel_tells_more_of_a_vector() -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 10, 200])
 def test_below_the_ball_mechanism(dimension: int) -> None:
-    """Its worst mean squared error is Σ w²B², where B is the length of a report."""
+    """The bound is below the error of the ball mechanism.
+
+    Its worst-case mean squared error is Σ w²B², where B is the length of a report.
+    """
     ratio = math.lgamma((dimension + 1) / 2) - math.lgamma(dimension / 2)
     for budgets in (
         ep.Budgets({0.1: 3000, 1.0: 7000}),
@@ -162,7 +170,7 @@ def test_units_order_and_dimension_one(
     three = theory.local_vector_error(people, dimension=dimension, radius=3, **words)
     assert three == pytest.approx(3 * ball)
     assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)
-    # Local reports cannot beat a curator: the central bound is below the local one.
+    # Local reports cannot be better than a curator, so the central bound is below the local bound.
     central = theory.least_error(people, about="population", related=False, loss=loss)
     if loss == "pac":
         assert central <= unit * (1 + 1e-9)

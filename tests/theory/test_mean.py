@@ -1,4 +1,4 @@
-"""Lower bounds for means and frequencies never exceed the minimax risk, or that of any rule."""
+"""Lower bounds for means and frequencies never exceed the minimax risk or the risk of any rule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=5).
 def test_below_the_true_minimax_risk(
     budgets: tuple[float, ...], assumption: Assumption, removable: bool
 ) -> None:
-    """The minimax risk is that of the best private mechanism, found by linear programming."""
+    """Bounds are below the minimax risk of the best private mechanism, from linear programming."""
     neighbours = "add-remove" if removable else "replace"
     bound = theory.least_error(budgets, **asdict(assumption), neighbours=neighbours) ** 2
     truth = minimax(
@@ -61,11 +61,11 @@ def test_no_table_keeps_a_smaller_error(
 
 
 def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
-    """With two answers, randomized response attains the bound, so no larger bound is valid."""
+    """Randomized response with two answers attains the bound, so no larger bound is valid."""
     for epsilon in (0.1, 1.0, 3.0):
         miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
-        # At confidences above 1 − miss the strictest person forces an error of ¼, below it of 0.
+        # Above confidence 1 − miss, the strictest person forces an error of ¼; below it, no error.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(
@@ -75,7 +75,10 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
 
 
 def test_the_printed_bound_for_unrelated_budgets_is_broken_by_randomized_response() -> None:
-    """Paper *correlated* (35) claims E e^{−Z} ≤ β for every method with an error below ½."""
+    """Randomized response contradicts (35) of paper *correlated*.
+
+    (35) claims E e^{−Z} ≤ β for every method with an error below ½.
+    """
     epsilon = 1.0
     beta = minimax((epsilon,), about="people", related=False, loss="pac", alpha=0.5, steps=2)
     assert math.exp(-epsilon) > beta * 1.3
@@ -186,7 +189,10 @@ def test_many_categories_are_harder_to_tell_apart() -> None:
 
 @pytest.mark.parametrize("removable", [False, True])
 def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
-    """Two people, three categories, three answers: the best mechanism by linear programming."""
+    """The error probability equals that of the best mechanism, found by linear programming.
+
+    There are two people, three categories and three answers.
+    """
     first, second = 0.4, 0.9
     states: tuple[int | None, ...] = (0, 1, 2, None) if removable else (0, 1, 2)
     data = list(itertools.product(states, repeat=2))
@@ -204,7 +210,7 @@ def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
             row = np.zeros(size + 1)
             row[place[x, k]], row[place[y, k]] = 1.0, -math.exp((first, second)[i])
             rows.append(row)
-    for j in range(3):  # P(answer is not j) if everyone is in j
+    for j in range(3):  # P(answer is not j) if everyone is in category j
         row = np.zeros(size + 1)
         row[[place[(j, j), k] for k in range(3) if k != j]] = 1.0
         row[-1] = -1.0
@@ -236,7 +242,7 @@ def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
 
 
 def test_one_budget_has_the_variance_of_the_best_staircase() -> None:
-    # Paper *add-remove*, Table 1, rows 4 and 8; rows 16 and 32 by its own equation (2).
+    # Paper *add-remove*, Table 1, rows 4 and 8; rows 16 and 32 from its equation (2).
     for epsilon, printed in ((4, 0.520), (8, 0.108), (16, 1.894e-3), (32, 1.752e-7)):
         sigma = theory.one_budget_error(epsilon, 10) * 10
         assert sigma**2 * epsilon**2 / 2 == pytest.approx(printed, rel=2e-3)

@@ -1,4 +1,4 @@
-"""The parts of the bounds for means: each against its definition, and against brute force."""
+"""Each part of the bounds for means agrees with its definition and with brute force."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_splits_are_the_best_of_all() -> None:
 
 
 def test_two_laws_within_reach_of_a_third_are_that_much_alike() -> None:
-    """All laws on four answers with densities at the corners of [b, 1/b]², by their means."""
+    """The bound is the minimum over distributions with densities at the corners of [b, 1/b]²."""
     for spent in (0.1, 0.7, 2.0):
         b = math.exp(-spent)
         rare = b / (1 + b)
@@ -116,7 +116,7 @@ def test_constants_of_the_prior() -> None:
 
 
 def test_information_is_not_below_that_of_private_tables() -> None:
-    """The information of random private tables at several p, against the bound's."""
+    """The Fisher information of random private tables at several p is at most the bound."""
     rng = np.random.default_rng(6)
     data = list(itertools.product((0, 1), repeat=3))
     for _ in range(60):
@@ -145,7 +145,7 @@ def test_information_is_not_below_that_of_private_tables() -> None:
 
 
 def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
-    """Each part on its own, so none is hidden by the largest."""
+    """Each part is separately below the true risk, so the largest part hides no error."""
     for budgets in SMALL:
         people = people_of(ep.Budgets(budgets))
         unrelated = minimax(budgets, about="people", related=False)
@@ -166,7 +166,7 @@ def test_information_is_what_counts_for_many() -> None:
 
 
 def test_random_subsets_are_bounded_from_below() -> None:
-    """E[c/(e^S + c)] over all subsets of d of n people, against the bound that the search uses."""
+    """E[c/(e^S + c)] over all subsets of d people is at least the bound that the search uses."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         eps = np.sort(rng.exponential(1.0, 7))

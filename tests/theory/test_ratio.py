@@ -1,4 +1,4 @@
-"""Personal budgets against one threshold: the exact figures, and the bounds on them."""
+"""Exact gains of personal budgets over one threshold are within their bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilons import theory
 
 
 def ratio(budgets: ep.Budgets) -> float:
-    """The mean squared error of the best threshold over that of the best affine estimator."""
+    """The mean squared error of the best threshold divided by that of the best affine estimator."""
     return sampled(budgets, "threshold") / sampled(budgets, "affine")
 
 
@@ -46,10 +46,10 @@ def test_the_construction_gains_at_least_a_fifth_of_the_square(m: int) -> None:
 
 
 def test_the_worst_of_two_levels() -> None:
-    """A search over two-level profiles: above 2.05, and always below 4."""
+    """The largest ratio in a search over two-level profiles is above 2.05 and below 4."""
     rng = np.random.default_rng(3)
     worst = 0.0
-    start = (math.log(0.5), math.log(2.0), 0.0, 0.0)  # Example 1
+    start = (math.log(0.5), math.log(2.0), 0.0, 0.0)  # Example 1 of paper *limits*
     best = np.array(start)
     for step in (2.0, 1.0, 0.5, 0.2, 0.1):
         for _ in range(60):

@@ -1,12 +1,14 @@
 """Errors of estimates: worst-case risks, quantiles and confidence intervals.
 
-An estimator on a unit range has a weight for each person, noise (Laplace, staircase, noise of cells
-that sums to zero, or joint noise of several means), and optionally a coin for each person that
-decides whether they are used.
+An estimator is a weighted sum of values on a unit range, plus noise. The noise is Laplace noise,
+staircase noise, noise of several cells that sums to zero, or joint noise of several means. An
+estimator can also use each person only with some probability; docstrings call this random choice a
+coin.
 
-`Weighing` describes an estimator. A goal (`goals`) gives its worst-case risk under an assumption,
-for a mean or for frequencies. A margin (`margins`, `shares`, `ranges`, `local` and others) gives
-the intervals of a release. Allocation minimizes these functions, and plans use them for forecasts.
+`Weighing` describes an estimator. A goal (`goals`) computes its worst-case risk under an
+assumption, for a mean or for frequencies. A margin (`margins`, `shares`, `ranges`, `local` and
+others) computes the confidence intervals of a release. Allocation minimizes these risks, and plans
+report them as forecasts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The risk of frequencies: the sum of all squared errors, or the largest error of any category.
+"""Risks of frequencies: the sum of the squared errors, or the largest error of any category.
 
-A person adds their weight to one cell. Each cell has noise: noises that sum to zero (`closed`), or
-independent Laplace noise. Proof: docs/proofs/frequencies.md (1), (6).
+Each person adds their weight to one cell, and every cell gets noise. The noise is either
+independent Laplace noise, or joint noise that sums to zero over all cells (`closed`).
+Proof: docs/proofs/frequencies.md (1), (6).
 Proof: docs/proofs/tables.md (6).
 """
 
@@ -22,33 +23,35 @@ from epsilons.risk.tails.laplace import bisect, tail
 from epsilons.risk.weighing import Assumption, Moments, SumNoise, Weighing
 from epsilons.types import Floats
 
-# The exact law of the largest error of any cell, for people whose budgets are related to
-# categories.
+# The exact distribution of the largest error of any cell, if budgets may be related to categories.
 #
-# Only noise is random. The worst biases of the cells are known, up to which cells have them.
+# Only the noise is random. The worst-case biases of the cells are known, up to a permutation of the
+# cells.
 # Proof: docs/proofs/frequencies.md (1), (2).
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 _FAR: Final = 45.0
 _RARE: Final = 1e-9
-"""Probabilities below which Fourier sums are too inaccurate; independent noise bounds them
-there."""
+"""Error probabilities below this are too small for the Fourier sums. The bound for independent
+noise is used instead."""
 
 
 MANY: Final = 1000
-"""Number of cells up to which noise that sums to zero is treated as such. Beyond, independent noise
-is used, which bounds it, is as good to one part in a thousand, and is much faster."""
+"""Number of cells up to which noise that sums to zero is computed exactly. For more cells, the
+formulas for independent noise are used. They are an upper bound, at most 0.1 % larger, and much
+faster."""
 
 
 def moved(cells: int, apart: float) -> tuple[int, float]:
-    """The number of cells that are off by `apart` of the bias, and by how much two more can be off.
+    """Worst-case biases: the number of cells with the largest bias, and the bias of two more.
 
-    The biases c sum to zero, none exceeds `apart` times the bias, and Σ|c| is at most twice the
-    bias. So ⌊1/apart⌋ cells can be off to either side, and one more by the remainder. Where there
-    are fewer cells, all are off, except one if their number is odd.
+    Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
+    So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
+    cell on each side has the remainder. With fewer cells, all of them have the largest bias, except
+    one if their number is odd.
     Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # δ may be tiny
+    whole = int(min(1.0 / apart, float(cells)))  # δ can be tiny
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -56,7 +59,7 @@ def moved(cells: int, apart: float) -> tuple[int, float]:
 
 
 def squared_bias(cells: int, apart: float) -> float:
-    """The largest Σc² of the biases of cells, in units of bias².
+    """The largest possible Σc² over the biases c of cells, in units of bias².
 
     Proof: docs/proofs/tables.md (6).
     """
@@ -67,14 +70,16 @@ def squared_bias(cells: int, apart: float) -> float:
 def mean_square(
     bias: float, scale: float, cells: int, apart: float = 1.0, closed: ClosedNoise | None = None
 ) -> float:
-    """E max_j (c_j + noise_j)² for the worst biases. Proof: docs/proofs/frequencies.md (1), (2).
+    """E max_j (c_j + noise_j)² for the worst-case biases c.
+
+    Proof: docs/proofs/frequencies.md (1), (2).
 
     Args:
         bias: ½Σ|w − 1/n|.
-        scale: of the noise of each cell.
+        scale: scale of the noise of each cell.
         cells: number of cells.
         apart: largest difference between the shares of people at different budgets.
-        closed: the noise, if it sums to zero.
+        closed: the joint noise if it sums to zero; None for independent noise.
     """
     unit = bias / scale if scale > 0.0 else math.inf
     shift = apart * unit
@@ -82,7 +87,7 @@ def mean_square(
         return (apart * bias) ** 2
     if closed is not None and cells <= MANY:
         return scale * (scale * closed.largest_square(_pairs(unit, cells, apart)))
-    # Below shift − 45 the error is exceeded, except with probability e^−90.
+    # The largest error is below shift − 45 with probability at most e^−90.
     start = max(0.0, shift - _FAR)
     end = max(shift, math.log(cells)) + _FAR
     less = max(moved(cells, apart)[1] * unit, start)
@@ -103,7 +108,7 @@ def largest_quantile(
     apart: float = 1.0,
     closed: ClosedNoise | None = None,
 ) -> float:
-    """The a with P(max_j |c_j + noise_j| > a) = β for the worst biases: see `mean_square`.
+    """The a with P(max_j |c_j + noise_j| > a) = β for the worst-case biases c: see `mean_square`.
 
     Proof: docs/proofs/frequencies.md (1), (2).
     """
@@ -123,17 +128,17 @@ def largest_quantile(
 
 
 def _pairs(bias: float, cells: int, apart: float) -> Pairs:
-    """The cells that are off, in pairs, the largest shift first."""
+    """The biased cells as (shift, number of pairs with ±shift), the largest shift first."""
     off, left = moved(cells, apart)
     found = ((apart * bias, off // 2), (left * bias, int(left > 0.0)))
     return [(shift, pairs) for shift, pairs in found if shift > 0.0 and pairs > 0]
 
 
 def _cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
-    """P(largest error ≤ u) for the worst biases, in units of the scale.
+    """P(largest error ≤ u) for the worst-case biases, in units of the noise scale.
 
-    As many cells as possible are off. No other biases are worse: P(|c + L| ≤ a) is log-concave in
-    c, so the product is smallest at a vertex of the polytope of biases.
+    As many cells as possible have the largest bias. No other biases are worse: P(|c + L| ≤ a) is
+    log-concave in c, so the product over cells is smallest at a vertex of the polytope of biases.
     Proof: docs/proofs/frequencies.md (1), (2).
     """
     count, left = moved(cells, apart)
@@ -145,9 +150,11 @@ def _cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
     return np.asarray(off * rest)
 
 
-# A band for all cells where budgets are unrelated to values: a union bound for the worst shares.
+# A simultaneous band for all cells if budgets are unrelated to values: a union bound for the
+# worst-case shares.
 #
-# Shares sum to one, so few cells can vary much. Proof: docs/proofs/frequencies.md (6), (10), (11).
+# Shares sum to one, so only few cells can have a large sampling variance.
+# Proof: docs/proofs/frequencies.md (6), (10), (11).
 # Proof: docs/proofs/tables.md (9), (12).
 
 _SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 133)])
@@ -155,17 +162,17 @@ _RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
 
 
 class Union:
-    """Bound on P(any cell is off by more than `a`), for all shares of the categories.
+    """Union bound on P(any cell has an error above `a`), for all shares of the categories.
 
     Guarantee:
-        `beyond(a)` is at least P(max_j |S_j + z_j| > a) where budgets are unrelated to values, for
-        all shares. Proof: docs/proofs/frequencies.md (10), (11).
+        If budgets are unrelated to values, `beyond(a)` is at least P(max_j |S_j + z_j| > a) for all
+        shares, with sampling errors S and noises z. Proof: docs/proofs/frequencies.md (10), (11).
         Proof: docs/proofs/tables.md (9), (12).
 
     Args:
-        weighing: the estimator, with everyone used; its scale is that of the noise of each cell.
+        weighing: the estimator, which uses everyone; its scale is the noise scale of each cell.
         cells: number of categories.
-        sigma: above 0, with P(±S_j > s) ≤ exp(−s²/2σ²) for every cell.
+        sigma: a σ > 0 with P(±S_j > s) ≤ exp(−s²/2σ²) for every cell.
         sampled: whether people are a sample; otherwise values are randomly permuted.
     """
 
@@ -177,7 +184,8 @@ class Union:
         else:
             heaviest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
         steepest = 1.0 if weighing.closed is None else weighing.closed.steepest
-        # Chernoff rates up to 1/scale; without noise, up to where they are useless.
+        # Chernoff rates up to the steepest rate of the noise. Above 50/σ they are useless, and
+        # above 700/heaviest they overflow.
         unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
         self._rates = unit * _RATES
         noise = _log_envelope(self._rates * scale, weighing.closed)
@@ -187,18 +195,19 @@ class Union:
         self._nearly = nearly_gaussian(weighing, varied) if sampled else None
 
     def beyond(self, a: float) -> float:
-        """Bound on the probability that any cell is off by more than `a`."""
+        """Bound on the probability that the error of any cell exceeds `a`."""
         chernoff = np.exp(np.minimum(self._exponents - self._rates * a, 0.0)).min(axis=1)
         each = 2.0 * np.minimum(chernoff, _tail(self._weighing, a, self._sigma))
         each[0] = 2.0 * _alone(self._weighing, a)
         if self._nearly is not None:
             each[2:] = np.minimum(each[2:], self._nearly.beyond(a))
-            # People may be split between cells: v ≤ p(1 − p), so take the maximum up to p.
+            # One person can be split between cells, so the variance can be any v ≤ p(1 − p). The
+            # running maximum covers all of these.
             each = np.maximum.accumulate(each)
         return _worst_shares(each, self._cells)
 
     def quantile(self, beta: float) -> float:
-        """The error that some cell exceeds with probability at most β."""
+        """A bound on the errors of all cells that fails with probability at most β."""
         high = self._sigma + self._weighing.scale
         while self.beyond(high) > beta:
             high *= 2.0
@@ -206,7 +215,7 @@ class Union:
 
 
 def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
-    """For each rate λ an ln K with P(noise > z) ≤ K·e^{−λz} for every z, at scale 1."""
+    """For each rate λ, an ln K with P(noise > z) ≤ K·e^{−λz} for every z, at scale 1."""
     if closed is not None:
         return closed.log_envelope(rates)
     with np.errstate(divide="ignore"):
@@ -216,14 +225,14 @@ def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
 
 
 def _tail(weighing: Weighing, a: float, sigma: float) -> float:
-    """Bound on P(S + noise > a) of one cell, by Hoeffding's tail of S."""
+    """Bound on P(S + noise > a) for one cell, with Hoeffding's bound on the tail of S."""
     if weighing.closed is None or weighing.scale <= 0.0:
         return tail(a, sigma, weighing.scale)
     return weighing.closed.tail(a / weighing.scale, sigma / weighing.scale)
 
 
 def _alone(weighing: Weighing, a: float) -> float:
-    """P(noise > a) of one cell."""
+    """P(noise > a) for one cell."""
     if weighing.scale <= 0.0:
         return 0.0
     if weighing.closed is not None:
@@ -232,11 +241,11 @@ def _alone(weighing: Weighing, a: float) -> float:
 
 
 def _worst_shares(each: Floats, cells: int) -> float:
-    """Bound on Σ_j h(p_j) over all shares that sum to one, h increasing and known on a grid.
+    """Bound on Σ_j h(p_j) over all shares p that sum to one, for an increasing h known on a grid.
 
-    For every price μ (Lagrange multiplier) it is at most μ + k·max_p(h(p) − μ·p). Between two grid
-    points h is at most its value at the upper one, and p at least the lower one. Shares above ½
-    count as their complement. Proof: docs/proofs/frequencies.md (11).
+    For every Lagrange multiplier μ the sum is at most μ + k·max_p(h(p) − μ·p). Between two grid
+    points, h is at most its value at the upper point, and p is at least the lower point. A share p
+    above ½ is treated as 1 − p. Proof: docs/proofs/frequencies.md (11).
     """
     lower = np.concatenate([[0.0], _SHARES[:-1]])
     prices = (each[1:] - each[0]) / _SHARES[1:]
@@ -245,23 +254,25 @@ def _worst_shares(each: Floats, cells: int) -> float:
 
 
 COINS = 4.0
-"""The square of how far a coin moves a cell, in units of half a weight: the whole weight, where a
-mean moves by half of it."""
+"""Squared effect of leaving out one person on a cell, in units of (half their weight)². A cell
+changes by the whole weight; a mean changes by half of it."""
 
 _SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """The worst-case mean of the sum of all squared errors. Proof: docs/proofs/tables.md (6).
+    """The worst-case expected sum of squared errors over all cells.
+
+    Proof: docs/proofs/tables.md (6).
 
     Args:
-        estimator: one estimator, or the moments of many; its scale is that of the noise of a cell.
-        assumption: what is assumed about the data.
+        estimator: one estimator, or the moments of many; its scale is the noise scale of each cell.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
 
     Returns:
-        Exact if budgets are unrelated to values, and for people whose budgets may be related to
-        them in any way; otherwise a proven bound.
+        Exact if budgets are unrelated to values. Also exact for the given people if budgets may be
+        related to values in any way. Otherwise a proven upper bound.
     """
     n = estimator.n
     data: Floats | float
@@ -279,9 +290,10 @@ def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -
 
 
 def mixed(n: int, cells: int, *, sampled: bool) -> float:
-    """The f of f·Σw² (sample) or f·Σ(w − 1/n)² (unrelated people), for the worst shares.
+    """The worst-case factor of Σw² for a sample, or of Σ(w − 1/n)² for a random permutation.
 
-    1 − Σp² is largest for equal shares, or as equal as n people allow.
+    The worst case has equal shares, because they maximize 1 − Σp². For a permutation, the counts of
+    n people are as equal as possible.
     Proof: docs/proofs/tables.md (6).
     """
     if sampled:
@@ -292,20 +304,21 @@ def mixed(n: int, cells: int, *, sampled: bool) -> float:
 
 
 def noise_square(cells: int, closed: ClosedNoise | None) -> float:
-    """E Σ_j noise_j², at scale 1. Proof: docs/proofs/tables.md (1)."""
+    """E Σ_j noise_j² at scale 1. Proof: docs/proofs/tables.md (1)."""
     return 2.0 * cells if closed is None else closed.square
 
 
 def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise) -> float:
-    """The c for which sums of squares ∝ Σw² + c/(Σe)², where budgets are unrelated to values."""
+    """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
     square = noise.moves**2 * noise_square(cells, noise.closed)
     return square / mixed(n, cells, sampled=assumption.sampled)
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squares without noise and coins, in a population with related budgets.
+    """Bound on the sum of squares without noise and coins, for a population with related budgets.
 
-    As in `_sampled_error`, in ℓ2. Proof: docs/proofs/tables.md (6).
+    The bounds are the same as in `_sampled_error`, for the ℓ2 norm of all errors.
+    Proof: docs/proofs/tables.md (6).
     """
     plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)
     anything = np.square(math.sqrt(2.0) * estimator.bias + plain)
@@ -320,23 +333,23 @@ def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cell
 
 
 def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """The worst-case mean square of the largest error.
+    """The worst-case expected square of the largest error of any cell.
 
     Proof: docs/proofs/frequencies.md (1), (3), (5).
 
     Args:
-        weighing: the estimator; its scale is that of the noise of each cell.
-        assumption: what is assumed about the data.
+        weighing: the estimator; its scale is the noise scale of each cell.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
 
     Returns:
-        Exact for people whose budgets may be related to values in any way, if everyone is used with
-        certainty (one integral, computed numerically). Otherwise a proven bound: the sampling error
-        of all cells together in ℓ2 and the largest of k noises, combined by the triangle
-        inequality; or, if noise sums to zero, 1 − 1/k of the sum of squares.
+        Exact, up to numerical integration, for the given people, if budgets may be related to
+        values in any way and everyone is used. Otherwise a proven upper bound. It combines the ℓ2
+        norm of the sampling errors and the largest of k noises by the triangle inequality. If the
+        noise sums to zero, 1 − 1/k of the sum of squares is a second bound.
 
     Reference:
-        Theorem C.2 of paper *correlated* has the order; the constants are ours.
+        Theorem C.2 of paper *correlated* has the same rate; the constants are our own.
     """
     if not math.isfinite(weighing.scale):
         return math.inf
@@ -348,7 +361,10 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 
 
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """Bound on the mean largest square by the triangle inequality; exact for related people."""
+    """Bound on the expected largest square, exact for related budgets.
+
+    The bound uses the triangle inequality.
+    """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
         return _joined(_sampled_error(weighing, assumption, cells), weighing, cells)
@@ -370,12 +386,13 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
 
 
 def _sampled_error(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """Bound on the root mean square of the largest error without noise, for related budgets.
+    """Root mean square bound on the largest error without noise, for a population.
 
-    For a population. Budgets related in any way: the bias of these people, plus the sampling error
-    of their plain shares, of all cells together in ℓ2. Shares within δ have two further bounds: the
-    sampling error of the weighted shares, plus δ times the bias, plus the sampling error of n draws
-    of shares that differ by at most δ. Proof: docs/proofs/frequencies.md (5).
+    Budgets may be related to values. If they may be related in any way, the bound is the bias among
+    the sampled people plus the ℓ2 sampling error of their unweighted shares. If shares at different
+    budgets differ by at most δ, there are two further bounds. They add the sampling error of the
+    weighted shares, δ times the bias, and the sampling error of n draws from shares that differ by
+    at most δ. Proof: docs/proofs/frequencies.md (5).
     """
     share = 1.0 - 1.0 / cells
     coins = math.sqrt(weighing.jitter)
@@ -385,30 +402,31 @@ def _sampled_error(weighing: Weighing, assumption: Assumption, cells: int) -> fl
     apart = assumption.apart
     drawn = math.sqrt(share * min(cells * apart * apart / 4.0, share) / weighing.n)
     own = share * math.sqrt(weighing.square)
-    # The same in ℓ2, without the triangle inequality: the biases have |c_j| ≤ δb and Σ|c_j| ≤ 2b.
+    # The same terms combined as orthogonal errors in ℓ2. The biases satisfy |c_j| ≤ δb and Σ|c_j| ≤
+    # 2b.
     far = weighing.bias * math.sqrt(share * min(2.0 * apart, cells * apart * apart))
     joined = math.hypot(own, far + drawn)
     return min(anything, own + apart * weighing.bias + drawn, joined) + coins
 
 
 def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence: float) -> float:
-    """The error of the worst cell at this confidence.
+    """Quantile of the largest error of any cell at this confidence.
 
     Proof: docs/proofs/frequencies.md (1), (4), (5).
 
     Args:
-        weighing: the estimator; its scale is that of the noise of each cell.
-        assumption: what is assumed about the data.
+        weighing: the estimator; its scale is the noise scale of each cell.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for people whose budgets may be related to values in any way, if everyone is used with
-        certainty. Otherwise a proven bound: a quantile of the sampling error plus one of the noise,
-        with β split between them. `band` is sharper.
+        Exact for the given people if budgets may be related to values in any way and everyone is
+        used. Otherwise a proven upper bound: a quantile of the sampling error plus a quantile of
+        the noise, with β split between the two. `band` is sharper.
 
     Reference:
-        Theorem C.1 of paper *correlated* has the order; the constants are ours.
+        Theorem C.1 of paper *correlated* has the same rate; the constants are our own.
     """
     beta = 1.0 - confidence
     if not math.isfinite(weighing.scale):
@@ -435,14 +453,14 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
 
 
 def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float = 1.0) -> float:
-    """Error of these very people, whose shares at different budgets are within `apart`."""
+    """Quantile for the given people, if shares at different budgets differ by at most `apart`."""
     if weighing.keep is None:
         return largest_quantile(weighing.bias, weighing.scale, cells, beta, apart, weighing.closed)
     return apart * weighing.bias + _split_quantile(weighing, 0.0, cells, beta)
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of the sampling error (and coins) plus one of the noise, at the best split."""
+    """A quantile of the sampling error and coins plus one of the noise, for the best split of β."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
@@ -452,10 +470,11 @@ def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) 
 
 
 def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """The objective for the largest error: an approximation of `largest_square`, not a bound.
+    """Objective for choosing weights by the largest error: an approximation of `largest_square`.
 
-    Where budgets are unrelated to values it is the value in the Gaussian limit; for related people
-    that of independent noise of the same size. Proof: docs/proofs/tables.md (10), (11).
+    It is not a bound. If budgets are unrelated to values, it is the value in the Gaussian limit.
+    For the given people with related budgets, it is the value for independent noise of the same
+    size. Proof: docs/proofs/tables.md (10), (11).
     """
     if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)
@@ -473,7 +492,7 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
 def quantile_aim(
     weighing: Weighing, assumption: Assumption, cells: int, confidence: float
 ) -> float:
-    """The objective for PAC errors: about `band`, not a bound.
+    """Objective for choosing weights by PAC errors: an approximation of `band`, not a bound.
 
     Proof: docs/proofs/tables.md (11).
     """
@@ -488,12 +507,15 @@ def quantile_aim(
 
 
 def _one(weighing: Weighing, cells: int) -> bool:
-    """Whether all errors are ± one error: two cells whose noise sums to zero."""
+    """Whether there are two cells whose noise sums to zero: their errors differ only in sign."""
     return cells == 2 and weighing.closed is not None
 
 
 def share_error(weighing: Weighing, assumption: Assumption, confidence: float) -> float:
-    """The error of one share at this confidence. Proof: docs/proofs/frequencies.md (7)."""
+    """Quantile of the error of one share at this confidence.
+
+    Proof: docs/proofs/frequencies.md (7).
+    """
     return mean.quantile(weighing, assumption, confidence, coins=COINS)
 
 
@@ -501,16 +523,15 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
     """Half-width of a simultaneous band for all cells. Proof: docs/proofs/frequencies.md (6).
 
     Args:
-        weighing: the estimator; its scale is that of the noise of each cell.
-        assumption: what is assumed about the data.
+        weighing: the estimator; its scale is the noise scale of each cell.
+        assumption: the assumption about the data.
         cells: number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for people whose budgets may be related to values in any way, if everyone is used with
-        certainty. Otherwise the smallest of proven bounds: that of `quantile` and, where budgets
-        are unrelated to values, a union bound over cells of tails integrated against the noise, for
-        the worst shares.
+        Exact for the given people if budgets may be related to values in any way and everyone is
+        used. Otherwise a proven upper bound: `quantile` or, if budgets are unrelated to values, the
+        `Union` bound if it is smaller.
     """
     if _one(weighing, cells):
         return share_error(weighing, assumption, confidence)
@@ -526,19 +547,19 @@ def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: flo
 
 @lru_cache(maxsize=256)
 def _noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) -> float:
-    """The exact quantile of the largest of k noises of scale 1."""
+    """The quantile of the largest absolute value of k noises of scale 1."""
     if closed is not None and cells <= MANY:
         return largest_quantile(0.0, 1.0, cells, beta, closed=closed)
     return -math.log(-math.expm1(math.log1p(-beta) / cells))
 
 
 def _proxy(weighing: Weighing, assumption: Assumption) -> float:
-    """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell, if budgets are unrelated to values."""
+    """A v with P(S_j > s) ≤ exp(−2s²/v) for every cell, if budgets are unrelated to values."""
     return weighing.square if assumption.sampled else permutation_proxy(weighing)
 
 
 def _sampling_factor(cells: int, beta: float) -> float:
-    """The z with P(largest sampling error > z·σ) ≤ β: Hoeffding's bound for each cell and side."""
+    """A z with P(largest sampling error > z·σ) ≤ β: Hoeffding's bound for each cell and sign."""
     return math.sqrt(2.0 * math.log(2.0 * cells / beta))
 
 
@@ -557,7 +578,7 @@ def harmonic(cells: int) -> tuple[float, float]:
 
 
 def _joined(error: float, weighing: Weighing, cells: int) -> float:
-    """E(X + M)² for independent X and M, where E X² is error² and M is the largest noise."""
+    """Bound on E(X + M)² for independent X and M, with E X² = error² and M the largest noise."""
     scale = weighing.scale
     if weighing.closed is not None and cells <= MANY:
         mean, square = weighing.closed.largest()
@@ -571,10 +592,12 @@ def _joined(error: float, weighing: Weighing, cells: int) -> float:
 
 
 def project(point: Floats) -> Floats:
-    """Project onto the simplex: the nearest shares in ℓ2. Proof: docs/proofs/frequencies.md (9).
+    """Project a point onto the simplex: the nearest shares in ℓ2.
 
-    These are max(x − θ, 0) with the θ that makes them sum to one, found by one sort. The truth is
-    on the simplex, which is convex, so no ℓ2 error grows.
+    Proof: docs/proofs/frequencies.md (9).
+
+    The projection is max(x − θ, 0), with θ such that the shares sum to one. One sort finds θ. The
+    simplex is convex and contains the true shares, so projection never increases the ℓ2 error.
 
     Args:
         point: any finite numbers.
@@ -582,10 +605,11 @@ def project(point: Floats) -> Floats:
     Returns:
         Shares in the same order.
     """
-    point = point - point.max()  # a common shift changes no projection, and keeps sums small
+    point = point - point.max()  # a common shift keeps the sums small
     ordered = np.sort(point)[::-1]
     sums = np.cumsum(ordered)
-    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i. Where it becomes positive, coordinates are zero.
+    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i. Once it is positive, the projected coordinates are
+    # zero.
     spare = sums - np.arange(1, len(ordered) + 1) * ordered
     positive = max(int(np.searchsorted(spare, 1.0, side="left")), 1)
     shares = np.maximum(point - (sums[positive - 1] - 1.0) / positive, 0.0)

@@ -1,4 +1,4 @@
-"""Bounds on the distance of a weighted mean from the mean, from noisy counts of weights."""
+"""Bounds on the bias of a weighted mean, from noisy counts of people at each weight."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from epsilons.types import Floats, Integers
 @storable("risk.LevelCount")
 @dataclass(frozen=True, eq=False)
 class LevelCount:
-    """Released noisy counts of the people on each rung. Proof: docs/proofs/add-remove.md (8).
+    """Released noisy counts of the people on each rung (budget level) of a ladder.
+
+    Proof: docs/proofs/add-remove.md (8).
 
     Attributes:
         counts: the noisy counts.
-        rates: rate of the noise of each count.
+        rates: rate (inverse scale) of the noise of each count.
         weights: weight of a person on each rung.
     """
 
@@ -30,10 +32,11 @@ class LevelCount:
         """Bound on |weighted mean − mean|, except with probability beta.
 
         For people with weights k the largest distance is ½Σ|k/Σk − 1/n|. This is the maximum, over
-        thresholds, of the share of people below the threshold minus their share of the weight. With
-        r people below for each one above, and an average weight that is ρ times larger above, it is
-        r/(1 + r) − r/(ρ + r), which grows with ρ, and with r up to √ρ. Both are set to their worst
-        values that the noise of the counts allows. Proof: docs/proofs/add-remove.md (8).
+        weight thresholds, of the share of people below the threshold minus their share of the total
+        weight. Let r be the number of people below divided by the number above, and ρ the average
+        weight above divided by the average weight below. Then the difference is r/(1 + r) − r/(ρ +
+        r). It increases in ρ, and in r up to √ρ. Both are set to the worst values that the noise of
+        the counts allows. Proof: docs/proofs/add-remove.md (8).
         """
         low, high = self.ends(beta)
         k = self.weights.astype(np.float64)
@@ -46,7 +49,7 @@ class LevelCount:
             larger = max(_averages(low[above], high[above], k[above]))
             fewest, most = float(low[below].sum()), float(high[below].sum())
             fewer, others = float(low[above].sum()), float(high[above].sum())
-            if smaller <= 0.0:  # those below may have no weight at all
+            if smaller <= 0.0:  # all people below the threshold may have weight 0
                 worst = max(worst, most / (most + fewer) if most > 0.0 else 0.0)
             elif others > 0.0:
                 times = larger / smaller
@@ -56,26 +59,26 @@ class LevelCount:
         return min(worst, 1.0)
 
     def fewest(self, beta: float) -> int:
-        """A lower bound on the number of people; it fails only if `bias` does."""
+        """Lower bound on the number of people; it is wrong only in the same event as `bias`."""
         return int(self.ends(beta)[0].sum())
 
     @property
     def total(self) -> float:
-        """A noisy estimate of the total weight: it may select a bound, but not be part of one."""
+        """A noisy estimate of the total weight. It can select a bound, but must not enter one."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def ends(self, beta: float) -> tuple[Floats, Floats]:
-        """The fewest and most people on each rung, all at once except with probability β."""
+        """Simultaneous bounds on the number of people on each rung, except with probability β."""
         noisy = np.array(self.counts, dtype=np.float64)
-        # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.
+        # P(|noise| > a) ≤ e^{−rate·a} for discrete Laplace noise.
         reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0
         return np.maximum(noisy - reach, 0.0), np.maximum(noisy + reach, 0.0)
 
 
 def _averages(first: Floats, then: Floats, weights: Floats) -> list[float]:
-    """Average weights for counts `first` up to each rung and `then` from there on.
+    """Average weights for every cut: rungs before the cut have counts `first`, all others `then`.
 
-    The smallest and the largest average over all counts between the two are among these.
+    The extreme averages over all counts between `first` and `then` have this form.
     """
     found = []
     for place in range(len(weights) + 1):

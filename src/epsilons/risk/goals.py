@@ -1,6 +1,6 @@
-"""Goals: the assumption about the data and the error to minimize, for a mean or for frequencies.
+"""Goals: an assumption about the data and an error to minimize, for a mean or for frequencies.
 
-Rules, plans and releases call the methods of a goal and never ask which kind it is.
+Allocation rules, plans and releases use the interface `Goal` and never check its type.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Words: TypeAlias = tuple[Assumption, str, float]
 
 
 _WIDE: Final = 1e154
-"""Widths from which the square of a range may overflow."""
+"""Ranges of at least this width are squared by multiplication, which overflows to infinity."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Goal(ABC):
     """The interface of all goals.
 
     Attributes:
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         loss: "mse", "pac", or for cells also "largest".
-        confidence: of the PAC error.
-        statistic: name of what is estimated: the key of every table of rules and methods.
+        confidence: confidence level of the PAC error.
+        statistic: name of the estimated statistic; tables of rules and methods use it as a key.
     """
 
     assumption: Assumption
@@ -51,58 +51,58 @@ class Goal(ABC):
     @property
     @abstractmethod
     def numbers(self) -> int:
-        """Number of numbers that are estimated at once."""
+        """Number of estimated numbers: one mean, or one share for each category."""
 
     @property
     @abstractmethod
     def noise(self) -> SumNoise:
-        """The noise of the sums under replace: how many sums one person moves, and its kind."""
+        """The noise of the sums under replacement of one person's record."""
 
     @abstractmethod
     def risk(self, weighing: Weighing) -> float:
         """The risk of an estimator: a mean squared error, or a quantile of the error."""
 
     def aim(self, weighing: Weighing) -> float:
-        """The objective for choosing weights: the risk, unless its bound ranks them badly."""
+        """The objective for choosing weights: the risk, or an approximation of it."""
         return self.risk(weighing)
 
     def typical(self, risk: float) -> float:
-        """A risk as the error of one number: the root of its mean square, or the quantile."""
+        """Convert a risk to the error of one number: a root mean square error, or the quantile."""
         if self.loss == "pac":
             return risk
         return math.sqrt(risk / self.numbers if self.loss == "mse" else risk)
 
     @property
     def squared(self) -> Self:
-        """The same goal for the typical error: of one number, or of the largest one."""
+        """The same goal with a squared loss: "largest" stays, any other loss becomes "mse"."""
         return self if self.loss == "largest" else replace(self, loss="mse")
 
     def rmse(self, weighing: Weighing) -> float:
-        """The typical error of an estimator: a root mean square, whatever the loss is."""
+        """The root mean square error of an estimator for one number, for every loss."""
         squared = self.squared
         return squared.typical(squared.risk(weighing))
 
     @abstractmethod
     def is_exact(self, weighing: Weighing) -> bool:
-        """Whether `risk` is the exact worst case rather than a proven bound on it."""
+        """Whether `risk` is the exact worst case, not only an upper bound."""
 
     @property
     @abstractmethod
     def by_moments(self) -> bool:
-        """Whether `risk` is a function of moments, computable for many estimators at once."""
+        """Whether `risk` depends only on `Moments`, so it can be vectorized."""
 
     @property
     @abstractmethod
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile in bias and scale alone, with a closed-form slope."""
+        """Whether `risk` is a quantile of bias and scale alone, with a known derivative."""
 
     @abstractmethod
     def squares(self, estimator: Weighing | Moments) -> Floats:
-        """The mean squared error, summed over all numbers, of an estimator or of many at once."""
+        """The mean squared error summed over all numbers, for one estimator or many."""
 
     @abstractmethod
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which `squares` ∝ Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
 
     @abstractmethod
     def noise_square(self, noise: SumNoise) -> float:
@@ -111,14 +111,14 @@ class Goal(ABC):
     @property
     @abstractmethod
     def squared_bias(self) -> float:
-        """The bias term of `squares` for these people, in units of bias²."""
+        """The bias term of `squares` for the given people, in units of bias²."""
 
     @abstractmethod
     def drawn_square(self, n: int) -> float:
-        """The sum of mean squared sampling errors of n people with equal weights."""
+        """The squared sampling error of n people with equal weights, summed over all numbers."""
 
     def told(self, bias: float) -> float:
-        """The part of the risk that is due to related budgets alone, for weights of this bias."""
+        """The part of the risk caused by related budgets, for weights with this bias."""
         apart = self.assumption.apart * bias
         if self.loss == "pac" or apart == 0.0:
             return apart
@@ -126,7 +126,7 @@ class Goal(ABC):
 
     @property
     def most(self) -> float:
-        """The risk of an answer without data: 1, or 2 for the squares of all shares together."""
+        """The largest risk of an answer without data: 1, or 2 for squares of shares."""
         return 2.0 if self.loss == "mse" and self.numbers > 1 else 1.0
 
     @property
@@ -137,17 +137,17 @@ class Goal(ABC):
     @property
     @abstractmethod
     def worst(self) -> Self:
-        """The same goal without a guess of the spread: the one that claims are based on."""
+        """The same goal without a guess of the spread; published claims use it."""
 
     @property
     @abstractmethod
     def log_pac(self) -> float:
-        """The L of paper *correlated* for its PAC errors."""
+        """The logarithmic factor L of paper *correlated* for PAC errors."""
 
     @property
     @abstractmethod
     def log_mse(self) -> float:
-        """The L of paper *correlated* for its mean squared errors."""
+        """The logarithmic factor L of paper *correlated* for mean squared errors."""
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class MeanGoal(Goal):
 
     Attributes:
         spread: a guess of the standard deviation of the values on a unit range. It affects the
-            choice of weights, but no claim. One half, the largest possible value, if there is no
-            guess.
+            choice of weights, but no published claim. Without a guess it is ½, the largest possible
+            value.
     """
 
     spread: float = mean.WIDEST
@@ -180,17 +180,17 @@ class MeanGoal(Goal):
         return OPEN
 
     def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator: the mean squared error, or a quantile of the error."""
+        """The mean squared error of an estimator, or a quantile of its error."""
         if self.loss == "pac":
             return mean.quantile(weighing, self.assumption, self.confidence, spread=self.spread)
         return float(self.squares(weighing))
 
     def squares(self, estimator: Weighing | Moments) -> Floats:
-        """The mean squared error of an estimator, or of many at once."""
+        """The mean squared error of one estimator, or of many as an array."""
         return mean.mse(estimator, self.assumption, self.spread)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which mean squared errors ∝ Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which the error is proportional to Σw² + c/(Σe)², for unrelated budgets."""
         return noise.moves**2 * mean.noise_per_square(self.assumption, n, self.spread)
 
     def noise_square(self, noise: SumNoise) -> float:
@@ -217,16 +217,16 @@ class MeanGoal(Goal):
         return replace(self, spread=mean.WIDEST)
 
     def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
-        """A risk on a unit range, converted to data units."""
+        """Convert a risk on a unit range to data units."""
         width = bounds[1] - bounds[0]
         if self.loss == "pac" or unit == 0.0:
             return unit * width
-        # Products overflow to infinity, whereas a power raises an error. A range that was found is
-        # as wide as the values are, and no data may be refused.
+        # A float power raises OverflowError, but a product overflows to infinity. A range that is
+        # estimated from data can be this wide, and such data must not raise an error.
         return unit * width**2 if width < _WIDE else unit * width * width
 
     def is_exact(self, weighing: Weighing) -> bool:
-        """Whether `risk` is the exact worst case rather than a proven bound on it."""
+        """Whether `risk` is the exact worst case, not only an upper bound."""
         assumption, sure = self.assumption, weighing.keep is None
         if self.guessed:
             return False
@@ -241,7 +241,7 @@ class MeanGoal(Goal):
 
     @property
     def by_bias(self) -> bool:
-        """Whether `risk` is the quantile of people with related budgets, from the median on."""
+        """Whether `risk` is a quantile above the median, for given people with related budgets."""
         related = self.assumption.related is not False and not self.assumption.sampled
         return self.loss == "pac" and related and self.confidence >= 0.5 and not self.guessed
 
@@ -258,7 +258,7 @@ class MeanGoal(Goal):
 
 @dataclass(frozen=True)
 class CellsGoal(Goal):
-    """The errors of shares: all squares together, or the largest error.
+    """The errors of shares: the sum of squared errors, or the largest error.
 
     Proof: docs/proofs/tables.md (6), (10). Proof: docs/proofs/frequencies.md (1), (5), (6).
 
@@ -282,11 +282,11 @@ class CellsGoal(Goal):
 
     @property
     def noise(self) -> SumNoise:
-        """A person leaves one cell and enters another, so the noise may sum to zero."""
+        """Noise of the cells: one person changes two cells, and the noises can sum to zero."""
         return SumNoise(2, ClosedNoise(self.cells))
 
     def risk(self, weighing: Weighing) -> float:
-        """The mean sum of squares, the mean largest square, or the half-width of the band."""
+        """The expected sum of squares, expected largest square, or half-width of the band."""
         if self.loss == "pac":
             return cells.band(weighing, self.assumption, self.cells, self.confidence)
         if self.loss == "largest":
@@ -294,7 +294,7 @@ class CellsGoal(Goal):
         return float(self.squares(weighing))
 
     def aim(self, weighing: Weighing) -> float:
-        """The sum of squares; for the largest error its value in the Gaussian limit."""
+        """The sum of squares, or an approximation of the risk for the largest error."""
         if self.loss == "pac":
             return cells.quantile_aim(weighing, self.assumption, self.cells, self.confidence)
         if self.loss == "largest":
@@ -302,11 +302,11 @@ class CellsGoal(Goal):
         return float(self.squares(weighing))
 
     def squares(self, estimator: Weighing | Moments) -> Floats:
-        """The mean of the sum of squares, of an estimator or of many at once."""
+        """The expected sum of squares, for one estimator or many."""
         return cells.squares(estimator, self.assumption, self.cells)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c for which sums of squares ∝ Σw² + c/(Σe)², for unrelated budgets."""
+        """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
         return cells.noise_per_square(self.assumption, n, self.cells, noise)
 
     def noise_square(self, noise: SumNoise) -> float:
@@ -319,11 +319,11 @@ class CellsGoal(Goal):
         return largest.squared_bias(self.cells, self.assumption.apart)
 
     def drawn_square(self, n: int) -> float:
-        """The largest sum of the sampling variances of n draws over all cells."""
+        """The sampling variance of n draws, summed over cells, for the worst-case shares."""
         return cells.mixed(n, self.cells, sampled=True) / n
 
     def is_exact(self, weighing: Weighing) -> bool:
-        """Whether `risk` is the exact worst case rather than a proven bound on it."""
+        """Whether `risk` is the exact worst case, not only an upper bound."""
         assumption, people = self.assumption, not self.assumption.sampled
         if self.loss == "mse":
             return assumption.related is False or (assumption.anything and people)
@@ -332,7 +332,7 @@ class CellsGoal(Goal):
 
     @property
     def worst(self) -> Self:
-        """This goal: there is no guess of a spread for categories."""
+        """This goal itself: categories have no guess of a spread."""
         return self
 
     @property
@@ -342,7 +342,7 @@ class CellsGoal(Goal):
 
     @property
     def by_bias(self) -> bool:
-        """False: there is no derivative in closed form."""
+        """False: the derivative has no closed form."""
         return False
 
     @property
@@ -357,10 +357,10 @@ class CellsGoal(Goal):
 
 
 def checked(about: object, related: object, loss: object, confidence: object) -> Words:
-    """The validated assumption, loss and confidence from a user's words.
+    """Return the validated assumption, loss and confidence from a user's arguments.
 
     Raises:
-        ArgumentError: a word is invalid, or the confidence is not strictly between 0 and 1.
+        ArgumentError: an argument is invalid, or the confidence is not strictly between 0 and 1.
     """
     return (
         assumption_of(about, related),
@@ -370,10 +370,10 @@ def checked(about: object, related: object, loss: object, confidence: object) ->
 
 
 def guess_for(categories: int | None, spread: object) -> float:
-    """A validated guess of the spread of a mean.
+    """Return the validated guess of the spread of a mean.
 
     Raises:
-        ArgumentError: it is invalid, or there are categories.
+        ArgumentError: the guess is invalid, or it was given for frequencies.
     """
     if categories is not None and spread is not None:
         raise ArgumentError("spread is for a mean: leave it out for frequencies.")
@@ -381,10 +381,10 @@ def guess_for(categories: int | None, spread: object) -> float:
 
 
 def goal_of(words: Words, categories: int | None, spread: float = mean.WIDEST) -> Goal:
-    """The goal for a mean, with a guess of its spread, or for frequencies of these categories.
+    """Return the goal for a mean (if `categories` is None) or for frequencies.
 
     Raises:
-        ArgumentError: the loss is only for categories, and there are none.
+        ArgumentError: the loss is only defined for frequencies, but the goal is a mean.
     """
     if categories is None:
         parameters.loss_of_a_mean(words[1])

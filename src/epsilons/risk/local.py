@@ -1,6 +1,6 @@
 """Error bounds of weighted sums of local reports, with explicit constants.
 
-Everything here is a function of budgets and public facts.
+All functions depend only on budgets and public facts.
 Proof: docs/proofs/local.md (3), (4), (5).
 """
 
@@ -35,14 +35,16 @@ class Sums(NamedTuple):
     Attributes:
         weight: Σ w.
         square: Σ w².
-        variance: Σ w²·(worst-case variance of an answer).
-        proxy: Σ w²·σ², with E e^{λ(Y − θ)} ≤ e^{λ²σ²/2} (vectors: in every direction).
-        tail: Σ w²·b², b the scale of Laplace noise.
-        bounded: Σ w²·r², r the largest length of the part of an answer that is only bounded.
+        variance: Σ w²·(worst-case variance of a report).
+        proxy: Σ w²·σ², where E e^{λ(Y − θ)} ≤ e^{λ²σ²/2} for a report Y of θ (for vectors, in every
+            direction).
+        tail: Σ w²·b², where b is the scale of Laplace noise.
+        bounded: Σ w²·r², where r bounds the length of the part of a report that is not
+            sub-Gaussian.
         largest: the largest w·b.
         most: the largest w.
-        reach: the largest w·|answer − middle| of any report that is accepted at these budgets,
-            whatever it says; in ℓ2 for vectors, in any cell for categories.
+        reach: the largest w·|report − middle| over all valid reports at these budgets, honest or
+            not; in ℓ2 for vectors, and the largest over cells for categories.
     """
 
     weight: float = 0.0
@@ -56,7 +58,7 @@ class Sums(NamedTuple):
     reach: float = 0.0
 
     def merged(self, other: Sums) -> Sums:
-        """The sums, and the maxima, over both."""
+        """Combine two groups of people: add the sums and take the maxima."""
         both = Sums(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
         return both._replace(
             largest=max(self.largest, other.largest),
@@ -65,7 +67,7 @@ class Sums(NamedTuple):
         )
 
     def times(self, people: int) -> Sums:
-        """The sums over `people` people like this one."""
+        """The sums over `people` identical copies of this person."""
         many = Sums(*(people * each for each in self))
         return many._replace(largest=self.largest, most=self.most, reach=self.reach)
 
@@ -73,33 +75,33 @@ class Sums(NamedTuple):
 def influence(lies: int, people: int, sums: Sums, off: float) -> float:
     """Bound on how far `lies` dishonest reports move an estimate. Proof: docs/proofs/local.md (5).
 
-    With S = Σ w·(answer − middle) and m = S/W, leaving out reports with S′ and W′ moves m by
-    (S′ − m·W′)/(W − W′), and |S′| ≤ k·reach, W′ ≤ k·most. Equality holds if all lies have the
-    largest weight and reach, and point away from m.
+    Let S = Σ w·(report − middle) and m = S/W. Removing reports with sums S′ and W′ moves m by (S′ −
+    m·W′)/(W − W′), where |S′| ≤ k·reach and W′ ≤ k·most. The bound is attained if all dishonest
+    reports have the largest weight and reach, and point away from m.
 
     Args:
-        lies: k ≥ 0, the number of dishonest reports.
+        lies: number k ≥ 0 of dishonest reports.
         people: number of all reports.
-        sums: over all reports, lies included.
+        sums: sums over all reports, including dishonest ones.
         off: |m|, the distance of the estimate from the middle.
 
     Returns:
-        The bound on a unit range; ∞ if lies may have all the weight.
+        The bound on a unit range; ∞ if dishonest reports may have all the weight.
     """
     if lies == 0:
         return 0.0
     others = sums.weight - lies * sums.most
-    if lies >= people or others <= 1e-9 * sums.weight:  # far above rounding errors
+    if lies >= people or others <= 1e-9 * sums.weight:  # the tolerance is far above rounding errors
         return math.inf
     return lies * (sums.reach + off * sums.most) / others
 
 
 def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
-    """A t with P(|S| > t) ≤ β for a sum of sub-Gaussian and Laplace parts.
+    """A t with P(|S| > t) ≤ β for a sum S of independent sub-Gaussian and Laplace terms.
 
-    The parts are independent. ln E e^{λS} ≤ λ²·proxy/2 − Σ ln(1 − λ²z²) over the Laplace parts of
-    scale z ≤ largest, whose squares sum to `tail`. As −ln(1 − x)/x grows, this is at most
-    λ²·tail·φ(λ²·largest²). Every λ gives a bound, and the smallest of many is taken.
+    ln E e^{λS} ≤ λ²·proxy/2 − Σ ln(1 − λ²z²), where the sum is over the Laplace terms of scale z ≤
+    largest, and the z² sum to `tail`. Since φ(x) = −ln(1 − x)/x is increasing, the sum is at most
+    λ²·tail·φ(λ²·largest²). Every λ gives a bound, and the smallest of many is used.
     Proof: docs/proofs/local.md (4).
 
     Args:
@@ -110,8 +112,8 @@ def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
     """
     if tail <= 0.0:
         return math.sqrt(2.0 * proxy * math.log(2.0 / beta))
-    share = np.linspace(0.0, 1.0, _POINTS + 2)[1:-1] ** 2  # of the largest possible λ
-    # For a sum of many small parts the best λ is far below the largest.
+    share = np.linspace(0.0, 1.0, _POINTS + 2)[1:-1] ** 2  # as fractions of the largest possible λ
+    # For a sum of many small terms the best λ is far below the largest.
     normal = math.sqrt(2.0 * math.log(2.0 / beta) / (proxy + 2.0 * tail)) * largest
     share = np.concatenate([share, normal * np.geomspace(0.25, 1.5, _POINTS)])
     share = share[(share > 0.0) & (share < 1.0)]
@@ -122,10 +124,11 @@ def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
 
 
 def chi_square(dimension: int, beta: float) -> float:
-    """The y with P(‖S‖² > y) ≤ β if E e^{⟨λ, S⟩} ≤ e^{‖λ‖²/2} for all λ.
+    """A y with P(‖S‖² > y) ≤ β, if E e^{⟨λ, S⟩} ≤ e^{‖λ‖²/2} for all λ.
 
-    It solves (y/d)^{d/2}·e^{(d − y)/2} = β, y ≥ d: Chernoff's bound for a chi-square law, which
-    holds for S too. It is at most d + 2√(d·ln(1/β)) + 2·ln(1/β). Proof: docs/proofs/local.md (4).
+    It solves (y/d)^{d/2}·e^{(d − y)/2} = β for y ≥ d. This is Chernoff's bound for a chi-square
+    variable, which also holds for ‖S‖². The result is at most d + 2√(d·ln(1/β)) + 2·ln(1/β).
+    Proof: docs/proofs/local.md (4).
     """
     need = 2.0 * math.log(1.0 / beta) / dimension
 
@@ -142,22 +145,22 @@ def chi_square(dimension: int, beta: float) -> float:
 def bounded_norm(squares: float, beta: float) -> float:
     """A t with P(‖S‖ > t) ≤ β for a sum of independent centered vectors of bounded length.
 
-    If each part is w·(Z − EZ), and the bounds on ‖wZ‖² sum to `squares`, then E‖S‖ ≤ √squares, and
-    changing one Z moves ‖S‖ by at most twice its bound: McDiarmid's inequality.
+    Each term is w·(Z − EZ), and `squares` is the sum of the bounds on ‖wZ‖². Then E‖S‖ ≤ √squares.
+    Changing one Z moves ‖S‖ by at most twice the bound on ‖wZ‖, so McDiarmid's inequality applies.
     Proof: docs/proofs/local.md (4).
     """
     return math.sqrt(squares) * (1.0 + math.sqrt(2.0 * math.log(1.0 / beta)))
 
 
 def spread(rho: Floats, dimension: int) -> Floats:
-    """The κ with E e^{λ⟨ℓ, Y − EY⟩} ≤ e^{λ²κB²/2d} for a signed direction Y of length B.
+    """A κ with E e^{λ⟨ℓ, Y − EY⟩} ≤ e^{λ²κB²/2d} for a randomly signed direction Y of length B.
 
-    Y = ±B·V, with V uniform on the sphere and the sign right with advantage ρ. κ is near 1 where ρ
-    is small. It is never above 2, which has a short proof. Proof: docs/proofs/local.md (4).
+    Y = ±B·V, where V is uniform on the unit sphere. The sign is correct with probability (1 + ρ)/2.
+    κ is close to 1 for small ρ, and at most 2 for every ρ. Proof: docs/proofs/local.md (4).
 
     Args:
-        rho: the advantages, in [0, 1]; rounded up to a multiple of 1/32.
-        dimension: of the space.
+        rho: the advantages ρ in [0, 1]; they are rounded up to multiples of 1/32.
+        dimension: dimension of the space.
     """
     table = _spread_table(dimension)
     return table[np.ceil(np.clip(rho, 0.0, 1.0) * (len(table) - 1)).astype(np.int64)]
@@ -165,15 +168,15 @@ def spread(rho: Floats, dimension: int) -> Floats:
 
 @lru_cache(maxsize=64)
 def _spread_table(dimension: int) -> Floats:
-    """κ for ρ = 0, 1/32, …, 1: certified numerically, plus one percent.
+    """κ for ρ = 0, 1/32, …, 1: a numerical maximum plus one percent.
 
-    Along any ℓ the law of ⟨ℓ, Y⟩/B is that of ±a, a = |⟨ℓ, V⟩|, whose sign has bias ρ·g(a), |g| ≤
-    1. Given E[g·sinh(ta)], the mean is smallest for a g that is −1 below some c and 1 above it,
-    because sinh(ta)/a grows (Neyman–Pearson). So κ is the maximum over c and over τ = t²/d of
-    2·(ln E e^{tZ} − t·EZ)/τ for these g. Proof: docs/proofs/local.md (4).
+    For any ℓ, Z = ⟨ℓ, Y⟩/B is ±a with a = |⟨ℓ, V⟩|, and its sign has bias ρ·g(a), |g| ≤ 1. For a
+    given E[g·sinh(ta)], the mean is smallest if g is −1 below some c and 1 above it, because
+    sinh(ta)/a is increasing (Neyman–Pearson). So κ is the maximum over c and τ = t²/d of 2·(ln E
+    e^{tZ} − t·EZ)/τ for these g. Proof: docs/proofs/local.md (4).
     """
     if dimension == 1:
-        return np.ones(_LEANS + 1)  # a coin: Hoeffding
+        return np.ones(_LEANS + 1)  # a single sign: Hoeffding's lemma
     top = min(math.pi / 2.0, 14.0 / math.sqrt(dimension))
     angle = (np.arange(_NODES) + 0.5) * (top / _NODES)
     mass = np.exp((dimension - 2) * np.log(np.cos(angle)))
@@ -185,7 +188,7 @@ def _spread_table(dimension: int) -> Floats:
     found = np.ones(_LEANS + 1)
     for tau in np.geomspace(1e-2, 2000.0, _TAUS).tolist():
         t = math.sqrt(tau * dimension)
-        # Both are divided by e^{τ/2}, an upper bound on the even part.
+        # Both terms are divided by e^{τ/2}, an upper bound on the even part.
         up, down = np.exp(t * a - tau / 2.0), np.exp(-t * a - tau / 2.0)
         even = float(mass @ (up + down)) / 2.0
         below = np.concatenate([[0.0], np.cumsum(mass * (up - down) / 2.0)])
@@ -203,18 +206,18 @@ def mean_dot(dimension: int) -> float:
 
 
 def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Floats:
-    """E‖Y‖² of the estimate of a vector in the unit ball from several signs.
+    """E‖Y‖² of the estimate Y of a vector in the unit ball from several reported signs.
 
     Proof: docs/proofs/local.md (3).
 
     Args:
         rho: E[e₁], where e_i is 1 if sign i is reported truthfully, and −1 otherwise.
         kappa: E[e₁·e₂].
-        signs: number of signs in an answer.
-        dimension: of the space.
+        signs: number of signs in a report.
+        dimension: dimension of the space.
 
     Returns:
-        The worst-case variance; infinite where an answer is pure noise.
+        The worst-case variance; infinite if a report is pure noise.
     """
     square = mean_dot(dimension) ** 2
     with np.errstate(divide="ignore", over="ignore"):
@@ -222,55 +225,59 @@ def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Fl
 
 
 def related(square: float, weight: float, people: int) -> float:
-    """Bound on ½·Σ|w_i/W − 1/n|, at most 1. Proof: docs/proofs/local.md (7)."""
+    """Bound on ½·Σ|w_i/W − 1/n|, the effect of related budgets; at most 1.
+
+    Proof: docs/proofs/local.md (7).
+    """
     if weight <= 0.0:
         return 1.0
     spare = max(people * square / (weight * weight) - 1.0, 0.0)
     return min(0.5 * math.sqrt(spare), 1.0)
 
 
-# Weights of reports: by worst-case variance, as in the papers, or equal.
+# Weights of reports: by worst-case variance ("variance"), as in the papers ("paper"), or equal
+# ("uniform").
 
 WEIGHTS: Final = get_args(Weights)
 """Accepted values of `weights`."""
 
 LEAST: Final = 2.0**-20
-"""Reports at smaller budgets are pure noise, and get weight 0 under every choice of weights.
+"""Reports at smaller budgets are almost pure noise. They get weight 0 for every choice of weights.
 
-10¹² such people are worth as much as one at ε = 1. If they counted, a report at ε = 1e-310 would
-divide by zero, and one at 1e-9 would dominate all others where weights are equal."""
+About 10¹² such people are worth as much as one at ε = 1. With a positive weight, a report at ε =
+1e-310 would cause a division by zero, and one at 1e-9 would dominate an equally weighted mean."""
 
 MOST: Final = 2.0**20
-"""The largest finite budget: beyond ε = 45 the coin cannot distinguish budgets."""
+"""The largest finite budget. Above ε = 45 the randomized response is the same for all budgets."""
 
 
 _TOLD: Final = (2.0**-5, 700.0)
-"""Between these budgets tanh(ε/2) can be computed from e^ε, except for its last digits, without
-overflow."""
+"""Range of budgets in which tanh(ε/2) can be computed from e^ε without overflow, except for the
+last digits."""
 
 MANY: Final = 4096
-"""Number of people from which a faster method is used, whose last digits differ."""
+"""Number of people from which a faster method is used. Its results differ in the last digits."""
 
 _ONE: Final = np.ones(())
 _TWO: Final = np.full((), 2.0)
-# As arrays: NumPy would convert a number at each call.
+# Arrays, because NumPy would convert a Python number at each call.
 
 LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
-"""w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
+"""The maximum of w/ε for w = 1/(1 + 8/ε²), attained at ε = √8."""
 
 
 def tangent(epsilon: Floats, extent: tuple[float, float], arm: Floats) -> None:
-    """Write tanh(ε/2) into an array: 0 for reports that are pure noise, or nearly so.
+    """Write tanh(ε/2) into an array, or 0 if ε is below `LEAST`.
 
     Args:
         epsilon: the budgets.
         extent: lower and upper bound on the budgets.
-        arm: output, within a relative error of 2⁻⁴⁵.
+        arm: output array; relative errors are at most 2⁻⁴⁵.
     """
     least, most = extent
     if len(epsilon) >= MANY and least >= _TOLD[0] and most <= _TOLD[1]:
-        # 1 − q, q = 2/(1 + e^ε), takes half the time of a hyperbolic tangent. With u = 2⁻⁵³ and e^ε
-        # off by 2u, q is off by 4u, and 1 − q by (4·q/(1 − q) + 1)·u ≤ (8/ε + 1)·u, relatively.
+        # 1 − q with q = 2/(1 + e^ε) takes half the time of np.tanh. If e^ε has a relative error of
+        # 2u, u = 2⁻⁵³, then q has 4u, and 1 − q has (4·q/(1 − q) + 1)·u ≤ (8/ε + 1)·u.
         np.exp(epsilon, arm)
         np.add(arm, _ONE, arm)
         np.divide(_TWO, arm, arm)
@@ -283,10 +290,10 @@ def tangent(epsilon: Floats, extent: tuple[float, float], arm: Floats) -> None:
 
 
 def inverse(arm: Floats) -> NDArray[np.bool_]:
-    """Replace tanh(ε/2) in place by its inverse; 0 stays 0.
+    """Replace tanh(ε/2) by its reciprocal in place; 0 stays 0.
 
     Returns:
-        Where it is not 0.
+        A mask of the entries that are not 0.
     """
     useful: NDArray[np.bool_] = arm > 0.0
     np.divide(1.0, arm, out=arm, where=useful)
@@ -294,10 +301,10 @@ def inverse(arm: Floats) -> NDArray[np.bool_]:
 
 
 def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None:
-    """Write the weight w of a randomized response, and w·c with c = 1/tanh(ε/2), into two arrays.
+    """Write weights w of randomized responses, and w·c with c = 1/tanh(ε/2), into two arrays.
 
-    By variance, and in paper *local* (Algorithms 2 and 5), w is 1/c². A report that is pure noise,
-    or nearly so, always gets weight 0.
+    For "variance" and "paper" (paper *local*, Algorithms 2 and 5), w is 1/c². Reports at budgets
+    below `LEAST` always get weight 0.
 
     Args:
         weights: one of `WEIGHTS`.
@@ -313,10 +320,10 @@ def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None
 
 
 def laplace(weights: str, epsilon: Floats) -> Floats:
-    """The weight of a number with Laplace noise, on a unit range, for ε > 0.
+    """The weight of a reported number with Laplace noise, on a unit range, for ε > 0.
 
-    By variance it is 1/(1 + 8/ε²), a quarter of 1/(¼ + 2/ε²), just as 1/c² is for one bit; in paper
-    *local* (Algorithm 1, on [−1, 1]) 1/(1 + 1/ε²).
+    For "variance" it is 1/(1 + 8/ε²), which is inverse to the worst-case variance ¼ + 2/ε². For
+    "paper" (paper *local*, Algorithm 1, on [−1, 1]) it is 1/(1 + 1/ε²).
     """
     if weights == "uniform":
         return np.ones_like(epsilon)
@@ -326,22 +333,22 @@ def laplace(weights: str, epsilon: Floats) -> Floats:
 
 
 def laplace_tail(weight: float, square: float) -> float:
-    """Σ w²/ε² of numbers weighted by variance, from Σ w and Σ w²: w + 8w/ε² = 1."""
+    """Σ w²/ε² for "variance" weights, from Σ w and Σ w²: it follows from w + 8w/ε² = 1."""
     return max(weight - square, 0.0) / 8.0
 
 
 def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
-    """The weight of a vector: 1/variance, ε² as in paper *local* (Algorithm 3), or 1.
+    """The weight of a reported vector: 1/variance, ε² as in paper *local* (Algorithm 3), or 1.
 
     Args:
         weights: one of `WEIGHTS`.
         epsilon: the budgets.
-        variance: worst-case variances; infinite where a report is pure noise.
+        variance: worst-case variances; infinite if a report is pure noise.
     """
     useful = epsilon >= LEAST
     if weights == "variance":
         return np.where(useful, 1.0 / variance, 0.0)
-    if weights == "paper":  # ε² is unbounded: ∞ gets the weight of the largest finite budget
+    if weights == "paper":  # ε² is unbounded, so ∞ gets the weight of the largest finite budget
         return np.where(useful, np.minimum(epsilon, MOST) ** 2, 0.0)
     return useful.astype(np.float64)
 
@@ -349,8 +356,8 @@ def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
 def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
     """The weight w of a k-RAPPOR report, and w·c with c = coth(ε/4).
 
-    By variance it is 4/c², the inverse of the worst variance of a cell; in paper *correlated*
-    (149), without its ℓ1 term, 1/(1 + c/ε).
+    For "variance" it is 4/c², the inverse of the worst-case variance of a cell. For "paper" (paper
+    *correlated*, (149), without its ℓ1 term) it is 1/(1 + c/ε).
     """
     slope = np.where(epsilon >= LEAST, np.tanh(epsilon / 4.0), 0.0)
     useful = slope > 0.0
@@ -366,34 +373,35 @@ def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
     return weight, weight * inverse
 
 
-# Margins of estimates from local reports: for all populations, and with dishonest reports.
+# Margins of estimates from local reports, for all populations, and bounds on dishonest reports.
 
 
 class VectorMargin(AnyMargin, Protocol):
-    """The margin of a mean vector. Proof: docs/proofs/local.md (4)."""
+    """Margin of a mean vector. Proof: docs/proofs/local.md (4)."""
 
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """An interval for each coordinate separately."""
+        """A confidence interval for each coordinate separately."""
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the ℓ2 distance between estimate and true mean."""
+        """Bound on the ℓ2 distance between the estimate and the true mean."""
 
 
 @storable("risk.Reported")
 @dataclass(frozen=True, eq=False)
 class Reported(Margin):
-    """The margin of a mean, or of a share, from local reports.
+    """Margin of a mean, or of a share, from local reports.
 
     Guarantee:
-        For all populations on the range, the interval misses with probability at most 1 −
-        confidence, by Chernoff's bound with the exact moment generating function of the Laplace
-        part and Hoeffding's for bounded parts. Proof: docs/proofs/local.md (4), (5), (7).
+        For all populations on the range, the interval fails to cover the true value with
+        probability at most 1 − confidence. It is Chernoff's bound, with the exact moment generating
+        function of Laplace noise, and Hoeffding's lemma for bounded terms.
+        Proof: docs/proofs/local.md (4), (5), (7).
 
     Attributes:
         sums: sums over people, of budgets and weights alone.
-        slack: error added by the grid, on a unit range.
+        slack: error from rounding values to a grid, on a unit range.
         people: number of reports.
     """
 
@@ -438,7 +446,7 @@ class Reported(Margin):
 @storable("risk.ReportedCells")
 @dataclass(frozen=True, eq=False)
 class ReportedCells(AroundCells):
-    """The margin of shares of categories from local reports.
+    """Margin of the shares of categories, from local reports.
 
     Proof: docs/proofs/local.md (4), (5), (7).
 
@@ -446,7 +454,7 @@ class ReportedCells(AroundCells):
         sums: sums over people, of budgets and weights alone.
         cells: number of categories.
         people: number of reports.
-        middle: middle of the possible answers of one report for a share.
+        middle: middle of the possible estimates of a share from one report.
     """
 
     sums: Sums
@@ -490,15 +498,15 @@ class ReportedCells(AroundCells):
 @storable("risk.ReportedVector")
 @dataclass(frozen=True, eq=False)
 class ReportedVector(Margin):
-    """The margin of the mean of vectors in a ball, from local reports.
+    """Margin of the mean of vectors in a ball, from local reports.
 
     Guarantee:
-        It holds for all populations in the ball. The square of the radius grows as d + ln(1/β), not
-        as d·ln(1/β). Proof: docs/proofs/local.md (4), (5), (7).
+        The bounds hold for all populations in the ball. The square of the radius grows as d +
+        ln(1/β), not as d·ln(1/β). Proof: docs/proofs/local.md (4), (5), (7).
 
     Attributes:
-        sums: sums over people, in the unit ball: of budgets and weights alone.
-        dimension: of the vectors.
+        sums: sums over people for the unit ball; they depend only on budgets and weights.
+        dimension: dimension of the vectors.
         ball: radius of the ball that contains all vectors.
         people: number of reports.
     """
@@ -523,10 +531,11 @@ class ReportedVector(Margin):
         return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the ℓ2 distance between estimate and true mean, at this confidence."""
+        """Bound on the ℓ2 distance between the estimate and the true mean, at this confidence."""
         sums = self.sums
         apart, beta = _apart(sums, self.people, assumption, 1.0 - confidence)
-        # In ℓ2 the mean of n vectors also has E‖·‖ ≤ d/√(2n), with the diameter d = 2·apart·ball.
+        # In ℓ2 the expected error of the mean of n vectors, at most d/√(2n), is added. The
+        # conditional means are in a set of diameter d = 2·apart·ball.
         apart += assumption.apart * math.sqrt(0.5 / self.people)
         if sums.bounded <= 0.0:
             far = math.sqrt(sums.proxy * chi_square(self.dimension, beta))
@@ -552,15 +561,16 @@ class ReportedVector(Margin):
 
 
 def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tuple[float, float]:
-    """Error that is due to budgets related to values, on a unit range.
+    """Bound on the error that is caused by budgets related to values, on a unit range.
 
-    Given their budgets, people are independent draws with the means of their levels. The weighted
-    mean of these differs from their plain mean by at most half the ℓ1 distance of the weights from
-    equal ones; and the plain mean is that of a sample. Both are multiplied by the largest
-    difference between the means. Proof: docs/proofs/local.md (7).
+    Given their budgets, people are independent draws with the conditional means at their budgets.
+    The weighted mean of these means differs from their unweighted mean by at most half the ℓ1
+    distance between the weights and equal weights. The unweighted mean has the sampling error of n
+    draws. Both errors are multiplied by the largest difference between the conditional means.
+    Proof: docs/proofs/local.md (7).
 
     Returns:
-        The error, and what is left of beta.
+        The error, and the remaining error probability.
     """
     if assumption.related is False:
         return 0.0, beta
@@ -569,7 +579,7 @@ def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tupl
 
 
 def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
-    """Bound on how far lies can have moved an estimate, on a unit range."""
+    """Bound on the effect of dishonest reports on an estimate, on a unit range, with checks."""
     whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
     if not whole or not 0 <= lies <= people:
         raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")

@@ -1,6 +1,6 @@
 """Margins of error: intervals around released numbers and shares.
 
-A margin is computed from budgets, public facts and what was drawn, never from the data.
+A margin is computed from budgets, public facts and released (noisy) numbers, never from the data.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEADING: Final = "an approximation that takes the noisy number of people as true
 """Description of the risk of a ratio."""
 
 CUT: Final = "worst case over all data, clipped to the range that was found"
-"""Description of the risk of a mean on a range that was found."""
+"""Description of the risk of a mean on a range that was estimated from the data."""
 
 Bounds = tuple[float, float]
 
@@ -36,15 +36,15 @@ class Margin:
     """Base class of all margins."""
 
     staked: ClassVar[bool] = True
-    """Whether this margin supports the comparison of best caps for a mean or for shares."""
+    """Whether the best caps for a mean or for shares can be compared with this margin."""
 
     @property
     def numbers(self) -> int:
-        """Number of numbers over which the mean squared error is summed."""
+        """Number of released numbers over which the mean squared error is summed."""
         return 1
 
     def allows(self, assumption: Assumption) -> bool:  # noqa: ARG002
-        """Whether intervals are proven under this assumption."""
+        """Whether the intervals are proven to be valid under this assumption."""
         return True
 
 
@@ -53,22 +53,22 @@ class AnyMargin(Protocol):
 
     @property
     def staked(self) -> bool:
-        """Whether this margin supports the comparison of best caps for a mean or for shares."""
+        """Whether the best caps for a mean or for shares can be compared with this margin."""
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven under this assumption."""
+        """Whether the intervals are proven to be valid under this assumption."""
 
     @property
     def numbers(self) -> int:
-        """Number of numbers over which the mean squared error is summed."""
+        """Number of released numbers over which the mean squared error is summed."""
 
     @property
     def kind(self) -> str | None:
-        """Description of the risk; None if it is a worst case as usual."""
+        """Description of the risk; None if it is a worst case over all data."""
 
 
 class ScalarMargin(AnyMargin, Protocol):
-    """The margin of one number."""
+    """Margin of one number."""
 
     def interval(
         self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
@@ -77,7 +77,7 @@ class ScalarMargin(AnyMargin, Protocol):
 
 
 class CellsMargin(AnyMargin, Protocol):
-    """The margin of the shares of categories."""
+    """Margin of the shares of categories."""
 
     def intervals(
         self,
@@ -97,17 +97,17 @@ class CellsMargin(AnyMargin, Protocol):
 @storable("risk.Weighed")
 @dataclass(frozen=True, eq=False)
 class Weighed(Margin):
-    """The margin of a weighted mean of people whose budgets are public.
+    """Margin of a weighted mean of people with public budgets.
 
     Guarantee:
-        For all data that the assumption allows, the interval misses with probability at most 1 −
-        confidence. It is exact for these very people if budgets may be related to values and
-        everyone is used with certainty, and otherwise a proven bound.
+        For all data that the assumption allows, the interval fails to cover the true value with
+        probability at most 1 − confidence. It is exact for the given people if budgets may be
+        related to values and everyone is used. Otherwise it is a proven bound.
         Proof: docs/proofs/risk.md (6), (9).
 
     Attributes:
         weighing: the estimator on a unit range.
-        slack: error added by rounding to integers, on a unit range.
+        slack: error from rounding to integers, on a unit range.
     """
 
     weighing: Weighing
@@ -121,9 +121,10 @@ class Weighed(Margin):
         """A confidence interval, clipped to the bounds."""
         lo, hi = bounds
         reach = (hi - lo) * self.error(assumption, confidence)
-        if math.isinf(reach):  # the raw value may be infinite too
+        if math.isinf(reach):  # the raw value can also be infinite
             return lo, hi
-        # With very large noise the raw value may lie outside the bounds: use the nearest one.
+        # With very large noise the whole interval can be outside the bounds. Then it is clipped to
+        # the nearest bound.
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
@@ -132,12 +133,13 @@ class Weighed(Margin):
 
 
 def holds_on_any_range(assumption: Assumption) -> bool:
-    """Whether claims for a given range also hold for a range that was found in the data.
+    """Whether claims for a fixed range also hold for a range that was estimated from the data.
 
-    They do if only noise is random, and in a population whose budgets may be related to values in
-    any way: for every range, the mean of the values clipped to it is off by at most its width times
-    the largest error of the empirical distribution (Massart). In the other cases the range may
-    depend on who has which budget. Proof: docs/proofs/risk.md (7), (26).
+    They do if only noise is random. They also do for a population whose budgets may be related to
+    values in any way. For every range, the error of the sample mean of the clipped values is at
+    most the width of the range times the largest error of the empirical distribution (Massart). In
+    the other cases the range can depend on who has which budget.
+    Proof: docs/proofs/risk.md (7), (26).
     """
     return assumption.anything if assumption.sampled else assumption.related is not False
 
@@ -145,11 +147,11 @@ def holds_on_any_range(assumption: Assumption) -> bool:
 @storable("risk.WeighedCut")
 @dataclass(frozen=True, eq=False)
 class WeighedCut(Weighed):
-    """The margin of a weighted mean of values clipped to a range that was found.
+    """Margin of a weighted mean of values clipped to a range that was estimated from the data.
 
     Guarantee:
-        That of `Weighed`, for the mean of the values clipped to the range, whatever range was
-        found. Proof: docs/proofs/risk.md (7).
+        The guarantee of `Weighed`, for the mean of the values clipped to any estimated range.
+        Proof: docs/proofs/risk.md (7).
     """
 
     kind: ClassVar[str | None] = CUT
@@ -166,7 +168,9 @@ class WeighedCut(Weighed):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Behind(Margin):
-    """What is known about the weights behind noisy sums. Proof: docs/proofs/add-remove.md (10).
+    """Base class of margins of noisy sums, with public facts about the weights.
+
+    Proof: docs/proofs/add-remove.md (10).
 
     Attributes:
         largest: the largest possible weight.
@@ -181,49 +185,52 @@ class Behind(Margin):
     kind: ClassVar[str | None] = LEADING
 
     def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
-        """The parameters of the interval to compute. Proof: docs/proofs/add-remove.md (10).
+        """Return the parameters of the interval to compute. Proof: docs/proofs/add-remove.md (10).
 
         Returns:
-            The largest weight of a sample, or 0 for an interval of the weighted mean itself; a
-            bound on the distance between that and the truth; and the confidence that is left for
-            the interval.
+            A tuple: the largest weight of a sample, or 0 for an interval of the weighted mean
+            itself; a bound on the distance between the interval's target and the true mean; and the
+            confidence that is left for the interval.
         """
-        if self.equal:  # the weighted mean is the mean
+        if self.equal:  # the weighted mean equals the mean
             return self.largest if assumption.sampled else 0.0, 0.0, confidence
         related, sampled = assumption.related is not False, assumption.sampled
         if sampled and not related:
             return self.largest, 0.0, confidence
-        # A sample varies around the means of its levels, which are within `apart` of each other.
+        # A sample varies around the means of its budget levels, which differ by at most `apart`.
         varying = 0.0 if assumption.anything or (related and not sampled) else self.largest
         if self.counted is None:
             return varying, assumption.apart, confidence
         beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # one for each way; both must hold
+            samplings = 1 if assumption.anything else 2  # one for each alternative; both must hold
             far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
         ways = [
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
             (varying, min(far, 1.0) * assumption.apart),
         ]
-        # Only the counts may decide which is shorter. In a tie the first is the whole range.
+        # The choice must depend only on the noisy counts. In a tie the second alternative is used,
+        # because the first can be the whole range.
         total = self.counted.total
         costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
         largest, apart = ways[costs[1] <= costs[0]]
         return largest, apart, 1.0 - beta
 
     def _leading(self, goal: Goal, total: float, scale: float) -> float:
-        """The leading term of the risk, if the noisy total is the true one.
+        """The leading term of the risk, taking the noisy total as true.
 
         Args:
             goal: the error to compute.
-            total: the noisy total, in units of weight; above 0.
-            scale: of Laplace noise with the variance of the noise of the sums, in these units.
+            total: the noisy total, in units of weight, above 0.
+            scale: scale of Laplace noise with the same variance as the noise of the sums, in these
+                units.
         """
         people = max(round(total / self.largest), 1)
         assumption, apart = goal.assumption, 0.0
         if not self.equal and assumption.related is False:
-            # Where weights differ, a sample at the largest weight bounds a random permutation.
+            # With unequal weights, a sample with the largest weight is an upper bound for a random
+            # permutation.
             assumption = SAMPLE
         elif not self.equal:
             far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)
@@ -248,17 +255,18 @@ def _sample_reach(largest: float, total: float, beta: float) -> float:
 @storable("risk.Ratio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(Behind):
-    """The margin of a mean of an unknown number of people: a ratio of two noisy sums.
+    """Margin of the mean of an unknown number of people: a ratio of two noisy sums.
 
     Guarantee:
-        For every number of people and all data that the assumption allows, the interval misses with
-        probability at most 1 − confidence. Proof: docs/proofs/add-remove.md (3), (5), (10).
+        For every number of people and all data that the assumption allows, the interval fails to
+        cover the true mean with probability at most 1 − confidence.
+        Proof: docs/proofs/add-remove.md (3), (5), (10).
 
     Attributes:
-        law: of the pair of noises.
-        scheme: the combinations to which noise was added.
-        drawn: the sum and the count, in units of weight.
-        slack: error added by the grid of values, on a unit range.
+        law: joint distribution of the two noises.
+        scheme: the two linear combinations to which noise was added.
+        drawn: the noisy sum and the noisy count, in units of weight.
+        slack: error from rounding values to a grid, on a unit range.
     """
 
     law: PairLaw
@@ -287,7 +295,7 @@ class Ratio(Behind):
         return max(low - reach, 0.0), min(high + reach, 1.0)
 
     def leading(self, goal: Goal) -> float:
-        """The leading term of the risk on a unit range, if the noisy count is the true one."""
+        """The leading term of the risk on a unit range, taking the noisy count as true."""
         total = self.drawn[1]
         if total <= 0.0 or not self.largest:
             return 1.0
@@ -298,31 +306,31 @@ class Ratio(Behind):
 @storable("risk.RatioCut")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCut(Ratio):
-    """The margin of a ratio of two noisy sums of values clipped to a range that was found.
+    """Margin of a ratio of two noisy sums, on a range that was estimated from the data.
 
     Guarantee:
-        That of `Ratio`, for the mean of the values clipped to the range, whatever range was found.
+        The guarantee of `Ratio`, for the mean of the values clipped to any estimated range.
         Proof: docs/proofs/add-remove.md (11).
     """
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether claims hold for every range that may be found: never for a population."""
+        """Whether claims hold for every range that can be estimated; never for a population."""
         return not assumption.sampled and holds_on_any_range(assumption)
 
 
 @storable("risk.RatioCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCells(Behind):
-    """The margin of the shares of an unknown number of people.
+    """Margin of the shares of an unknown number of people.
 
     Guarantee:
-        For every number of people and all data that the assumption allows, each interval, and the
-        band as a whole, misses with probability at most 1 − confidence.
+        For every number of people and all data that the assumption allows, each interval and the
+        whole band fail to cover the true shares with probability at most 1 − confidence.
         Proof: docs/proofs/add-remove.md (3), (12).
 
     Attributes:
         drawn: the noisy count of each category, in units of weight.
-        scale: of the discrete Laplace noise of each count.
+        scale: scale of the discrete Laplace noise of each count.
     """
 
     drawn: Floats
@@ -361,7 +369,7 @@ class RatioCells(Behind):
         return float(np.maximum(share - low, high - share).max())
 
     def leading(self, goal: Goal, shares: Floats) -> float:
-        """The leading term of the risk, if these shares are the true ones."""
+        """The leading term of the risk, taking these shares as true."""
         if self.total <= 0.0 or not self.largest:
             return goal.most
         spread = self._spread(shares)
@@ -369,9 +377,9 @@ class RatioCells(Behind):
         return self._leading(goal, self.total, self.scale * each**0.5)
 
     def _spread(self, shares: Floats) -> Floats:
-        """The noise variance of each share, in units of that of a count.
+        """The noise variance of each share, in units of the variance of a count.
 
-        The noise of a share is that of its count minus its part of the noise of the total.
+        The noise of a share is the noise of its count minus the share times the noise of the total.
         """
         return np.asarray(np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares))
 
@@ -386,17 +394,17 @@ class RatioCells(Behind):
         return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
     def _each(self, confidence: float) -> float:
-        """The confidence of each category separately, for all to hold at once."""
+        """The confidence of each category that makes all intervals hold simultaneously."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
 
 
-# Numbers with their intervals.
+# Estimates with confidence intervals.
 
 Number = TypeVar("Number")
 
 
 class Bracketed(NamedTuple, Generic[Number]):
-    """A number with its interval, or an array of numbers, each with its own interval.
+    """An estimate with its confidence interval, or arrays of estimates and intervals.
 
     Attributes:
         value: the estimate.
@@ -415,28 +423,28 @@ class Bracketed(NamedTuple, Generic[Number]):
 
 
 class Estimated(Bracketed[float]):
-    """A number with its interval."""
+    """A number with its confidence interval."""
 
     __slots__ = ()
 
     def times(self, unit: float) -> Self:
-        """The same in another unit."""
+        """Convert the number and its interval to another unit."""
         return type(self)(self.value * unit, self.low * unit, self.high * unit)
 
 
-# The mean of some of the people: of those who answered, or of a private subset.
+# The mean of some of the people: the people who answered, or a private subset.
 
 
 @storable("risk.OneGroup")
 @dataclass(frozen=True, eq=False)
 class OneGroup(Margin):
-    """The margin of the mean of a single group, where other people are in no group.
+    """Margin of the mean of a single group; all other people are in no group.
 
     Guarantee:
-        That of the margin of groups. Proof: docs/proofs/groups.md (1), (2).
+        The guarantee of the margin of groups. Proof: docs/proofs/groups.md (1), (2).
 
     Attributes:
-        of: the margin of groups, with one group.
+        of: the margin of groups, for one group.
     """
 
     of: Any
@@ -450,7 +458,7 @@ class OneGroup(Margin):
         return kind
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven under this assumption."""
+        """Whether the intervals are proven to be valid under this assumption."""
         return bool(self.of.allows(assumption))
 
     def interval(
@@ -465,26 +473,26 @@ class OneGroup(Margin):
         return float(low[0]), float(high[0])
 
     def share(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
-        """The share of these people among all, with a confidence interval."""
+        """The share of the group among all people, with a confidence interval."""
         value, low, high = (float(each[0]) for each in self.of.shares(assumption, confidence))
         return value, low, high
 
 
-# Several means that are drawn together: the goal, and the margin.
+# Several means that are released with joint noise: the goal and the margin.
 
 _PARTS: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Parts of an error probability that are tried for the data; the rest is for the noise of all
-means."""
+"""Fractions of an error probability that are tried for the sampling error. The rest is for the
+joint noise of all means."""
 
 
 @dataclass(frozen=True)
 class SeveralMeans(MeanGoal):
-    """The error of each of several means of the same people with the same weights.
+    """The error of each of several means, for the same people and weights.
 
     Proof: docs/proofs/cube.md (5). Proof: docs/proofs/risk.md (4), (6).
 
     Attributes:
-        means: number of means that are drawn together.
+        means: number of means that are released with joint noise.
     """
 
     means: int = 1
@@ -493,24 +501,24 @@ class SeveralMeans(MeanGoal):
 
     @property
     def noise(self) -> SumNoise:
-        """The noise of one mean; smaller than Laplace noise at 1/means of everyone's budget."""
+        """The noise of one mean, below Laplace noise at 1/means of everyone's budget."""
         cube = CubeNoise(self.means)
         return SumNoise(cube.times, cube=cube)
 
     @property
     def by_bias(self) -> bool:
-        """False: only the quantile of Laplace noise has a closed-form slope."""
+        """False: only the quantile of Laplace noise has a closed-form derivative."""
         return False
 
 
 @storable("risk.WeighedTogether")
 @dataclass(frozen=True, eq=False)
 class WeighedTogether(Weighed):
-    """The margin of one of several means that were drawn together.
+    """Margin of one of several means that were released with joint noise.
 
     Guarantee:
-        That of `Weighed` for each mean. And all of them are within `at_once` of the truth at once,
-        on unit ranges, with at least the stated probability. Proof: docs/proofs/cube.md (5), (7).
+        The guarantee of `Weighed` for each mean. On unit ranges, all errors are simultaneously at
+        most `at_once`, with at least the stated probability. Proof: docs/proofs/cube.md (5), (7).
 
     Attributes:
         place: index of the mean in the mechanism, from 0.
@@ -519,18 +527,18 @@ class WeighedTogether(Weighed):
     place: int
 
     def goal(self, words: Words) -> SeveralMeans:
-        """The goal of each mean for these words."""
+        """The goal of each mean, for this assumption, loss and confidence."""
         cube = self.weighing.cube
         return SeveralMeans(*words, means=1 if cube is None else cube.means)
 
     def at_once(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the errors of all means at once, on a unit range, rounding included."""
+        """Simultaneous bound on the errors of all means, on a unit range, rounding included."""
         cube, beta = self.weighing.cube, 1.0 - confidence
         if cube is None:
             raise ValueError("means that are drawn together have the noise of the cube")
         scale = self.weighing.scale
         if assumption.related is not False and not assumption.sampled:
-            # Only noise is random, and each mean has at most the same bias.
+            # Only noise is random, and every mean has the same bound on its bias.
             bias = float(mean.leaning(self.weighing, assumption.apart))
             return cube.largest_quantile(bias, scale, beta) + self.slack
         ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]

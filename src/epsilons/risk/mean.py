@@ -1,4 +1,4 @@
-"""The risk of a mean: worst-case mean squared errors, and quantiles of the error.
+"""Risks of a mean: worst-case mean squared errors, and quantiles of the error.
 
 Proof: docs/proofs/risk.md (4), (6).
 """
@@ -20,14 +20,15 @@ from epsilons.types import Floats
 
 # The error of a weighted mean of a sample plus noise, for every population.
 #
-# Hoeffding's bound covers the worst sum of any shape. But a sum of many small terms is nearly
-# Gaussian: by the Berry–Esseen theorem its probabilities differ from Gaussian ones by a term that
-# falls with the number of terms, unless the population hardly varies; and then Bennett's bound is
-# small. Adding noise brings a sum even closer to a Gaussian one. So the bound is the worst case
-# over the variance of the population. Proof: docs/proofs/risk.md (1), (2), (3), (18), (19), (20).
+# Hoeffding's bound holds for every sum of bounded terms. But a sum of many small terms is nearly
+# Gaussian. By the Berry–Esseen theorem its probabilities differ from Gaussian probabilities by a
+# term that decreases with the number of terms, unless the population has a very small variance. In
+# that case Bennett's bound is small. Adding noise brings a sum even closer to a Gaussian. So the
+# bound here is the worst case over the variance of the population.
+# Proof: docs/proofs/risk.md (1), (2), (3), (18), (19), (20).
 
 BERRY_ESSEEN: Final = 0.56
-"""Shevtsova's constant of 2010, for independent terms that need not have the same law."""
+"""Shevtsova's constant (2010), for independent terms that are not identically distributed."""
 
 WIDEST_VARIANCE: Final = 0.25
 """Largest variance of values in a unit range."""
@@ -35,8 +36,8 @@ WIDEST_VARIANCE: Final = 0.25
 _NEAR: Final = 0.25 * (1.0 - (np.arange(13.0) / 20.0) ** 2)
 _FINE: Final = np.append(_NEAR, 0.16 * 2.0 ** (-np.arange(1.0, 97.0) / 16.0))
 _COARSE: Final = np.append(_NEAR, _FINE[len(_NEAR) + 3 :: 4])
-"""Ends of pieces of variances, descending. Below the last one Bennett's bound alone is used. The
-ends are fixed, so a bound for a larger variance is never smaller."""
+"""Ends of bins of variances, descending. Below the last end only Bennett's bound is used. The ends
+are fixed, so a bound for a larger variance is never smaller."""
 
 _STEPS: Final = 0.1 * np.sinh(np.arange(407.0) / 80.0)
 _CELLS: Final = np.concatenate([-_STEPS[:0:-1], _STEPS])
@@ -46,20 +47,24 @@ _LARGEST_RATIO: Final = 1e9
 
 
 def hoeffding(square: float) -> tuple[Floats, Floats]:
-    """`chances` of any S with P(S > s) ≤ exp(−2s²/square). Proof: docs/proofs/risk.md (1)."""
+    """Tail bounds, like `SampleError.chances`, of any S with P(S > s) ≤ exp(−2s²/square).
+
+    Proof: docs/proofs/risk.md (1).
+    """
     return _CELLS * (math.sqrt(square) / 2.0), np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2)[None, :]
 
 
 class SampleError:
-    """Bound on P(|Σw·(X − μ) + L| > a), for X drawn from any one population on a unit range.
+    """Bound on P(|Σw·(X − μ) + L| > a), for a sample X from any population on a unit range.
 
     Guarantee:
         `beyond(a)` is at least P(|Σw·(X − μ) + L| > a) for every population on a unit range with at
-        most the given variance, where the X are independent and L is Laplace noise, one cell of a
-        closed table or one of several means. Proof: docs/proofs/risk.md (18), (19), (20).
+        most the given variance. The X are independent. L is Laplace noise, the noise of one cell in
+        a table whose noise sums to zero, or the noise of one of several means.
+        Proof: docs/proofs/risk.md (18), (19), (20).
 
     Args:
-        weighing: the weights, with everyone used with certainty, and the scale of the noise.
+        weighing: the weights and the noise of an estimator that uses everyone.
         variance: largest variance of the population.
     """
 
@@ -74,19 +79,19 @@ class SampleError:
         first = max(int(np.searchsorted(-ends, -variance, side="right")) - 1, 0)
         ends = ends[first:]
         tails = _bennett(self._from, ends[:, None] * square, float(weights.max()))
-        # The Berry–Esseen term is largest at the lower end of a piece of variances:
-        # E|X − μ|³ ≤ v·max(μ, 1 − μ), and μ(1 − μ) ≥ v.
+        # The Berry–Esseen term is largest at the lower end of a bin of variances, because E|X − μ|³
+        # ≤ v·max(μ, 1 − μ) and μ(1 − μ) ≥ v.
         lower = ends[1:]
         skew = (1.0 + np.sqrt(np.maximum(1.0 - 4.0 * lower, 0.0))) / (2.0 * np.sqrt(lower))
         off = BERRY_ESSEEN * skew * (cube / square**1.5)
         tails[:-1] = np.minimum(tails[:-1], gaussian[first:] + off[:, None])
-        # For each piece of variances, a bound on P(S > x) at the start of each cell of x.
+        # For each bin of variances, a bound on P(S > x) at the start of each cell of x.
         self._tails = np.minimum(tails, np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2))
         self._nearly = nearly_gaussian(weighing, ends[::-1])
 
     @property
     def chances(self) -> tuple[Floats, Floats]:
-        """Starts x of the cells of errors, and for each piece of variances a bound on P(S > x)."""
+        """Starts x of the cells of errors, and a bound on P(S > x) for each bin of variances."""
         return self._from, self._tails
 
     def beyond(self, a: float) -> float:
@@ -94,7 +99,8 @@ class SampleError:
         if self._sigma > _LARGEST_RATIO * self._scale:
             cell = int(np.searchsorted(self._from, a, side="right")) - 1
             return min(2.0 * float(self._tails[:, cell].max()), 1.0)
-        # S + L > a means S > x where L = a − x: sum over cells of x, with P ≤ 1 below the first.
+        # S + L > a means that S > x with x = a − L. Sum over the cells of x, with P(S > x) ≤ 1
+        # below the first cell.
         above = self._noise_above(a - self._from)
         masses = np.append(above[1:], 1.0) - above
         either = 2.0 * (self._tails @ masses + above[0])
@@ -103,14 +109,14 @@ class SampleError:
         return min(float(either.max()), 1.0)
 
     def _noise_above(self, at: Floats) -> Floats:
-        """P(L > at) of the noise; in a large closed table an upper bound."""
+        """P(L > at) for the noise L; an upper bound if it is the noise of a large table."""
         if self._exceeds is not None:
             return self._exceeds(at / self._scale)
         half = 0.5 * np.exp(-np.minimum(np.abs(at) / self._scale, 745.0))
         return np.where(at >= 0.0, half, 1.0 - half)
 
     def deviation(self, beta: float) -> float:
-        """The error that is exceeded with probability at most beta."""
+        """A bound on the error that is exceeded with probability at most beta."""
         high = self._sigma + self._scale
         while self.beyond(high) > beta:
             high *= 2.0
@@ -118,7 +124,7 @@ class SampleError:
 
 
 def _noise_of(weighing: Weighing) -> Above | None:
-    """The tail of noise other than Laplace noise, in units of its scale."""
+    """The tail function of noise that is not Laplace noise, in units of its scale."""
     if weighing.closed is not None:
         return weighing.closed.exceeds
     return None if weighing.cube is None else weighing.cube.tabled
@@ -135,17 +141,21 @@ def _fine() -> tuple[Floats, Floats]:
 
 
 def _gaussian(ends: Floats) -> Floats:
-    """The largest P(G > x) of Gaussian sums with variances in each piece, at starts of cells."""
+    """The largest Gaussian tail P(G > x) for variances in each bin, at the starts x of cells."""
     factors = 0.5 / np.sqrt(ends[:, None])
-    # For x > 0 the upper end of a piece has the larger tail, for x < 0 the lower one.
+    # For x > 0 the upper end of a bin has the larger tail, for x < 0 the lower end.
     at = np.where(_CELLS > 0.0, factors[:-1] * _CELLS, factors[1:] * _CELLS)
     return np.array([[upper_tail(z) for z in row] for row in at.tolist()])
 
 
 def _bennett(x: Floats, variances: Floats, largest: float) -> Floats:
-    """Bennett's bound on P(S > x), terms at most `largest`. Proof: docs/proofs/risk.md (2)."""
+    """Bennett's bound on P(S > x), for terms of at most `largest`.
+
+    Proof: docs/proofs/risk.md (2).
+    """
     u = np.maximum(x, 0.0) * largest / variances
-    # h(u) = (1 + u)·ln(1 + u) − u cancels for small u, where u²/2 − u³/6 is a lower bound.
+    # h(u) = (1 + u)·ln(1 + u) − u loses digits for small u. There the lower bound u²/2 − u³/6 is
+    # used.
     exact = (1.0 + u) * np.log1p(u) - u
     h = np.where(u < 1e-3, u * u / 2.0 - u**3 / 6.0, exact)
     return np.asarray(np.exp(-np.minimum(variances / largest**2 * h, 745.0)))
@@ -155,19 +165,20 @@ WIDEST: Final = 0.5
 """Largest standard deviation of values in a unit range."""
 
 SAMPLING: Final = 0.3
-"""Part of an error probability that is used for the sampling of people. It must not depend on
-budgets: they are sampled together with the values, and their choice could depend on a failure."""
+"""Part of an error probability that is used for the sampling of people. It is a constant: budgets
+are sampled together with the values, so a choice by budgets could depend on the sampling error."""
 
 _TINY: Final = 1e-150
-"""Sums of squared weights below this are too small to divide by."""
+"""Sums of squared weights below this are too small to be divisors."""
 
 ON_ANY_RANGE: Final = 6.0
-"""Factor on the error probability of a sample's mean that covers all ranges at once, where people
-may have several rows, or no valid one. Proof: docs/proofs/risk.md (26)."""
+"""Divisor of the error probability of the sample mean. With it the bound holds simultaneously for
+all ranges, also if people have several rows or no valid row.
+Proof: docs/proofs/risk.md (26)."""
 
 
 def finite_population(n: int) -> float:
-    """The factor by which sampling without replacement changes the worst variance, at total 1.
+    """Factor of the worst-case variance for sampling without replacement, for weights with sum 1.
 
     The variance of Σ w_i·x_σ(i) is V·n/(n−1)·Σ(w_i − 1/n)². The largest variance V of n values in a
     unit range is ¼ for even n and ¼·(1 − 1/n²) for odd n. Proof: docs/proofs/risk.md (4).
@@ -176,7 +187,7 @@ def finite_population(n: int) -> float:
 
 
 def noise_per_square(assumption: Assumption, n: int, spread: float = WIDEST) -> float:
-    """The constant c for which the mean squared error is proportional to Σw² + c·scale²."""
+    """The c for which the mean squared error is proportional to Σw² + c·scale²."""
     noise = 2.0 / (spread * spread)
     if assumption.sampled:
         return noise
@@ -187,9 +198,10 @@ def noise_per_square(assumption: Assumption, n: int, spread: float = WIDEST) -> 
 def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
     """The largest bias if the means of people at different budgets differ by at most `apart`.
 
-    People at one level have one weight, so the bias is Σ(W_l − n_l/n)·m_l, where m_l is the mean of
-    a level around the middle of the range. The worst means in a window of this length are at its
-    ends: those that weigh too much at one end, the others at the other.
+    All people at one budget level have the same weight. So the bias is Σ(W_l − n_l/n)·m_l, where
+    W_l is the total weight of a level and m_l is its mean relative to the middle of the range. The
+    worst-case means are at the ends of a window of length `apart`: overweighted levels at one end,
+    all others at the other end.
     Proof: docs/proofs/risk.md (4).
     """
     pull = np.abs(1.0 - estimator.total) / 2.0
@@ -201,19 +213,19 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
     Args:
         estimator: one estimator, or the moments of many.
-        assumption: what is assumed about the data.
-        spread: largest standard deviation of the data: one half, unless it is guessed.
+        assumption: the assumption about the data.
+        spread: largest standard deviation of the data; ½ unless the user guessed it.
 
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
         assumption allows, as an array of the shape of the moments. It is exact, with two
         exceptions. With coins and budgets related within δ it is a proven bound. In a population
-        whose budgets are related to values, budgets are random too, and what is proven has root
-        mean squares over all budgets in place of these numbers.
+        with related budgets the budgets are random as well. Then the proven bound has root mean
+        squares over all budgets in place of the numbers for the given budgets.
 
     Reference:
-        Paper *limits* (1) for (population, False) with total 1. The risks printed in paper
-        *correlated* (6), (7) are of the same order, but not equal.
+        Paper *limits* (1) for a population with unrelated budgets and weights with sum 1. The risks
+        in paper *correlated* (6), (7) have the same rate, but other constants.
     """
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
@@ -222,7 +234,8 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     elif assumption.related is False and assumption.sampled:
         data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
     elif assumption.related is False:
-        # At the vertices of the cube the mean is j/n. The worst j is 0 or the one nearest n/2.
+        # The worst case is a vertex of the unit cube, with mean j/n. The worst j is 0 or the
+        # integer nearest to n/2.
         odd = (n % 2) / n**2
         balanced = pull * odd + (1.0 - odd) * n / (n - 1) * estimator.spread
         data = 0.25 * np.maximum(pull, balanced)
@@ -235,7 +248,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """Bound on the mean square without noise and coins, in a population with related budgets."""
+    """Bound on the squared error without noise and coins, for a population with related budgets."""
     plain = 0.5 / math.sqrt(estimator.n)
     anything = np.square(estimator.bias + plain)
     if assumption.anything:
@@ -246,7 +259,7 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """Bound on the mean square without noise and coins, for data with at most this spread."""
+    """Bound on the squared error without noise and coins, for data with at most this spread."""
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
     own = estimator.spread + np.square(estimator.total) / n
@@ -266,7 +279,8 @@ def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, sprea
 def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
     """The largest bias for values with at most this standard deviation.
 
-    By the Cauchy–Schwarz inequality it is at most s·√(n·Σ(w − W/n)²) plus the pull to the middle.
+    By the Cauchy–Schwarz inequality it is at most s·√(n·Σ(w − W/n)²), plus the bias towards the
+    middle if the weights do not sum to one.
     Proof: docs/proofs/risk.md (10).
     """
     pull = np.abs(1.0 - estimator.total) / 2.0
@@ -275,7 +289,7 @@ def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float)
 
 
 def _drawn(assumption: Assumption, n: int, spread: float) -> float:
-    """Root mean square sampling error of the mean of M(ε), the expectations at people's budgets."""
+    """Root mean square sampling error of the mean of M(ε), the conditional mean given budget ε."""
     return min(assumption.apart / 2.0, spread) / math.sqrt(n)
 
 
@@ -284,8 +298,8 @@ def _guessed_quantile(
 ) -> float:
     """An approximate quantile of the error for data with this spread; not a bound.
 
-    A Gaussian with variance v has the tail of Hoeffding's bound for 4v. A bias from related budgets
-    is a shift. See docs/proofs/risk.md (10).
+    A Gaussian with variance v has the tail of Hoeffding's bound with square 4v. A bias from related
+    budgets is added as a shift. See docs/proofs/risk.md (10).
     """
     n, variance = weighing.n, spread * spread
     drawn = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
@@ -314,26 +328,27 @@ def quantile(
     spread: float = WIDEST,
     times: float = 1.0,
 ) -> float:
-    """The error at this confidence, on a unit range. Proof: docs/proofs/risk.md (6).
+    """Quantile of the error at this confidence, on a unit range. Proof: docs/proofs/risk.md (6).
 
     Args:
         weighing: the estimator.
-        assumption: what is assumed about the data.
+        assumption: the assumption about the data.
         confidence: strictly between 0 and 1.
-        coins: the square of how far a coin moves the sum, in units of half a weight: 1 where a
-            person who is not used counts as the middle of the range, 4 where they count as its
-            lower end.
-        spread: one half; or a guess of the standard deviation. With a guess the result is an
-            approximation by a Gaussian tail, not a bound.
-        times: factor on the error probability of the sample's mean, see `ON_ANY_RANGE`.
+        coins: squared effect of leaving out one person, in units of (half their weight)². It is 1
+            if a person who is not used counts as the middle of the range, and 4 if they count as
+            its lower end.
+        spread: ½, or a guess of the standard deviation. With a guess the result is a Gaussian
+            approximation, not a bound.
+        times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
 
     Returns:
-        The exact worst-case quantile where only the noise is random (people with related budgets,
-        everyone used with certainty). Otherwise a proven bound: Hoeffding's tail of the weighted
-        sum, integrated against the exact law of the noise.
+        The exact worst-case quantile if only the noise is random: for the given people with related
+        budgets, if everyone is used. Otherwise a proven bound: Hoeffding's bound on the weighted
+        sum, integrated against the exact distribution of the noise.
 
     Reference:
-        Paper *correlated* (46)-(62) splits the error in two halves: at least twice as wide.
+        Paper *correlated* (46)-(62) splits the error into two halves. Its bounds are at least twice
+        as wide.
     """
     beta = 1.0 - confidence
     if not math.isfinite(weighing.scale):
@@ -351,22 +366,22 @@ def quantile(
 
 
 Far: TypeAlias = Callable[[float, float, float], float]
-"""An error as a function of shift, square and error probability: see `laplace.deviation`."""
+"""Type of an error bound as a function of shift, square and error probability."""
 
 
 def reach(
     weighing: Weighing, assumption: Assumption, far: Far, beta: float, times: float = 1.0
 ) -> float:
-    """An error on a unit range that is exceeded with probability at most beta, for any noise.
+    """Error bound on a unit range, exceeded with probability at most beta, for any noise.
 
     Proof: docs/proofs/risk.md (6), (24), (25).
 
     Args:
         weighing: the estimator; its noise is not used.
-        assumption: what is assumed about the data.
-        far: the error of the noise plus a shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
+        assumption: the assumption about the data.
+        far: error bound for the noise plus a shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
         beta: the error probability.
-        times: factor on the error probability of the sample's mean, see `ON_ANY_RANGE`.
+        times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
     """
     if assumption.related is False and assumption.sampled:
         return far(_pull(weighing), weighing.square, beta)
@@ -386,7 +401,7 @@ def reach(
 
 
 def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
-    """Bound on the error of a sample: Hoeffding's, or the nearly Gaussian one if it is smaller."""
+    """Bound on the error of a sample: the smaller of Hoeffding's and the nearly Gaussian bound."""
     pull = _pull(weighing)
     found = _deviation(weighing, pull, weighing.square + jitter, beta)
     alone = weighing.keep is None and weighing.stairs is None
@@ -396,11 +411,13 @@ def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
 
 
 def sampling_reach(n: int, beta: float, numbers: int = 1) -> float:
-    """Hoeffding's bound on means of n draws in [0, 1]. Proof: docs/proofs/risk.md (24).
+    """Hoeffding's bound on the errors of means of n draws in [0, 1].
+
+    Proof: docs/proofs/risk.md (24).
 
     Args:
         n: number of draws.
-        beta: probability that any of the means is farther off.
+        beta: probability that any of the errors exceeds the bound.
         numbers: number of means.
     """
     return math.sqrt(math.log(2.0 * numbers / beta) / (2.0 * n))
@@ -413,28 +430,31 @@ def least_split(
     sampling: Callable[[float], float],
     beta: float,
 ) -> float:
-    """The smaller of two bounds on the error in a population with related budgets.
+    """The smaller of two bounds on the error, for a population with related budgets.
 
     Proof: docs/proofs/risk.md (24), (25).
 
     Args:
-        anything: error of these people at a given error probability, budgets related in any way.
-        within: error of the weighted sum around its expectation given the budgets, for budgets
+        anything: error bound for the given people as a function of the error probability, for
+            budgets related in any way.
+        within: bound on the weighted sum minus its conditional mean given the budgets, for budgets
             related within δ; None if they may be related in any way.
         apart: largest difference between the means at different budgets.
-        sampling: error of the plain mean of the people, as an estimate of the population's.
+        sampling: bound on the difference between the unweighted mean of the people and the
+            population mean.
         beta: the error probability to split.
     """
     part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta
     if within is None:
         return anything(rest) + sampling(part)
-    # Budgets determine which of the two is smaller, so both sampling events must hold at once.
+    # Budgets determine which of the two is smaller, so both sampling events must hold
+    # simultaneously.
     outer = sampling(part / 2.0)
     return min(anything(rest) + outer, within(rest) + apart * outer)
 
 
 def _pull(weighing: Weighing) -> float:
-    """The largest bias towards the middle of the range, for weights that do not sum to one."""
+    """The largest bias towards the middle of the range, if weights do not sum to one."""
     return abs(1.0 - weighing.total) / 2.0
 
 
@@ -449,34 +469,37 @@ def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> 
 
 
 def permutation_proxy(weighing: Weighing) -> float:
-    """The v with P(S − E S > s) ≤ exp(−2s²/v), for the sum S of randomly permuted data in [0, 1].
+    """A v with P(S − E S > s) ≤ exp(−2s²/v), for a sum S of randomly permuted data in [0, 1].
 
     Reveal the permuted values one person at a time. Given the past, the conditional mean of S moves
-    by (w_k − mean of the remaining weights)·(x_k − mean of the remaining values). This lies in an
-    interval as long as the first factor, so by Hoeffding's lemma v is the sum of the squares of
-    these factors. The order is free: the weights farthest from the mean come first, so the last
-    steps, which count for more than their share of the variance, are small.
+    by (w_k − mean of the remaining weights)·(x_k − mean of the remaining values). This step is in
+    an interval with the length of the first factor. So by Hoeffding's lemma v is the sum of the
+    squares of the first factors. The order of people is arbitrary. Here the weights farthest from
+    the mean come first, because this makes the last steps small.
     Proof: docs/proofs/risk.md (21), (22).
     """
     mean = weighing.total / weighing.n
     order = np.argsort(-np.abs(weighing.weights - mean), kind="stable")
     counts = weighing.counts[order].astype(np.float64)
-    # Relative to the mean: equal weights then give exactly 0.
+    # Weights relative to the mean, so equal weights give exactly 0.
     weights = weighing.weights[order] - mean
     after = weighing.n - np.cumsum(counts)
     held = counts * weights
     sum_after = np.append(np.cumsum(held[::-1])[::-1][1:], 0.0)
-    inner = (after > 0) & (counts > 0)  # empty levels take no step
+    inner = (after > 0) & (counts > 0)  # empty levels have no steps
     gap = weights[inner] - sum_after[inner] / after[inner]
-    # Σ 1/r² for r from `after` to `after + count − 1`: the first term, and an integral above the
-    # rest (1/r² is convex, so it lies below its mean over [r − ½, r + ½]).
+    # Upper bound on Σ 1/r² for r from `after` to `after + count − 1`: the first term plus an
+    # integral. 1/r² is convex, so each term is at most its mean over [r − ½, r + ½].
     first, last = after[inner], after[inner] + counts[inner]
     reciprocal = 1.0 / first**2 + 1.0 / (first + 0.5) - 1.0 / (last - 0.5)
     return float(np.sum((first * gap) ** 2 * reciprocal))
 
 
 def keep_proxy(weighing: Weighing) -> float:
-    """The v of the coins that decide who is used. Proof: docs/proofs/risk.md (23)."""
+    """The proxy variance v of the random choice of people who are used.
+
+    Proof: docs/proofs/risk.md (23).
+    """
     if weighing.keep is None:
         return 0.0
     inner = (weighing.keep > 0.0) & (weighing.keep < 1.0)

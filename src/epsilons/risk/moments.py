@@ -1,4 +1,4 @@
-"""Margins of moments: of one or two columns from soft cells, and of a variance."""
+"""Margins of the moments of one or two columns, and of a variance."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
-# Margins of the moments of one or two columns, from the shares of soft cells.
+# Margins of the moments of one or two columns, from the shares of soft cells (each person is
+# divided among several cells).
 #
-# Everything is on unit ranges, around their middles: a = x − ½, b = y − ½. The error e(f) of the
-# mean of a function f of a person is linear in f, and for each fixed f there is a bound on it. With
-# true means μ and ν the covariance is E(a − μ)(b − ν). The drawn covariance is off by e of that
-# function and by e(a)·e(b). The true means are unknown; since e is linear, functions around the
-# drawn means can be used instead, up to products of small errors.
+# Values are on unit ranges, relative to the middle: a = x − ½, b = y − ½. Let e(f) be the error of
+# the estimated mean of a function f of one person. It is linear in f, and each fixed f has a bound
+# on e(f). With true means μ and ν the covariance is E(a − μ)(b − ν). The error of the noisy
+# covariance is e of that function, plus e(a)·e(b). The true means are unknown. But e is linear, so
+# functions around the noisy means can be used instead, up to products of small errors.
 # Proof: docs/proofs/pairs.md (6), (7).
 
 AT_THE_MEANS: Final = "an approximation that takes the published means as true"
-"""Description of the risk of a product."""
+"""Description of the risk of a covariance or variance."""
 
 _MEANS: Final = 0.02
-"""Part of the error probability for each use of a bound on a mean."""
+"""Part of the error probability for each bound on a mean."""
 
 _SQUARES: Final = 0.04
-"""The same for a bound on a variance."""
+"""Part of the error probability for each bound on a variance."""
 
 _TOTAL: Final = 0.025
-"""The same for a bound on a noisy total."""
+"""Part of the error probability for each bound on a noisy total."""
 
 _REST: Final = 1.0 - _TOTAL
 """The part that is left for the error of a function."""
 
 _DROWNED: Final = 1e100
-"""Magnitude beyond which shares are unusable."""
+"""Shares with a larger absolute value are unusable."""
 
 _MIDDLE: Final = np.array([0.5, 0.0, -0.5])
 """Values of a in the three cells x², 2x(1 − x), (1 − x)²."""
@@ -54,12 +55,12 @@ _SQUARE: Final = np.array([0.25, -0.25, 0.25])
 
 
 class Function(NamedTuple):
-    """A function of one person's a and b.
+    """A function f of one person's a and b.
 
     Attributes:
-        values: its value in each cell.
-        reach: upper bound on the difference of two of its values.
-        low: lower bound on its values; none exceeds low + reach.
+        values: coefficient of each cell; f is this linear combination of a person's cells.
+        reach: upper bound on the difference between two values of the function.
+        low: lower bound on the function; low + reach is an upper bound.
     """
 
     values: Floats
@@ -68,7 +69,7 @@ class Function(NamedTuple):
 
 
 def _less(function: Function, times: float, square: Function) -> Function:
-    """A function minus `times` another, which is nonnegative."""
+    """Return `function` − `times`·`square`, where `square` is nonnegative."""
     reach = function.reach + abs(times) * square.reach
     low = function.low - max(times, 0.0) * square.reach
     return Function(function.values - times * square.values, reach, low)
@@ -76,7 +77,7 @@ def _less(function: Function, times: float, square: Function) -> Function:
 
 @dataclass(frozen=True, eq=False)
 class SoftMoments(Margin, ABC):
-    """Moments from three cells of one column or nine cells of two.
+    """Margin of moments from three cells of one column, or nine cells of two columns.
 
     Proof: docs/proofs/pairs.md (3).
     """
@@ -84,12 +85,12 @@ class SoftMoments(Margin, ABC):
     kind: ClassVar[str | None] = AT_THE_MEANS
     staked: ClassVar[bool] = False
     squares: ClassVar[int] = 1
-    """Number of parts of an error probability that the variance of a slope uses."""
+    """Number of parts `_SQUARES` of an error probability that a slope uses."""
 
     @property
     @abstractmethod
     def shares(self) -> Floats:
-        """The drawn share of each cell; they sum to one."""
+        """The noisy share of each cell; they sum to one."""
 
     @abstractmethod
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
@@ -97,7 +98,7 @@ class SoftMoments(Margin, ABC):
 
     @abstractmethod
     def noise(self, values: Floats) -> Contrast:
-        """The noise of a combination of shares."""
+        """The noise of a linear combination of shares."""
 
     @abstractmethod
     def leading(self, function: Function, assumption: Assumption) -> float:
@@ -105,7 +106,7 @@ class SoftMoments(Margin, ABC):
 
     @cached_property
     def _lines(self) -> tuple[Floats, ...]:
-        """The values of a in each cell, and of b."""
+        """The values of a in each cell, and of b if there are two columns."""
         if len(self.shares) == len(_MIDDLE):
             return (_MIDDLE,)
         even = np.ones(len(_MIDDLE))
@@ -124,7 +125,7 @@ class SoftMoments(Margin, ABC):
         return tuple(float(line @ self.shares) for line in self._lines)
 
     def _around(self, i: int, j: int) -> Function:
-        """(a − m)·(b − m′), around the drawn means, which are clipped to possible values."""
+        """The function (a − m)·(b − m′) for noisy means m and m′, clipped to possible values."""
         m, other = (min(max(self._means[at], -0.5), 0.5) for at in (i, j))
         values = self._product(i, j) - other * self._lines[i] - m * self._lines[j] + m * other
         if i == j:
@@ -133,19 +134,19 @@ class SoftMoments(Margin, ABC):
         return Function(values, max(ends) - min(ends), min(ends))
 
     def _drawn(self, i: int, j: int) -> float:
-        """The drawn covariance."""
+        """The covariance (or variance) computed from the noisy shares."""
         return float(self._product(i, j) @ self.shares) - self._means[i] * self._means[j]
 
     @property
     def readable(self) -> bool:
-        """Whether the shares are usable: noise may exceed the range of floats."""
+        """Whether the shares are finite and not extremely large."""
         return bool(np.isfinite(self.shares).all() and np.abs(self.shares).max() < _DROWNED)
 
     def _off(self, i: int, assumption: Assumption, beta: float) -> float:
         return self.far(Function(self._lines[i], 1.0, -0.5), assumption, beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """The bound on a mean that is used in products with another such bound."""
+        """The bound on a mean that is used in products of two such bounds."""
         return self._off(i, assumption, beta)
 
     def mean(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
@@ -178,12 +179,13 @@ class SoftMoments(Margin, ABC):
         reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
         low = min(max(drawn - reach, 0.0), 0.25)
         high = min(max(drawn + reach + square, low), 0.25)
-        # E of the square of a noisy mean is the square of the mean plus the variance of the noise.
+        # The expected square of a noisy mean is the square of the mean plus the variance of the
+        # noise.
         found = drawn + self.noise(self._lines[i] - self._means[i]).variance
         return Estimated(min(max(found, low), high), low, high)
 
     def slope(self, assumption: Assumption, confidence: float) -> Estimated:
-        """The slope of the second column on the first: covariance over variance.
+        """Regression slope of the second column on the first: covariance divided by variance.
 
         At the true slope β the mean of (a − μ)(b − ν − β(a − μ)) is 0.
         Proof: docs/proofs/pairs.md (8).
@@ -226,7 +228,7 @@ class SoftMoments(Margin, ABC):
         far_y = self.far(second, assumption, _SQUARES * beta) + 3.0 * b * b
         if not (far_x < x and far_y < y):
             return Estimated(value, -1.0, 1.0)
-        # Largest factor, in either direction, between r and the drawn ratio.
+        # Largest factor, in either direction, between the true ratio and the noisy ratio r.
         most = math.sqrt(
             max((1.0 + far_y / y) / (1.0 - far_x / x), (1.0 + far_x / x) / (1.0 - far_y / y))
         )
@@ -245,7 +247,7 @@ class SoftMoments(Margin, ABC):
 
     @property
     def raw_variance(self) -> float:
-        """The drawn variance of the first column."""
+        """The noisy variance of the first column, corrected for noise."""
         if not self.readable:
             return 0.0
         return self._drawn(0, 0) + self.noise(self._lines[0] - self._means[0]).variance
@@ -257,11 +259,13 @@ class SoftMoments(Margin, ABC):
 
 
 def _once_more(off: float, total: float, about: float) -> float:
-    """The error of a quotient, as it counts in products. Proof: docs/proofs/pairs.md (6).
+    """The bound on the error of a quotient that is used in products.
+
+    Proof: docs/proofs/pairs.md (6).
 
     Args:
         off: the error of the quotient.
-        total: the drawn divisor.
+        total: the noisy divisor.
         about: bound on the error of the divisor.
     """
     if not (math.isfinite(off) and total > about):
@@ -272,17 +276,17 @@ def _once_more(off: float, total: float, about: float) -> float:
 @storable("risk.WeighedMoments")
 @dataclass(frozen=True, eq=False)
 class WeighedMoments(SoftMoments):
-    """The margin of moments of people whose budgets are public.
+    """Margin of moments, for people with public budgets.
 
     Guarantee:
-        For all data that the assumption allows, each interval misses with probability at most 1 −
-        confidence. Proof: docs/proofs/pairs.md (3), (6).
+        For all data that the assumption allows, each interval fails to cover the true value with
+        probability at most 1 − confidence. Proof: docs/proofs/pairs.md (3), (6).
 
     Attributes:
         weighing: the estimator of one share.
-        slack: error of a share that is due to grid and lattice.
+        slack: error of a share that is due to rounding to the grid and the lattice.
         lattice: one lattice point of noise, as a share.
-        drawn: the drawn shares.
+        drawn: the noisy shares.
     """
 
     weighing: Weighing
@@ -295,18 +299,19 @@ class WeighedMoments(SoftMoments):
 
     @property
     def shares(self) -> Floats:
-        """The drawn share of each cell."""
+        """The noisy share of each cell."""
         return self.drawn
 
     def noise(self, values: Floats) -> Contrast:
-        """The noise of a combination of shares."""
+        """The noise of a linear combination of shares."""
         return Contrast(values, self.weighing.scale, self.weighing.closed)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
         """Bound on the error of the mean of a function, except with probability beta."""
         noise = self.noise(function.values / function.reach)
         scale = self.weighing.scale
-        # Integer noise that sums to zero is close to continuous noise, up to this factor.
+        # Integer noise that sums to zero is compared with continuous noise; this factor bounds the
+        # ratio of probabilities.
         rest = (
             beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale) if scale > 0.0 else beta
         )
@@ -324,13 +329,15 @@ class WeighedMoments(SoftMoments):
 @storable("risk.AnsweredMoments")
 @dataclass(frozen=True, eq=False)
 class AnsweredMoments(SoftMoments):
-    """The margin of moments of those who answered, among people whose budgets are public.
+    """Margin of moments of the people who answered, among people with public budgets.
 
-    The last cell holds those who did not answer. Their number is private, so a mean is a quotient.
+    The last cell counts people who did not answer. Their number is private, so a mean is a quotient
+    of two noisy numbers.
 
     Guarantee:
-        For all data that the assumption allows, and regardless of who answered, each interval
-        misses with probability at most 1 − confidence. Proof: docs/proofs/pairs.md (11).
+        For all data that the assumption allows, and regardless of who answered, each interval fails
+        to cover the true value with probability at most 1 − confidence.
+        Proof: docs/proofs/pairs.md (11).
 
     Attributes:
         all_cells: the margin of the shares of all cells, including the last one.
@@ -341,19 +348,22 @@ class AnsweredMoments(SoftMoments):
 
     @property
     def answered(self) -> float:
-        """The drawn share of those who answered."""
+        """The noisy share of people who answered."""
         return 1.0 - float(self.all_cells.drawn[-1])
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of each cell among those who answered; equal if nobody seems to have."""
+        """The noisy share of each cell among people who answered.
+
+        Shares are equal if the noisy number of answers is not positive.
+        """
         inner = self.all_cells.drawn[:-1]
         if not self.answered > 0.0:
             return np.full(len(inner), 1.0 / len(inner))
         return np.asarray(inner / self.answered)
 
     def noise(self, values: Floats) -> Contrast:
-        """The noise of a combination of shares, taking the drawn share of answers as true."""
+        """The noise of a combination of shares, taking the noisy share of answers as true."""
         around = np.append(values - float(values @ self.shares), 0.0)
         if not self.answered > 0.0:
             return Contrast(around, math.inf)
@@ -368,13 +378,13 @@ class AnsweredMoments(SoftMoments):
         return off / (self.answered - about)
 
     def _around_answers(self, function: Function) -> Function:
-        """A function minus its drawn mean, and 0 for those who did not answer."""
+        """The function minus its noisy mean, and 0 for people who did not answer."""
         middle = float(function.values @ self.shares)
         middle = min(max(middle, function.low), function.low + function.reach)
         return Function(np.append(function.values - middle, 0.0), function.reach)
 
     def _about(self, assumption: Assumption, beta: float) -> float:
-        """Bound on the error of the share of those who answered, for its part of β."""
+        """Bound on the error of the share of people who answered, for its part of β."""
         answers = np.append(np.ones(len(self.shares)), 0.0)
         return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
 
@@ -395,16 +405,17 @@ class AnsweredMoments(SoftMoments):
 @storable("risk.RatioMoments")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioMoments(Behind, SoftMoments):
-    """The margin of moments of an unknown number of people.
+    """Margin of moments of an unknown number of people.
 
     Guarantee:
-        For every number of people and all data that the assumption allows, each interval misses
-        with probability at most 1 − confidence. Proof: docs/proofs/pairs.md (3), (6), (10).
+        For every number of people and all data that the assumption allows, each interval fails to
+        cover the true value with probability at most 1 − confidence.
+        Proof: docs/proofs/pairs.md (3), (6), (10).
 
     Attributes:
         drawn: the noisy count of each cell, in units of weight.
-        scale: of the discrete Laplace noise of each count.
-        slack: error of a share that is due to grid and lattice.
+        scale: scale of the discrete Laplace noise of each count.
+        slack: error of a share that is due to rounding to the grid and the lattice.
     """
 
     kind: ClassVar[str | None] = AT_THE_MEANS
@@ -423,13 +434,13 @@ class RatioMoments(Behind, SoftMoments):
 
     @cached_property
     def shares(self) -> Floats:
-        """The drawn share of each cell; equal shares if the noisy total is not positive."""
+        """The noisy share of each cell; equal shares if the noisy total is not positive."""
         if not self.total > 0.0:
             return np.full(len(self.drawn), 1.0 / len(self.drawn))
         return np.asarray(self.drawn / self.total)
 
     def noise(self, values: Floats) -> Contrast:
-        """The noise of a combination of shares, if the noisy total is the true one."""
+        """The noise of a linear combination of shares, taking the noisy total as true."""
         return Contrast(values, self.scale / self.total if self.total > 0.0 else math.inf)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
@@ -453,7 +464,7 @@ class RatioMoments(Behind, SoftMoments):
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
         """The bound on a mean that is used in products.
 
-        For a function around a drawn mean, the noise of the total counts once more.
+        For a function around a noisy mean, the noise of the total enters a second time.
         """
         about = self._about(1.0 - self.asked(assumption, 1.0 - beta)[2])
         return _once_more(self._off(i, assumption, beta), self.total, about)
@@ -468,7 +479,7 @@ class RatioMoments(Behind, SoftMoments):
         return self._leading(goal, self.total, scale) * function.reach**2
 
 
-# Margins of a variance: from a sum with its squares, or from three cells.
+# Margins of a variance, from a noisy sum and sum of squares, or from three cells.
 
 
 class VarianceMargin(Margin, ABC):
@@ -480,7 +491,7 @@ class VarianceMargin(Margin, ABC):
     @property
     @abstractmethod
     def raw(self) -> float:
-        """The drawn variance, on a unit range."""
+        """The noisy variance on a unit range, before clipping."""
 
     @abstractmethod
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:
@@ -504,17 +515,17 @@ class VarianceMargin(Margin, ABC):
 @storable("risk.Varied")
 @dataclass(frozen=True, eq=False)
 class Varied(VarianceMargin):
-    """The margin of a variance that was drawn with a mean, for people whose budgets are public.
+    """Margin of a variance that was released with a mean, for people with public budgets.
 
     Guarantee:
-        For all data that the assumption allows, the interval misses with probability at most 1 −
-        confidence. Proof: docs/proofs/moment.md (11), (12).
+        For all data that the assumption allows, the interval fails to cover the true variance with
+        probability at most 1 − confidence. Proof: docs/proofs/moment.md (11), (12).
 
     Attributes:
         weighing: the estimator of the mean on a unit range, with weights that sum to one.
-        slack: error added by rounding to integers, on a unit range.
-        offset: the drawn Σ w·(x − ½).
-        square: the drawn Σ w·(x − ½)².
+        slack: error from rounding to integers, on a unit range.
+        offset: Σ w·(x − ½) plus noise.
+        square: Σ w·(x − ½)² plus noise.
     """
 
     weighing: Weighing
@@ -524,8 +535,9 @@ class Varied(VarianceMargin):
 
     @property
     def raw(self) -> float:
-        """The drawn variance, on a unit range."""
-        # E of the square of a noisy mean is the square of the mean plus the variance of the noise.
+        """The noisy variance on a unit range, before clipping."""
+        # The expected square of a noisy mean is the square of the mean plus the variance of the
+        # noise.
         return self.square - self.offset * self.offset + 2.0 * self.weighing.scale**2
 
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:
@@ -548,10 +560,10 @@ class Varied(VarianceMargin):
 @storable("risk.ThreeCells")
 @dataclass(frozen=True, eq=False)
 class ThreeCells(VarianceMargin):
-    """The margin of a variance of an unknown number of people, or of those who answered.
+    """Margin of the variance of an unknown number of people, or of the people who answered.
 
     Guarantee:
-        That of the moments. Proof: docs/proofs/pairs.md (7), (10), (11).
+        The guarantee of the margin of moments. Proof: docs/proofs/pairs.md (7), (10), (11).
 
     Attributes:
         moments: the margin of the moments of three cells.
@@ -561,7 +573,7 @@ class ThreeCells(VarianceMargin):
 
     @property
     def raw(self) -> float:
-        """The drawn variance, on a unit range."""
+        """The noisy variance on a unit range, before clipping."""
         return self.moments.raw_variance
 
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:

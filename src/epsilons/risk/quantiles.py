@@ -1,4 +1,4 @@
-"""Margins of quantiles: tests of ranks, turned into intervals of values."""
+"""Margins of quantiles: confidence intervals from tests of cumulative shares."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 
-# Tails of sums of the noises of several cells: upper bounds that are nearly exact.
+# Tails of sums of noises of several cells: nearly exact upper bounds.
 #
-# A cumulative share adds up cells, and their noises. The density f_j of the sum of j Laplace noises
-# of scale 1 follows from f_{j−1} and f_{j−2} by a recursion with positive terms. All f_j are
-# symmetric and decrease on either side of 0, and so do their products. So a sum over a grid, with
-# each piece evaluated at its nearer end, bounds a tail from above.
+# A cumulative share is a sum over cells, and so is its noise. The density f_j of the sum of j
+# Laplace noises of scale 1 follows from f_{j−1} and f_{j−2} by a recursion with positive terms. All
+# f_j and their products are symmetric and decreasing on either side of 0. So a sum over a grid,
+# with each grid interval evaluated at the end nearer to 0, is an upper bound on a tail.
 # Proof: docs/proofs/quantiles.md (4).
 
 _POINTS: Final = 4096
@@ -59,45 +59,48 @@ _BEYOND: Final = 1e-14
 
 
 class SumTail:
-    """Bound on P(X > x) for symmetric unimodal X, from a grid. Proof: docs/proofs/quantiles.md (4).
+    """Upper bound on P(X > x) for a symmetric unimodal X, from its density on a grid.
+
+    Proof: docs/proofs/quantiles.md (4).
 
     Args:
         step: step of the grid.
-        density: of X at 0, step, 2·step, …
+        density: density of X at 0, step, 2·step, and so on. …
     """
 
     def __init__(self, step: float, density: Floats) -> None:
         self._step = step
         self._last = len(density) - 1
-        # `over` takes every piece beyond a point at its nearer end, `under` at its farther end.
+        # `over` evaluates each grid interval at the end nearer to 0, `under` at the other end.
         upper = np.cumsum(step * density[::-1])[::-1]
         over, under = np.minimum(upper + _BEYOND, 0.5), np.append(upper[1:], 0.0)
         # At −i·step: one minus a lower bound on the tail beyond i·step.
         self._table = np.concatenate([1.0 - under[:0:-1], over])
 
     def __call__(self, x: Floats) -> Floats:
-        """Bound on P(X > x) for each x: the one at the grid point below it."""
+        """Bound on P(X > x) for each x, from the next grid point below it."""
         at = np.clip(x / self._step, -self._last, self._last)
         found = self._table[np.floor(at).astype(np.int64) + self._last]
         return np.where(x < -self._last * self._step, 1.0, found)
 
     @property
     def pieces(self) -> tuple[Floats, Floats]:
-        """Starts x of the pieces of the line, ascending, and bounds on P(X > x)."""
+        """Grid points x, ascending, and bounds on P(X > x)."""
         starts = np.arange(-self._last, self._last + 1, dtype=np.float64)
         return self._step * starts, self._table
 
 
 def closed_variance(cells: int, added: float) -> float:
-    """The variance of the sum of some cells of a closed table of scale 1."""
+    """Variance of the noise of `added` cells, if all noises (of scale 1) sum to zero."""
     return added * (cells - added) * (2 * cells - 1) / (cells * (cells + 1))
 
 
 @lru_cache(maxsize=64)
 def closed_tail(cells: int, added: int) -> SumTail:
-    """The tail of the sum of `added` cells of a closed table, ∝ e^{−Σ|z|} on Σz = 0.
+    """Tail of the sum of `added` of `cells` noises z with density ∝ e^{−Σ|z|} on Σz = 0.
 
-    Its density is f_added·f_rest, divided by the density at 0 of the sum of all noises.
+    The density of the sum is f_added·f_rest, divided by the density at 0 of the sum of all
+    independent noises.
     Proof: docs/proofs/quantiles.md (4).
 
     Args:
@@ -109,23 +112,27 @@ def closed_tail(cells: int, added: int) -> SumTail:
 
 
 def open_tail(cells: int, added: int) -> SumTail:
-    """The tail of the sum of `added` independent noises. Proof: docs/proofs/quantiles.md (4)."""
+    """Tail of the sum of `added` independent Laplace noises.
+
+    Proof: docs/proofs/quantiles.md (4).
+    """
     step, densities = _densities(cells)
     return SumTail(step, densities[added])
 
 
 def open_exceeds(cells: int, added: int, first: float, x: float) -> float:
-    """Bound on P(first·A − (1 − first)·B > x), A a sum of `added` Laplace noises, B of the rest.
+    """Upper bound on P(first·A − (1 − first)·B > x) for two independent sums of Laplace noises.
 
-    The variable with the smaller coefficient, Y, is divided into pieces: Σ P(Y in the piece)·P(X >
-    x − its end), summed by parts. The sum grows with every tail of Y, so upper bounds on these give
-    an upper bound. Proof: docs/proofs/quantiles.md (4).
+    A is the sum of `added` noises and B the sum of the others. Let Y be the term with the smaller
+    coefficient and X the other term. The bound is Σ P(Y in a grid interval)·P(X > x − end of the
+    interval), summed by parts. It increases in every tail probability of Y, so upper bounds on
+    these give an upper bound. Proof: docs/proofs/quantiles.md (4).
 
     Args:
         cells: number of all noises, of scale 1.
         added: number of noises in A, from 1 to cells − 1.
-        first: in [0, 1].
-        x: the number to exceed.
+        first: coefficient of A, in [0, 1].
+        x: the threshold.
     """
     step, densities = _densities(cells)
     (large, many), (small, few) = sorted(
@@ -141,7 +148,7 @@ def open_exceeds(cells: int, added: int, first: float, x: float) -> float:
 
 @lru_cache(maxsize=4)
 def _densities(cells: int) -> tuple[float, Floats]:
-    """The step of the grid, and f_j on the grid in row j = 1, …, cells."""
+    """The step of the grid, and an array with f_j on the grid in row j = 1, …, cells."""
     step = (80.0 + 9.0 * math.sqrt(2.0 * cells)) / _POINTS
     s = step * np.arange(_POINTS)
     found = np.zeros((cells + 1, _POINTS))
@@ -152,34 +159,35 @@ def _densities(cells: int) -> tuple[float, Floats]:
     return step, found
 
 
-# Intervals of a quantile, from noisy cumulative shares at the ends of bins.
+# Confidence intervals of a quantile, from noisy cumulative shares at the ends of bins.
 #
 # At an end e of a bin the true share F(e) of people below it is fixed. If the q quantile is above
 # e, then F(e) < q; if it is below e, then F(e) ≥ q. So each end is tested separately at the share
-# q, without a union bound over ends. From the left, the interval starts at the last of the
-# consecutive ends at which F(e) ≥ q is rejected; from the right, it stops at the last of the
-# consecutive ends at which F(e) < q is rejected. It misses only if the test fails at one particular
-# end on either side, which depends on the data and not on the noise.
+# q, without a union bound over ends. The search for the lower limit starts at the left and moves
+# right as long as F(e) ≥ q is rejected. The search for the upper limit starts at the right and
+# moves left as long as F(e) < q is rejected. The interval can only be wrong if the test fails at
+# one particular end on each side. These two ends depend on the data, not on the noise.
 # Proof: docs/proofs/quantiles.md (2).
 
 _TINY: Final = 1e-150
-"""Sums of squared weights below this are too small to divide by."""
+"""Sums of squared weights below this are too small to be divisors."""
 
 Refutes: TypeAlias = Callable[[int, float], bool]
-"""Whether this error of the sum of the first cells is too improbable for noise and sampling."""
+"""Type of a test: takes a number of cells and an error of their sum, and returns True if noise and
+sampling make such an error too improbable."""
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """One proof that bounds the one-sided error of a cumulative share.
+    """One of several valid bounds on the one-sided error of a cumulative share.
 
     Proof: docs/proofs/quantiles.md (2).
 
     Attributes:
-        shift: the part of the error that is not random, or has its own part of the error
+        shift: the part of the error that is not random, or that uses a separate part of the error
             probability.
-        chances: tails of the sampling error, as `SampleError.chances`; None if only noise is
-            random.
+        chances: tails of the sampling error, in the form of `SampleError.chances`; None if only
+            noise is random.
         side: the error probability that is left for this side.
     """
 
@@ -189,15 +197,15 @@ class Way:
 
 
 def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> tuple[Way, ...]:
-    """The proofs that an assumption allows; public facts may choose any.
+    """Return the bounds that an assumption allows. A choice must depend on public facts only.
 
     Proof: docs/proofs/quantiles.md (2).
 
     Args:
-        weighing: of the cumulative shares; its scale is that of the noise of a cell.
-        assumption: what is assumed about the data.
+        weighing: the estimator of the cumulative shares; its scale is the noise scale of a cell.
+        assumption: the assumption about the data.
         q: the share that is tested.
-        beta: probability that either side misses.
+        beta: error probability of both sides together.
     """
     n, bias = weighing.n, weighing.bias
     anyhow = Way(assumption.apart * bias, None, beta / 2.0)
@@ -208,14 +216,15 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
         chances = hoeffding(shuffled) if shuffled > _TINY else None
         return Way(0.0, chances, beta / 2.0), Way(bias, None, beta / 2.0)
     if assumption.related is False:
-        # The worst population has exactly the share q below the end.
+        # The worst-case population has exactly the share q below the end of the bin.
         drawn = SampleError(weighing, q * (1.0 - q)).chances
         return (Way(0.0, drawn, beta / 2.0),)
     part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta / 2.0
     coin = float(kearns_saul(np.array(q)))
     if assumption.anything:
         return (Way(bias + math.sqrt(2.0 * coin * math.log(2.0 / part) / n), None, rest),)
-    # Budgets determine which of the two is smaller, so both sampling events must hold at once.
+    # Budgets determine which of the two is smaller, so both sampling events must hold
+    # simultaneously.
     outer, own = sampling_reach(n, part / 2.0), hoeffding(weighing.square)
     apart = assumption.apart
     return Way(bias + outer, None, rest), Way(apart * (bias + outer), own, rest)
@@ -224,17 +233,17 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
 def chance(
     weighing: Weighing, cells: int, way: Way, added: int, off: float, *, outside: bool = False
 ) -> float:
-    """Bound on the probability of an error above `off` in a sum of cells, on one side.
+    """Bound on the probability that the one-sided error of a sum of cells exceeds `off`.
 
     Proof: docs/proofs/quantiles.md (2), (6).
 
     Args:
-        weighing: as above.
+        weighing: the estimator, as in `ways`.
         cells: number of cells.
-        way: the proof.
+        way: the bound to use.
         added: number of cells in the sum.
-        off: one-sided error of their share, without the shift.
-        outside: whether a part of one more cell, anything from none to all of it, is added.
+        off: one-sided error of the sum, without the shift.
+        outside: whether an arbitrary fraction of one more cell is added.
     """
     starts = np.zeros(1) if way.chances is None else way.chances[0]
     far = off - starts
@@ -244,13 +253,15 @@ def chance(
         noise = open_tail if weighing.closed is None else closed_tail
         above = noise(cells, added)(far / weighing.scale)
         if outside:
-            # Quantiles of such noises are convex in the coefficients (Bobkov). So a tail beyond 0
-            # is at most the larger of those with none and with all of the cell.
+            # Quantiles of such noises are convex in the coefficients (Bobkov). So for a positive
+            # threshold, the tail is at most the larger of two tails: without the cell, and with all
+            # of it.
             more = noise(cells, added + 1)(far / weighing.scale)
             above = np.where(far > 0.0, np.maximum(above, more), 1.0)
     if way.chances is None:
         return float(above[0])
-    # S + z > off means S > x where z = off − x: sum over cells of x, with P ≤ 1 below the first.
+    # S + z > off means that S > x with x = off − z. Sum over the grid of x, with P(S > x) ≤ 1 below
+    # its first point.
     masses = np.append(above[1:], 1.0) - above
     return float((way.chances[1] @ masses).max()) + float(above[0])
 
@@ -272,16 +283,18 @@ def reach(weighing: Weighing, cells: int, way: Way, added: int) -> float:
 def inverted(
     shares: Floats, q: float, edges: Floats, lower: Refutes, upper: Refutes
 ) -> tuple[float, float]:
-    """The interval of a quantile, from a test at each end of a bin.
+    """The confidence interval of a quantile, from a test at each inner end of the bins.
 
     Proof: docs/proofs/quantiles.md (2).
 
     Args:
         shares: the noisy share below each inner end of the bins, in order.
-        q: which quantile.
+        q: order of the quantile, in (0, 1).
         edges: all ends of bins, one more than there are bins.
-        lower: rejects that the quantile lies in the first so many cells, given q minus their share.
-        upper: rejects that the quantile lies beyond so many cells, given their share minus q.
+        lower: test of the hypothesis that the quantile is within the first cells. Takes the number
+            of these cells, and q minus their share.
+        upper: test of the hypothesis that the quantile is beyond the first cells. Takes the number
+            of these cells, and their share minus q.
     """
     first, last = 0, len(edges) - 1
     while first < len(shares) and lower(first + 1, q - float(shares[first])):
@@ -292,14 +305,14 @@ def inverted(
 
 
 def crossing(shares: Floats, q: float, edges: Floats) -> float:
-    """The drawn quantile: halfway between the first and the last crossing of q.
+    """The noisy quantile: halfway between the first and the last crossing of q.
 
-    Within a bin it is interpolated. It lies in every interval from `inverted`.
+    A crossing within a bin is interpolated. The result is in every interval from `inverted`.
 
     Args:
         shares: the noisy share below each inner end of the bins.
-        q: which quantile.
-        edges: all ends of bins; the outermost may be infinite.
+        q: order of the quantile, in (0, 1).
+        edges: all ends of bins; the outermost ends can be infinite.
     """
     whole = np.concatenate([[0.0], shares, [1.0]])
     reached = np.flatnonzero(whole[1:] >= q)
@@ -310,7 +323,7 @@ def crossing(shares: Floats, q: float, edges: Floats) -> float:
 
 
 def _within(whole: Floats, q: float, edges: Floats, bin_: int) -> float:
-    """The point at which q is crossed within a bin; the finite end of an unbounded bin."""
+    """The interpolated crossing of q within a bin; the finite end of an unbounded bin."""
     lo, hi = float(edges[bin_]), float(edges[bin_ + 1])
     if math.isinf(lo) or math.isinf(hi):
         return hi if math.isinf(lo) else lo
@@ -325,7 +338,7 @@ def cumulative(shares: Floats) -> Floats:
 
 
 EVEN: Final = "forecast for values spread evenly over the range"
-"""Description of the risk of a quantile; its worst case over all data would be the whole range."""
+"""Description of the risk of a quantile. A worst case over all data would be the whole range."""
 
 _FLOATS: Final = 1e-12
 """Upper bound on the rounding error of a cumulative share."""
@@ -343,11 +356,11 @@ class QuantilesMargin(Margin, ABC):
 
     @abstractmethod
     def values(self, bounds: Bounds) -> Floats:
-        """The drawn quantiles."""
+        """The noisy quantiles."""
 
     @abstractmethod
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The interval of the quantile at this index."""
+        """The confidence interval of the quantile at this index."""
 
     def interval(
         self,
@@ -356,7 +369,7 @@ class QuantilesMargin(Margin, ABC):
         assumption: Assumption,
         confidence: float,
     ) -> Bounds:
-        """The interval of the first quantile."""
+        """The confidence interval of the first quantile."""
         return self.one(0, bounds, assumption, confidence)
 
     def intervals(
@@ -384,14 +397,14 @@ def even(bounds: Bounds, cells: int) -> Floats:
 @storable("risk.TableQuantiles")
 @dataclass(frozen=True, eq=False)
 class TableQuantiles(QuantilesMargin):
-    """The margin of quantiles from a table of bins, for people whose budgets are public.
+    """Margin of quantiles from a table of bins, for people with public budgets.
 
     Guarantee:
-        For all data that the assumption allows, each interval, and the band as a whole, misses with
-        probability at most 1 − confidence. Proof: docs/proofs/quantiles.md (2).
+        For all data that the assumption allows, each interval and the whole band fail to cover the
+        true quantiles with probability at most 1 − confidence. Proof: docs/proofs/quantiles.md (2).
 
     Attributes:
-        quantiles: which quantiles.
+        quantiles: orders of the quantiles, in (0, 1).
         cells: the margin of the table.
         drawn: the noisy shares of the bins.
     """
@@ -401,12 +414,12 @@ class TableQuantiles(QuantilesMargin):
     drawn: Floats
 
     def values(self, bounds: Bounds) -> Floats:
-        """The drawn quantiles."""
+        """The noisy quantiles."""
         shares, edges = cumulative(self.drawn), even(bounds, self.cells.cells)
         return np.array([crossing(shares, q, edges) for q in self.quantiles.tolist()])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The interval of the quantile at this index."""
+        """The confidence interval of the quantile at this index."""
         q, edges = float(self.quantiles[at]), even(bounds, self.cells.cells)
         return _closed(self.cells, self.drawn, q, edges, assumption, confidence)
 
@@ -421,26 +434,26 @@ def _closed(
     *,
     outside: bool = False,
 ) -> Bounds:
-    """The interval of a quantile from a table, for people whose budgets are public.
+    """The confidence interval of a quantile from a table, for people with public budgets.
 
     Proof: docs/proofs/quantiles.md (2), (6).
 
     Args:
-        margin: of the table.
+        margin: margin of the table.
         drawn: the noisy shares of its cells.
-        q: which quantile.
+        q: order of the quantile, in (0, 1).
         edges: all ends of the bins.
-        assumption: what is assumed about the data.
-        confidence: of the interval.
-        outside: whether the last cell holds those who did not answer: a part q of it, and of its
-            noise, counts as below every end.
+        assumption: the assumption about the data.
+        confidence: confidence level of the interval.
+        outside: whether the last cell counts people who did not answer. The fraction q of this
+            cell, and of its noise, is then added to the share below every end.
     """
     weighing, cells = margin.weighing, margin.cells
     shares = cumulative(drawn[:-1]) + q * float(drawn[-1]) if outside else cumulative(drawn)
     if not math.isfinite(weighing.scale):
         return float(edges[0]), float(edges[-1])
     beta = 1.0 - confidence
-    if weighing.scale > 0.0:  # factor between probabilities on the lattice and in the continuum
+    if weighing.scale > 0.0:  # factor between lattice and continuous probabilities
         beta *= math.exp(-2.0 * cells * margin.slack / weighing.scale)
     proofs = ways(weighing, assumption, q, beta)
     middle = min(max(round(q * (cells - outside)), 1), cells - 1 - outside)
@@ -458,18 +471,20 @@ def _closed(
 @storable("risk.AnsweredQuantiles")
 @dataclass(frozen=True, eq=False)
 class AnsweredQuantiles(QuantilesMargin):
-    """The margin of quantiles of those who answered, from a table of people with public budgets.
+    """Margin of quantiles of people who answered, from a table of people with public budgets.
 
-    The last cell holds those who did not answer. The q quantile of the others is that of all people
-    if a part q of that cell counts as below every value, so no ratio is needed.
+    The last cell counts people who did not answer. If the fraction q of that cell counts as below
+    every value, the q quantile of all people equals the q quantile of those who answered. So no
+    ratio is needed.
 
     Guarantee:
-        That of `TableQuantiles`, regardless of who answered. Proof: docs/proofs/quantiles.md (6).
+        The guarantee of `TableQuantiles`, regardless of who answered.
+        Proof: docs/proofs/quantiles.md (6).
 
     Attributes:
-        quantiles: which quantiles.
+        quantiles: orders of the quantiles, in (0, 1).
         cells: the margin of the table, including the last cell.
-        drawn: the noisy shares of the bins, and of those who did not answer.
+        drawn: the noisy shares of the bins, and of people who did not answer.
     """
 
     quantiles: Floats
@@ -477,7 +492,7 @@ class AnsweredQuantiles(QuantilesMargin):
     drawn: Floats
 
     def values(self, bounds: Bounds) -> Floats:
-        """The drawn quantiles."""
+        """The noisy quantiles."""
         inner = self.drawn[:-1]
         answered, edges = 1.0 - float(self.drawn[-1]), even(bounds, len(inner))
         found = []
@@ -488,7 +503,7 @@ class AnsweredQuantiles(QuantilesMargin):
         return np.array(found)
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The interval of the quantile at this index."""
+        """The confidence interval of the quantile at this index."""
         q, edges = float(self.quantiles[at]), even(bounds, len(self.drawn) - 1)
         given = (self.cells, self.drawn, q, edges, assumption.of_some, confidence)
         return _closed(*given, outside=True)
@@ -497,21 +512,22 @@ class AnsweredQuantiles(QuantilesMargin):
 @storable("risk.OpenQuantiles")
 @dataclass(frozen=True, eq=False)
 class OpenQuantiles(QuantilesMargin):
-    """The margin of quantiles from a table of bins, for an unknown number of people.
+    """Margin of quantiles from a table of bins, for an unknown number of people.
 
     Guarantee:
-        That of `TableQuantiles`, for every number of people. Proof: docs/proofs/quantiles.md (2).
+        The guarantee of `TableQuantiles`, for every number of people.
+        Proof: docs/proofs/quantiles.md (2).
 
     Attributes:
-        quantiles: which quantiles.
-        cells: the margin of the table, with what was drawn.
+        quantiles: orders of the quantiles, in (0, 1).
+        cells: the margin of the table, with its noisy counts.
     """
 
     quantiles: Floats
     cells: RatioCells
 
     def values(self, bounds: Bounds) -> Floats:
-        """The drawn quantiles; the middle of the range if the noisy total is not positive."""
+        """The noisy quantiles; the middle of the range if the noisy total is not positive."""
         drawn, total = self.cells.drawn, self.cells.total
         if total <= 0.0:
             return np.full(len(self.quantiles), bounds[0] / 2.0 + bounds[1] / 2.0)
@@ -519,7 +535,7 @@ class OpenQuantiles(QuantilesMargin):
         return np.array([crossing(shares, q, edges) for q in self.quantiles.tolist()])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The interval of the quantile at this index."""
+        """The confidence interval of the quantile at this index."""
         edges = even(bounds, len(self.cells.drawn))
         return _open(self.cells, float(self.quantiles[at]), edges, assumption, confidence)
 
@@ -527,9 +543,9 @@ class OpenQuantiles(QuantilesMargin):
 def _open(
     margin: RatioCells, q: float, edges: Floats, assumption: Assumption, confidence: float
 ) -> Bounds:
-    """The interval of a quantile, from noisy counts of an unknown number of people.
+    """The confidence interval of a quantile, from noisy counts of an unknown number of people.
 
-    At the end of a bin with a share p below it, (1 − p)·(count below) − p·(count of the others) is
+    If p is the true share below the end of a bin, then (1 − p)·(count below) − p·(count above) is
     only noise and sampling error. So no ratio is needed. Proof: docs/proofs/quantiles.md (2).
     """
     cells, total = len(margin.drawn), margin.total
@@ -564,19 +580,21 @@ def _open(
 @storable("risk.SelectedQuantiles")
 @dataclass(frozen=True, eq=False)
 class SelectedQuantiles(QuantilesMargin):
-    """The margin of selected quantiles, each between two selections that are farther out.
+    """Margin of quantiles that were selected privately, each with two outer selections as limits.
 
     Guarantee:
-        That of `TableQuantiles`. If the gap of an end is too small for a confidence, that end is a
-        bound of the range. Proof: docs/proofs/quantiles.md (3).
+        The guarantee of `TableQuantiles`. If the rank gap to an outer selection is too small for a
+        confidence, the bound of the range is used as that limit.
+        Proof: docs/proofs/quantiles.md (3).
 
     Attributes:
-        quantiles: which quantiles.
-        weighing: the weights of people in ranks; its scale is not used.
+        quantiles: orders of the quantiles, in (0, 1).
+        weighing: the weights of people in weighted ranks; its scale is not used.
         cells: number of candidates.
-        picks: for each quantile in turn, the selected candidate, the one below and the one above
-            it; −1 for one that was not selected.
-        gaps: for each quantile in turn, the share of the weight between it and the other two.
+        picks: three candidates for each quantile: the selected one, the lower and the upper outer
+            selection; −1 if there was no outer selection.
+        gaps: two rank gaps for each quantile, to its lower and its upper outer selection, as shares
+            of the total weight.
         rate: decrease of the log probability of an outer candidate per unit of rank (share of
             weight).
     """
@@ -598,7 +616,7 @@ class SelectedQuantiles(QuantilesMargin):
         return np.asarray(middles[np.clip(own, least, most)])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The interval of the quantile at this index."""
+        """The confidence interval of the quantile at this index."""
         edges, q, beta = even(bounds, self.cells), float(self.quantiles[at]), 1.0 - confidence
         needed = selection_shift(self.weighing, assumption, q, beta, self.cells, self.rate)
         ends = [bounds[0], bounds[1]]
@@ -612,17 +630,18 @@ class SelectedQuantiles(QuantilesMargin):
 def selection_shift(
     weighing: Weighing, assumption: Assumption, q: float, beta: float, cells: int, rate: float
 ) -> float:
-    """The gap in rank at which an outer selection is on its side of q, except with probability β/2.
+    """Rank gap that puts an outer selection on its side of q, except with probability β/2.
 
-    A candidate beyond the quantile is farther from the sought rank by at least gap − off, where off
-    is the error of weighted ranks: P ≤ cells·e^{−rate·(gap − off)}.
+    A candidate on the wrong side of the quantile misses the target rank by at least gap − off,
+    where `off` is the error of weighted ranks. So any such candidate is selected with probability
+    at most cells·e^{−rate·(gap − off)}.
     Proof: docs/proofs/quantiles.md (3).
 
     Args:
         weighing: the weights of people.
-        assumption: what is assumed about the data.
-        q: which quantile.
-        beta: probability that either side misses.
+        assumption: the assumption about the data.
+        q: order of the quantile, in (0, 1).
+        beta: error probability of both sides together.
         cells: number of candidates.
         rate: decrease of the log probability per unit of rank (share of weight).
     """
@@ -648,18 +667,20 @@ def quantile_of_cells(
     assumption: Assumption,
     confidence: float,
 ) -> tuple[float, Bounds]:
-    """A quantile of binned values, with its interval. Proof: docs/proofs/quantiles.md (2).
+    """A quantile of binned values, with its confidence interval.
+
+    Proof: docs/proofs/quantiles.md (2).
 
     Args:
-        margin: of the shares.
-        raw: the drawn shares.
-        q: which quantile.
+        margin: margin of the shares.
+        raw: the noisy shares.
+        q: order of the quantile, in (0, 1).
         edges: all ends of the bins.
-        assumption: what is assumed about the data.
-        confidence: of the interval.
+        assumption: the assumption about the data.
+        confidence: confidence level of the interval.
 
     Raises:
-        KindError: no interval is proven for shares that were drawn in this way.
+        KindError: no valid interval is known for the method that released the shares.
     """
     value = crossing(cumulative(raw), q, edges)
     if isinstance(margin, WeighedCells) and margin.weighing.keep is None:

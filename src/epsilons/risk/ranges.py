@@ -1,4 +1,4 @@
-"""Ranges that are found: forecasts of the cost of finding them, and margins of a mean on them."""
+"""Privately estimated ranges: forecasts of their cost, and margins of a mean on such a range."""
 
 from __future__ import annotations
 
@@ -24,41 +24,45 @@ from epsilons.risk.tails.gaussian import (
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats, Integers
 
-# Failure probabilities and errors of finding a range: forecasts for Gaussian data, in σ.
+# Failure probabilities and errors of range estimation: forecasts for Gaussian data, in units of σ.
 #
-# A stage in which person i spends r_i is off by more than g in rank with probability at most
-# C·e^{−X}, X = Σ(s·g·r_i − s²·r_i²/8). The first term is the exponential mechanism (s = ½ for
-# replace, 1 for add-remove), the second the moment generating function of the sample, by
-# Hoeffding's lemma. A person contributes most at r = 4g/s, the cap of a stage.
+# In one stage person i spends the budget r_i. The rank error exceeds g with probability at most
+# C·e^{−X}, where X = Σ(s·g·r_i − s²·r_i²/8). The first term comes from the exponential mechanism (s
+# = ½ for replace, 1 for add-remove). The second comes from the sample, by Hoeffding's lemma. The
+# contribution of a person is largest at r = 4g/s, the cap of a stage.
 # Proof: docs/proofs/gaussian.md (8).
 
 SHARPNESS: Final = MappingProxyType({"replace": 0.5, "add-remove": 1.0})
-"""s, by the neighbours."""
+"""The factor s for each neighbouring relation."""
 
 CENTRE_GAP: Final = 1.0 / 3.0
 DEVIATION_GAP: Final = 0.25
-"""Harmless errors in rank: a center within one σ, a deviation from a third of σ to 1.2 σ."""
+"""Acceptable rank errors. They keep the center within one σ, and the deviation between a third of σ
+and 1.2 σ."""
 
 CENTRE_ODDS: Final = 10.0
 DEVIATION_ODDS: Final = 4.0
-"""ln C: log ratio of the prior weights of wrong and right candidates, for numbers with about three
-digits more than their deviation."""
+"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data with
+about three digits more than their standard deviation."""
 
 _FAILURE: Final = 16.0
 """Assumed cost of a wrong range, in σ²."""
 
 _WIDTH: Final = 8.0
-"""Width of the range in σ, for the forecast."""
+"""Width of the range in units of σ that the forecast assumes."""
 
 _SLOPE: Final = 2.0
-"""Error of the deviation, in σ, per unit of rank error."""
+"""Error of the deviation in units of σ, per unit of rank error."""
 
 _TAIL: Final = 8.0
-"""Log odds against the rank error of the deviation that the forecast assumes."""
+"""Log odds against a larger rank error of the deviation than the forecast assumes."""
 
 
 def most_useful(gap: float, s: float) -> float:
-    """The largest useful share of a person in a stage: 4g/s. Proof: docs/proofs/gaussian.md (8)."""
+    """The largest useful budget of a person in a stage: 4g/s.
+
+    Proof: docs/proofs/gaussian.md (8).
+    """
     return 4.0 * gap / s
 
 
@@ -66,11 +70,12 @@ def failure(centre: Floats, deviation: Floats, people: Floats, s: float, odds: f
     """Bound on the probability of a wrong range. Proof: docs/proofs/gaussian.md (8).
 
     Args:
-        centre: budget that a person of each level spends on the weighted median, along the last
+        centre: budget that a person at each level spends on the weighted median, along the last
             axis.
-        deviation: the same for the weighted median of the distances to it.
+        deviation: budget that a person at each level spends on the weighted median of the distances
+            from the center.
         people: number of people at each level.
-        s: of `SHARPNESS`.
+        s: a value of `SHARPNESS`.
         odds: log ratio of the prior weights of wrong and right centers.
     """
     found = np.exp(np.minimum(odds - _exponent(centre, people, CENTRE_GAP, s), 0.0))
@@ -81,13 +86,13 @@ def failure(centre: Floats, deviation: Floats, people: Floats, s: float, odds: f
 
 
 def forecast(mean: Floats, deviation: Floats, people: Floats, s: float, wrong: Floats) -> Floats:
-    """The forecast squared error of the mean that follows, in σ², failures included.
+    """Forecast of the squared error of the subsequent mean, in σ², failures included.
 
     Args:
-        mean: budget of a person of each level that is left for the mean.
+        mean: budget of a person at each level that is left for the mean.
         deviation: budget spent on the weighted median of the distances.
         people: number of people at each level.
-        s: of `SHARPNESS`.
+        s: a value of `SHARPNESS`.
         wrong: probability of a wrong range.
     """
     with np.errstate(divide="ignore", over="ignore"):
@@ -97,10 +102,10 @@ def forecast(mean: Floats, deviation: Floats, people: Floats, s: float, wrong: F
 
 
 def capped_mse(effective: Floats, people: Floats | Integers, noise: float) -> Floats:
-    """(Σe² + noise)/(Σe)²: the squared error of a weighted mean, in units of σ².
+    """Squared error of a weighted mean in units of σ²: (Σe² + noise)/(Σe)².
 
     Args:
-        effective: effective budget of a person of each level, along the last axis.
+        effective: effective budget e of a person at each level, along the last axis.
         people: number of people at each level.
         noise: variance of the noise of the sum.
     """
@@ -108,25 +113,26 @@ def capped_mse(effective: Floats, people: Floats | Integers, noise: float) -> Fl
 
 
 def range_noise(width: float = _WIDTH) -> float:
-    """The variance of Laplace noise for a range of `width` σ: twice the square of its scale."""
+    """The variance of Laplace noise with scale `width`, the width of the range in units of σ."""
     return 2.0 * width**2
 
 
 def _exponent(shares: Floats, people: Floats, gap: float, s: float) -> Floats:
-    """X: minus the log probability of an error of `gap` in rank, up to ln C."""
+    """The exponent X in the bound C·e^{−X} on the probability of a rank error above `gap`."""
     return np.asarray(s * gap * (shares @ people) - s * s / 8.0 * (shares**2 @ people))
 
 
-# Margins of a mean on a range that was found, for Gaussian data.
+# Margins of a mean on a privately estimated range, for Gaussian data.
 
 SIGMA: Final = 1.482602218505602
 """σ of a Gaussian divided by its median absolute deviation."""
 
 SIDE: Final = 0.1
-"""Part of the error probability for each of the two selections, and for clipping."""
+"""Part of the error probability for each of the two selections (center and deviation), and for
+clipping."""
 
 FOUND: Final = "for Gaussian data of the deviation that was found"
-"""Description of the risk of such a mean."""
+"""Description of the risk of a mean on a privately estimated range."""
 
 _BINS: Final = math.log(64.0)
 _LARGEST: Final = float(np.finfo(np.float64).max)
@@ -135,16 +141,16 @@ _LARGEST: Final = float(np.finfo(np.float64).max)
 @storable("risk.Picture")
 @dataclass(frozen=True)
 class Picture:
-    """The results of the selections and their accuracy. Proof: docs/proofs/gaussian.md (9).
+    """The selected center and deviation, and their accuracy. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
         centre: the selected median.
-        deviation: the selected median of the distances to it.
-        width: width of a bucket at the center.
-        near: share of the prior of one bucket at the center.
-        odds: share of the prior of the deviation.
-        sharp: s·Σr of center and deviation: a rank error of t has odds e^{−sharp·t}.
-        alike: (Σr)²/Σr² of either: the equivalent number of people with equal weights.
+        deviation: the selected median of the distances from the center.
+        width: width of a bucket (candidate) at the center.
+        near: prior probability of one bucket at the center.
+        odds: prior probability of the selected deviation.
+        sharp: s·Σr for the center and for the deviation; a rank error of t has odds e^{−sharp·t}.
+        alike: (Σr)²/Σr² for both, the effective number of people with equal weights.
     """
 
     centre: float
@@ -158,11 +164,12 @@ class Picture:
     def sigma(self, beta: float) -> float:
         """Upper bound on σ for Gaussian data, except with probability β.
 
-        A radius around the center that contains less than half of the population by g is selected
-        with probability at most e^{−λg + λ²/8m}, divided by the prior share of the right one, for
-        every λ up to `sharp`; m is `alike`. Centers are put into bins of an eighth of the radius,
-        at most 2^6 of them within three σ. No interval contains more of a Gaussian than the one of
-        its length around μ. Proof: docs/proofs/gaussian.md (9).
+        Consider a radius around the center that contains at most ½ − g of the population. It is
+        selected with probability at most e^{−λg + λ²/8m}, divided by the prior probability of the
+        correct radius. This holds for every λ up to `sharp`, where m is `alike`. A union bound
+        covers all centers: they are put into bins of an eighth of the radius, at most 2^6 within
+        three σ. Among intervals of one length, the interval around μ contains most of a Gaussian.
+        Proof: docs/proofs/gaussian.md (9).
         """
         log_odds = _BINS - math.log(self.odds / 2.0) - math.log(beta)
         share = 0.5 - _rank_error(log_odds, self.sharp[1], self.alike[1])
@@ -171,9 +178,10 @@ class Picture:
     def off(self, sigma: float, beta: float) -> float:
         """Bound on |centre − μ| for this σ, except with probability β.
 
-        For any t, the buckets within t of the middle rank have a share of the prior. A bucket
-        farther than g is selected with odds at most e^{−λ(g−t) + 4λ²/8m} relative to it, on either
-        side, and in each of three cases for the position of the sample median.
+        For any t, the buckets with rank within t of ½ have some prior probability. A bucket with
+        rank farther than g from ½ has odds of at most e^{−λ(g−t) + 4λ²/8m} relative to these
+        buckets. A union bound covers both sides, and three cases for the position of the sample
+        median.
         Proof: docs/proofs/gaussian.md (9).
         """
         best = math.inf
@@ -198,17 +206,17 @@ class _Gaussian(Margin, ABC):
     """Base class of margins for a Gaussian population. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        picture: the results of the selections and their accuracy.
+        picture: the selected center and deviation, and their accuracy.
     """
 
     picture: Picture
 
     kind: ClassVar[str | None] = FOUND
     parts: ClassVar[int] = 3
-    """Number of parts of the error probability that are not for the sum itself."""
+    """Number of parts `SIDE` of the error probability that are not used for the sum itself."""
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether the assumption is a population whose budgets are unrelated to values."""
+        """Whether the assumption is a population with budgets unrelated to values."""
         return assumption == SAMPLE
 
     def interval(
@@ -220,7 +228,7 @@ class _Gaussian(Margin, ABC):
     ) -> Bounds:
         """A confidence interval for the mean of the population.
 
-        It is infinite where too little is known about the spread, or about the number of people.
+        It is infinite if the spread or the number of people is not known well enough.
         """
 
         def reach_at(sigma: float, beta: float) -> float:
@@ -231,7 +239,7 @@ class _Gaussian(Margin, ABC):
         return raw - reach, raw + reach
 
     def expecting(self, bounds: Bounds, sigma: float) -> Self:  # noqa: ARG002
-        """The same margin with the expected draws for Gaussian data of this σ, for forecasts."""
+        """The margin that is expected for Gaussian data of this σ, for forecasts."""
         return self
 
     def _largest(self, bounds: Bounds, beta: float) -> float:  # noqa: ARG002
@@ -246,28 +254,28 @@ class _Gaussian(Margin, ABC):
 @storable("risk.Located")
 @dataclass(frozen=True, eq=False)
 class Located(_Gaussian):
-    """The margin of a weighted mean on a range that was found, for people with public budgets.
+    """Margin of a weighted mean on a privately estimated range, for people with public budgets.
 
     The half-width is the sum of the errors of sampling, clipping and noise.
 
     Guarantee:
-        For independent Gaussian values and budgets that are unrelated to them, the interval misses
-        with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
+        For independent Gaussian values and unrelated budgets, the interval fails to cover the true
+        mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        picture: the results of the selections and their accuracy.
+        picture: the selected center and deviation, and their accuracy.
         weighing: the estimator on a unit range.
-        slack: error added by rounding to integers, on a unit range.
+        slack: error from rounding to integers, on a unit range.
     """
 
     weighing: Weighing
     slack: float
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
-        """The squared error of the mean for Gaussian data of this σ: sampling and noise."""
+        """The mean squared error for Gaussian data of this σ: sampling error plus noise."""
         lo, hi = bounds
         noise = (hi - lo) * self.weighing.scale
-        # Products overflow to infinity, where powers would raise an error.
+        # Products overflow to infinity, but float powers raise OverflowError.
         return sigma * sigma * self.weighing.square + 2.0 * noise * noise
 
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
@@ -279,7 +287,7 @@ class Located(_Gaussian):
         off += abs((lo + hi) / 2.0 - self.picture.centre)
         bias = clipping_bias(off, half, sigma)
         spread = sigma * math.sqrt(weighing.square)
-        # What clipping removes from the values is random: Chebyshev's inequality.
+        # The total amount removed by clipping is random. Chebyshev's inequality bounds it.
         jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
         rest = (1.0 - self.parts * SIDE) * beta
         noise = normal_laplace_quantile(spread, (hi - lo) * weighing.scale, rest)
@@ -289,14 +297,14 @@ class Located(_Gaussian):
 @storable("risk.LocatedRatio")
 @dataclass(frozen=True, eq=False)
 class LocatedRatio(_Gaussian):
-    """The margin of a mean of an unknown number of people, on a range that was found.
+    """Margin of the mean of an unknown number of people, on a privately estimated range.
 
     Guarantee:
-        That of `Located`. Proof: docs/proofs/gaussian.md (9).
+        The guarantee of `Located`. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        picture: the results of the selections and their accuracy.
-        scale: of the noise of each of the two sums, in units of weight.
+        picture: the selected center and deviation, and their accuracy.
+        scale: noise scale of each of the two sums, in units of weight.
         sums: the margin of the two noisy sums.
     """
 
@@ -304,7 +312,7 @@ class LocatedRatio(_Gaussian):
     sums: Ratio
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
-        """The squared error for Gaussian data of this σ, if the noisy weight is the true one."""
+        """The mean squared error for Gaussian data of this σ, taking the noisy weight as true."""
         lo, hi = bounds
         weight = max(self.sums.drawn[1], 1e-300)
         sample = sigma * sigma * min(float(self.sums.largest) / weight, 1.0)
@@ -312,10 +320,10 @@ class LocatedRatio(_Gaussian):
         return sample + noise * noise
 
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
-        """The half-width for this σ: as under replace, with a lower bound on the weight."""
+        """The half-width for this σ, with a lower bound on the total weight."""
         lo, hi = bounds
         half = (hi - lo) / 2.0
-        # Two noises, two sides each.
+        # A union bound over two noises with two sides each.
         noise = self.scale * math.log(4.0 / (SIDE * beta))
         weight = self.sums.drawn[1] - 2.0 * noise
         if weight <= 0.0:
@@ -333,11 +341,11 @@ class LocatedRatio(_Gaussian):
 def reach_over_sigmas(
     picture: Picture, largest: float, beta: float, reach_at: Callable[[float, float], float]
 ) -> float:
-    """The largest half-width over all σ up to its bound. Proof: docs/proofs/gaussian.md (9)."""
+    """The largest half-width over all σ up to `largest`. Proof: docs/proofs/gaussian.md (9)."""
     if not math.isfinite(largest):
         return math.inf
-    # Steps of an eighth of an octave near the bound. Farther down the half-width only falls, unless
-    # the center is unknown, which shows at the smallest σ.
+    # The grid has steps of 2^{1/8} near the bound. For smaller σ the half-width decreases, unless
+    # the center is unknown; the smallest σ covers that case.
     sizes = [largest * 2.0 ** (-k / 8.0) for k in range(65)]
     sizes += [sizes[-1] * 2.0**-k for k in range(1, 33)]
     sizes = [size for size in sizes if size > picture.width]
@@ -345,12 +353,12 @@ def reach_over_sigmas(
 
 
 def selected(weights: Integers, counts: Integers, scale: float) -> tuple[float, float]:
-    """The accuracy of a selection by weighted ranks: its entries of `Picture.sharp` and `alike`.
+    """Accuracy of a selection by weighted ranks: entries of `Picture.sharp` and `Picture.alike`.
 
     Args:
-        weights: of a person at each level.
+        weights: weight of a person at each level.
         counts: number of people at each level.
-        scale: of the noise, in units of weight.
+        scale: noise scale, in units of weight.
     """
     total = float(weights.astype(np.float64) @ counts)
     square = float(weights.astype(np.float64) ** 2 @ counts)
@@ -360,50 +368,50 @@ def selected(weights: Integers, counts: Integers, scale: float) -> tuple[float, 
 def diffused(
     keep: Floats, counts: Integers, base: float
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The accuracy of counts of people who are kept, and of pairs of them: `sharp` and `alike`.
+    """Accuracy of counts of sampled people and of pairs: `Picture.sharp` and `Picture.alike`.
 
     Args:
-        keep: probability that a person of each level is kept.
+        keep: probability that a person at each level is sampled.
         counts: number of people at each level.
-        base: privacy loss of those who are kept.
+        base: privacy loss of the sampled people.
     """
     people = float(keep @ counts)
-    # Pairs are formed across levels: both are kept with about the square of the mean rate.
+    # Pairs are formed across levels. Both members are sampled with about the squared mean rate.
     pairs = people * people / float(counts.sum()) / 2.0
     return (people * base / 8.0, pairs * base / 32.0), (max(people, 1.0), max(pairs, 1.0))
 
 
 def finite(raw: float) -> float:
-    """An estimate clipped to finite floats; noise on a huge range may overflow."""
+    """Clip an estimate to finite floats, because noise on a huge range can overflow."""
     return min(max(raw, -_LARGEST), _LARGEST)
 
 
-# The margin of a mean on a range that was found, with the squares that were drawn with it.
+# Margin of a mean on a privately estimated range, with a released second moment.
 
 _FINE: Final = 2.0 ** (-1.0 / 32.0)
 _PIECES: Final = 96
-"""Pieces of σ, 32 to an octave, below the bound of the selections: three octaves."""
+"""Bins of σ below the bound of the selections: 32 per octave (factor of 2), for three octaves."""
 
 _STEP: Final = 1.0 / 32.0
-"""Half the distance between the middles of ranges on the grid, in σ."""
+"""Half the distance between the centers of ranges on the grid, in units of σ."""
 
 _PARTS: Final = 12
-"""Parts into which the offset of a middle is divided."""
+"""Number of bins for the offset of a center."""
 
 _LENGTHS: Final = 65
 _SHORTER: Final = 2.0 ** (-1.0 / 8.0)
-"""Lengths of ranges on the grid: eighths of an octave, from a quarter of σ to 64 σ."""
+"""Lengths of ranges on the grid: steps of 2^{1/8}, from σ/4 to 64 σ."""
 
 
 @storable("risk.LocatedSquares")
 @dataclass(frozen=True, eq=False)
 class LocatedSquares(Located):
-    """The margin of a weighted mean on a range that was found, with its second moment.
+    """Margin of a weighted mean on a privately estimated range, with its second moment.
 
-    The squares of the clipped values bound σ, whichever range was found.
+    The squares of the clipped values give a bound on σ that is valid for every estimated range.
 
     Guarantee:
-        That of `Located`. Proof: docs/proofs/gaussian.md (9), (10).
+        The guarantee of `Located`. Proof: docs/proofs/gaussian.md (9), (10).
 
     Attributes:
         square: Σ w·(x − ½)² of the values clipped to the range, on a unit range, plus noise.
@@ -414,12 +422,12 @@ class LocatedSquares(Located):
     parts: ClassVar[int] = 4
 
     def expecting(self, bounds: Bounds, sigma: float) -> Self:
-        """The same margin with the squares of a Gaussian of this σ in the middle of the range."""
+        """The margin that is expected for a Gaussian of this σ in the middle of the range."""
         half = (bounds[1] - bounds[0]) / 2.0
         return replace(self, square=(sigma / half) ** 2 * _cut_square(half / sigma) / 4.0)
 
     def _largest(self, bounds: Bounds, beta: float) -> float:
-        """The bound on σ from the selections, or from the squares if that is smaller."""
+        """Upper bound on σ: the smaller of the bounds from the selections and from the squares."""
         high = super()._largest(bounds, beta)
         part = SIDE * beta / 2.0
         noise = -self.weighing.scale * math.log(2.0 * part)
@@ -434,7 +442,7 @@ class LocatedSquares(Located):
         return high
 
     def _least(self, bounds: Bounds, low: float, high: float, beta: float) -> float:
-        """Lower bound on the root of weighted squares of clipped values, σ in [low, high]."""
+        """Lower bound on the root mean square of clipped values, for σ in [low, high]."""
         half, width = (bounds[1] - bounds[0]) / 2.0, self.picture.width
         off = (self.picture.off(low, SIDE * beta) - width) * high / low + width
         off += abs((bounds[0] + bounds[1]) / 2.0 - self.picture.centre)
@@ -442,8 +450,8 @@ class LocatedSquares(Located):
             return 0.0
         ranges = _LENGTHS * (off / (_STEP * low) + 2.0)
         wrong = math.log(ranges) - math.log(SIDE * beta / 2.0)
-        # In units of σ, as powers of σ may overflow. With larger offsets and lengths, squares are
-        # larger on average, but vary more.
+        # In units of σ, because powers of σ can overflow. With larger offsets and lengths, squares
+        # have a larger mean but also a larger variance.
         reach, far = min(_SHORTER * half / high, 64.0), off / low + _STEP
         longest, most = min(half / low, 64.0), 2.0 * self.weighing.square * wrong
         ends = [far * i / _PARTS for i in range(_PARTS + 1)]
@@ -455,7 +463,7 @@ class LocatedSquares(Located):
 
 
 def _cut_square(reach: float, off: float = 0.0) -> float:
-    """E min((Z + off)², reach²) of a standard normal Z, increasing in both."""
+    """E min((Z + off)², reach²) for a standard normal Z; it increases in both arguments."""
     below, above = -reach - off, reach - off
     inside = upper_tail(below) - upper_tail(above)
     bells = [math.exp(-min(x * x / 2.0, 745.0)) / math.sqrt(2.0 * math.pi) for x in (below, above)]
@@ -465,6 +473,6 @@ def _cut_square(reach: float, off: float = 0.0) -> float:
 
 
 def _cut_fourth(reach: float, off: float) -> float:
-    """Bound on E min((Z + off)⁴, reach⁴), increasing in both."""
+    """Upper bound on E min((Z + off)⁴, reach⁴); it increases in both arguments."""
     whole = 3.0 + off * off * (6.0 + off * off)
     return min(whole, reach * reach * _cut_square(reach, off))

@@ -1,9 +1,10 @@
-"""Intervals for a ratio of two noisy sums that are valid for every n.
+"""Confidence intervals for a ratio of two noisy sums, valid for every number of people.
 
-Everyone has a weight k. The sums are t = Σ k·x and T = Σ k, x on a unit range, and the released
-numbers are noisy versions t̂ and T̂. At the truth m, t̂ − m·T̂ = Σ k·(x − m) + noise, whose law is
-known except for T, which T̂ bounds. The set of all m that a test based on this law does not reject
-is an interval with the stated coverage, however small T is: no ratio is linearized.
+Everyone has a weight k and a value x on a unit range. The sums are t = Σ k·x and T = Σ k, and the
+released numbers are noisy versions t̂ and T̂. At the true mean m, t̂ − m·T̂ = Σ k·(x − m) + noise.
+The distribution of this error is known except for T, and T̂ gives a bound on T. The set of all m
+that a test based on this distribution accepts has the stated coverage for every T, because the
+ratio is not linearized.
 Proof: docs/proofs/add-remove.md (3), (5).
 """
 
@@ -24,21 +25,23 @@ from epsilons.risk.tails import pieces
 from epsilons.risk.tails.laplace import bisect, tail
 from epsilons.types import Floats
 
-# The sum of two independent Laplace variables, and noise that is close to it.
+# The sum of two independent Laplace variables, and noise with nearly this distribution.
 
 _CLOSE: Final = 1e-3
-"""Relative difference of two scales below which they are moved apart: the formula divides by it."""
+"""Scales with a smaller relative difference are moved apart, because the formula divides by the
+difference."""
 
 _SURELY: Final = 1.001
-"""Factor that covers rounding when a lower bound is compared with a number."""
+"""Factor that covers rounding errors in the comparison of a lower bound with a number."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The sum of two independent Laplace variables of scales a ≥ b, moved by at most `slack`.
+    """Noise within `slack` of the sum of two independent Laplace variables of scales a ≥ b.
 
-    Or a law with at most `factor` times the probabilities. The law of the sum is (a²·Laplace(a) −
-    b²·Laplace(b))/(a² − b²), and so are its tails. Proof: docs/proofs/add-remove.md (6), (7).
+    The probabilities can also be larger by up to `factor`. The sum has the distribution
+    (a²·Laplace(a) − b²·Laplace(b))/(a² − b²), and its tails have the same form.
+    Proof: docs/proofs/add-remove.md (6), (7).
     """
 
     a: float
@@ -54,7 +57,8 @@ class Difference:
         a, b = self.a, self.b
         excess = self.factor - 1.0
         if a - b < _CLOSE * a:
-            # The tail is smooth in the scales, so this changes it by a factor 1 + O(_CLOSE²).
+            # The tail is a smooth function of the scales, so this changes it by a factor 1 +
+            # O(_CLOSE²).
             a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
             excess += self.factor * _CLOSE**2
         first, second = _laplace_tail(alpha, sigma, a), _laplace_tail(alpha, sigma, b)
@@ -68,10 +72,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class BracketedNoise:
-    """Hourglass noise, in very many pieces, bracketed by two Laplace laws shifted by `near.slack`.
+    """Hourglass noise, bracketed by Laplace noise that is shifted by ±`near.slack`.
 
-    The Laplace laws decide most cases without evaluating any piece. Where they say "at most beta",
-    this is proven. Where they say "above", an interval can only become longer.
+    The exact distribution has very many pieces. The Laplace bounds decide most cases without
+    evaluating any piece. If they decide that a tail is at most beta, this is proven. If they decide
+    that it is above beta, an interval can only become longer.
     Proof: docs/proofs/add-remove.md (7).
     """
 
@@ -109,25 +114,25 @@ _TOTAL_SHARE: Final = 0.05
 """Part of the error probability that is used to bound the total."""
 
 _SMALLEST_RATE: Final = 0.1
-"""Below this rate an hourglass is compared with two Laplace laws, which are at most two units away,
-and so are rings. Above it stairs are added up one by one."""
+"""Below this rate, hourglass and ring noise are compared with two Laplace noises, which are at most
+two units away. Above it, the stairs are summed one by one."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-3, 0.5, 24), np.linspace(0.55, 0.995, 24)])
 """Rates of Chernoff's bound, relative to the largest possible one."""
 
 _FINE: Final = 256
-"""An end of the interval is found to one part in this many of its distance from the estimate."""
+"""Precision of an interval end: 1/256 of its distance from the estimate."""
 
 
 @storable("risk.Scheme")
 @dataclass(frozen=True)
 class Scheme:
-    """The two combinations of t and T that get noise: p = a·t + b·T and q = c·t + d·T.
+    """The two linear combinations that get noise: p = a·t + b·T and q = c·t + d·T.
 
     Attributes:
         matrix: ((a, b), (c, d)), integers.
-        start: the noise of t̂, as a combination of the noises of p and q.
-        total: the noise of T̂, likewise.
+        start: coefficients of the noises of p and q in the noise of t̂.
+        total: coefficients of the noises of p and q in the noise of T̂.
     """
 
     matrix: tuple[tuple[int, int], tuple[int, int]]
@@ -135,22 +140,22 @@ class Scheme:
     total: tuple[float, float]
 
     def at(self, m: float) -> tuple[float, float]:
-        """The noise of t̂ − m·T̂, as a combination of the noises of p and q."""
+        """The coefficients of the noises of p and q in the noise of t̂ − m·T̂."""
         return self.start[0] - m * self.total[0], self.start[1] - m * self.total[1]
 
 
 SUM_AND_COUNT: Final = Scheme(((1, 0), (0, 1)), (1.0, 0.0), (0.0, 1.0))
-"""The sum and the count: Algorithm 1 of paper *add-remove*."""
+"""Noise on the sum and the count: Algorithm 1 of paper *add-remove*."""
 
 CENTRED: Final = Scheme(((2, -1), (0, 1)), (0.5, 0.5), (0.0, 1.0))
-"""Twice the sum of distances from the middle, and the count: Algorithm 2."""
+"""Noise on twice the sum of x − ½, and on the count: Algorithm 2 of the same paper."""
 
 TWO_SUMS: Final = Scheme(((1, 0), (-1, 1)), (1.0, 0.0), (1.0, 1.0))
-"""The sum of x and the sum of 1 − x: Algorithm 3."""
+"""Noise on the sum of x and on the sum of 1 − x: Algorithm 3 of the same paper."""
 
 
 class Tail(Protocol):
-    """A symmetric law of noise, with its tail when a sum is added.
+    """Interface of symmetric noise: the tail of a sum plus noise.
 
     Proof: docs/proofs/add-remove.md (6).
     """
@@ -160,7 +165,7 @@ class Tail(Protocol):
 
 
 class Noise(Tail, Protocol):
-    """A law of noise with a fast test of whether a tail is small.
+    """Interface of symmetric noise with a fast test of whether a tail is small.
 
     Proof: docs/proofs/add-remove.md (6).
     """
@@ -170,28 +175,29 @@ class Noise(Tail, Protocol):
 
 
 def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Noise:
-    """The law of a combination of a pair of noises, in units of the law's steps.
+    """The distribution of a linear combination of two noises, in units of the law's steps.
 
-    It is derived from the pieces that the law declares. Proof: docs/proofs/add-remove.md (6).
+    The result depends on the shape of the pieces of the joint law.
+    Proof: docs/proofs/add-remove.md (6).
     """
     return _SHAPES[law.pieces.shape](law.pieces, *coefficients)
 
 
 def _rings(law: Pieces, first: float, second: float) -> Noise:
-    """The combination for a law that is constant on rings of |x| + |y|."""
-    if law.steps == 1:  # two independent Laplace laws on the lattice
+    """A linear combination of a pair whose density is constant on rings of |x| + |y|."""
+    if law.steps == 1:  # two independent Laplace noises on the lattice
         return _near(float(1 / law.rate), first, second, abs(first) + abs(second))
     if law.rate >= _SMALLEST_RATE:
         return pieces.rings(law, first, second)
-    # level(s) − s/steps varies by less than one unit, so each probability is at most e^{rate} times
-    # that of two discrete Laplace laws, which are at most one step away from continuous ones.
+    # level(s) − s/steps varies by less than one unit. So each probability is at most e^{rate} times
+    # that of two discrete Laplace noises, which are at most one step away from continuous noises.
     rate = float(law.rate)
     slack = (abs(first) + abs(second)) / law.steps
     return _near(1.0 / rate, first, second, slack, math.exp(rate))
 
 
 def _hourglass(law: Pieces, first: float, second: float) -> Noise:
-    """The combination for an hourglass."""
+    """A linear combination of a pair with the hourglass distribution."""
     near = _near(1.0 / float(law.rate), first, second, 2.0 * (abs(first) + abs(second)))
     if law.rate >= _SMALLEST_RATE:
         return BracketedNoise(near, law, first - second, second)
@@ -201,7 +207,7 @@ def _hourglass(law: Pieces, first: float, second: float) -> Noise:
 def _near(
     scale: float, first: float, second: float, slack: float, factor: float = 1.0
 ) -> Difference:
-    """A law close to two independent Laplace laws of this scale, with these coefficients."""
+    """Noise close to a linear combination of two independent Laplace noises of this scale."""
     a, b = sorted((abs(first) * scale, abs(second) * scale), reverse=True)
     return Difference(a, b, slack, factor)
 
@@ -214,7 +220,7 @@ _SHAPES: Final[Mapping[str, Callable[[Pieces, float, float], Noise]]] = MappingP
 def noise_variance(law: PairLaw, scheme: Scheme) -> float:
     """The largest variance of the noise of t̂ − m·T̂ over m in [0, 1], in squared units.
 
-    It is a convex quadratic in m, so it is largest at an end.
+    The variance is a convex quadratic in m, so its maximum is at an end.
     Proof: docs/proofs/add-remove.md (14).
     """
     unit = float(law.steps) ** 2
@@ -233,22 +239,22 @@ def interval(
     largest: float,
     confidence: float,
 ) -> tuple[float, float]:
-    """A confidence interval, within [0, 1], for the mean m. Proof: docs/proofs/add-remove.md (5).
+    """A confidence interval within [0, 1] for the mean m. Proof: docs/proofs/add-remove.md (5).
 
     Args:
-        law: of the noise.
-        scheme: the combinations to which noise was added.
+        law: joint distribution of the noise.
+        scheme: the two linear combinations to which noise was added.
         drawn: t̂ and T̂, in units of the law's steps.
-        largest: the largest possible weight, if Σ k·(x − m) is the error of a sample; 0 if the sum
-            is 0, as for the weighted mean itself.
+        largest: the largest possible weight, if Σ k·(x − m) is a sampling error; 0 if the sum is 0,
+            because m is the weighted mean itself.
         confidence: strictly between 0 and 1.
 
     Returns:
         (low, high).
 
     Guarantee:
-        For every number of people and all weights up to `largest`, the interval misses m with
-        probability at most 1 − confidence.
+        For every number of people and all weights up to `largest`, the interval fails to cover m
+        with probability at most 1 − confidence.
     """
     t, total = drawn
     if total <= 0.0:
@@ -261,9 +267,10 @@ def interval(
     estimate = min(max(t / total, 0.0), 1.0)
 
     def refutes(m: float, far: float) -> bool:
-        """Whether all candidates from m to `far`, which is nearer to the estimate, are rejected.
+        """Whether all candidates between m and `far` are rejected.
 
-        Between them the noise of t̂ − m·T̂ moves by at most |far − m| times that of T̂.
+        `far` is nearer to the estimate than m. Between the two, the noise of t̂ − m·T̂ changes by
+        at most |far − m| times the noise of T̂.
         """
         reach = abs(t - far * total) - abs(far - m) * about_total - slack
         return reach > 0.0 and noise_of(law, scheme.at(m)).rarely(reach, sigma, side)
@@ -272,7 +279,7 @@ def interval(
 
 
 def _march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
-    """Move from an end of the range towards the estimate, as long as everything is rejected."""
+    """Move from an end of the range towards the estimate while all candidates are rejected."""
     m, step = start, (estimate - start) / 4.0
     while abs(step) > max(abs(estimate - m) / _FINE, 1e-12):
         if refutes(m, m + step):
@@ -290,7 +297,7 @@ def quantile(noise: Tail, beta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _sum_quantile(noise: _Sum, beta: float) -> float:
-    """The same for a `_Sum`, cached, because a release needs a few of them repeatedly."""
+    """The quantile of a `_Sum`, cached because a release needs it repeatedly."""
     return _quantile(noise, beta)
 
 
@@ -303,10 +310,10 @@ def _quantile(noise: Tail, beta: float) -> float:
 
 @dataclass(frozen=True)
 class _Sum:
-    """One Laplace variable of scale a and `more` of scale b, all independent.
+    """The sum of one Laplace variable of scale a and `more` of scale b, all independent.
 
-    Chernoff's bound at many rates. At rate 1/a the first variable's own tail is used, which is at
-    most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
+    Tails are bounded by Chernoff's bound at many rates. At rate 1/a the tail of the first variable
+    is used directly: it is at most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
     """
 
     a: float
@@ -319,14 +326,14 @@ class _Sum:
         if alpha <= 0.0:
             return 1.0
         widest = max(self.a, self.b if self.more else 0.0)
-        # With hardly any noise, larger rates are useless because of the sum S.
+        # If the noise is very small, larger rates are useless because of the sum S.
         limit = min(1.0 / widest, 50.0 / sigma if sigma > 0.0 else math.inf)
         rates = limit * _RATES
         exponent = 0.5 * (sigma * rates) ** 2 - rates * alpha
         exponent -= np.log1p(-np.square(rates * self.a))
         exponent -= self.more * np.log1p(-np.square(rates * self.b))
         best = float(exponent.min())
-        # The same quotient, because (1/a)·a may round to less than 1.
+        # Compare with the same quotient 1/a, because (1/a)·a can round to less than 1.
         if self.a > self.b and limit >= 1.0 / self.a:
             others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
             best = min(best, others - alpha / self.a - math.log(2.0))
@@ -335,10 +342,10 @@ class _Sum:
 
 @dataclass(frozen=True)
 class OwnTotal:
-    """Noises where the total of noisy counts is their sum, and includes all their noises.
+    """Noise of counts if the noisy total is the sum of the noisy counts.
 
     Attributes:
-        scale: of the discrete Laplace noise of each count.
+        scale: scale of the discrete Laplace noise of each count.
         cells: number of counts.
     """
 
@@ -351,17 +358,17 @@ class OwnTotal:
         return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a count minus p times that of the total."""
+        """The noise of a count minus p times the noise of the total."""
         return _Sum((1.0 - p) * self.scale, p * self.scale, self.cells - 1, 0.0)
 
 
 @dataclass(frozen=True)
 class ApartTotal:
-    """Noises where the total was counted separately, with its own noise.
+    """Noise of counts if the total was released separately, with independent noise.
 
     Attributes:
-        scale: of the discrete Laplace noise of each count.
-        total_scale: of the noise of the total.
+        scale: scale of the discrete Laplace noise of each count.
+        total_scale: scale of the noise of the total.
     """
 
     scale: float
@@ -373,7 +380,7 @@ class ApartTotal:
         return _Sum(self.total_scale, 0.0, 0, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a count minus p times that of the total."""
+        """The noise of a count minus p times the noise of the total."""
         return _Sum(self.scale, p * self.total_scale, 1, 0.0)
 
 
@@ -385,21 +392,23 @@ def share_intervals(
     largest: float,
     confidence: float,
 ) -> tuple[Floats, Floats]:
-    """An interval for the share of each noisy count. Proof: docs/proofs/add-remove.md (12), (13).
+    """A confidence interval for the share of each noisy count.
+
+    Proof: docs/proofs/add-remove.md (12), (13).
 
     Args:
         counts: weighted counts with independent discrete Laplace noise, in units of weight.
         total: the noisy total, in the same units.
-        noises: of the counts and of the total.
-        largest: the largest possible weight, if the counts are a sample; 0 if not.
-        confidence: of each interval separately.
+        noises: the noise of the counts and of the total.
+        largest: the largest possible weight if the counts are a sample, otherwise 0.
+        confidence: confidence level of each interval separately.
 
     Returns:
         (low, high).
 
     Guarantee:
-        For every number of people and all weights up to `largest`, each interval misses its share
-        with probability at most 1 − confidence.
+        For every number of people and all weights up to `largest`, each interval fails to cover its
+        share with probability at most 1 − confidence.
     """
     if total <= 0.0:
         return np.zeros(len(counts)), np.ones(len(counts))
@@ -407,7 +416,7 @@ def share_intervals(
     about_total = quantile(noises.noise, beta * _TOTAL_SHARE / 2.0)
     sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
-    # Cells with equal counts have equal intervals; large tables have few different counts.
+    # Cells with equal counts have equal intervals. Large tables have few distinct counts.
     found, place = np.unique(counts, return_inverse=True)
     ends = np.empty((len(found), 2))
     for row, count in enumerate(found.tolist()):

@@ -1,4 +1,4 @@
-"""Margins of shares: for public people, and for a total that was counted separately."""
+"""Margins of shares, for people with public budgets and for a separately released total."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from epsilons.risk.margins import Margin, RatioCells
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
-# Margins with a single half-width for all shares.
+# Margins with the same half-width for all shares.
 
 
 class AroundCells(Margin, ABC):
-    """Margins with one half-width for all shares. Proof: docs/proofs/frequencies.md (6)."""
+    """Base class of margins with one half-width for all shares.
+
+    Proof: docs/proofs/frequencies.md (6).
+    """
 
     @abstractmethod
     def worst(self, assumption: Assumption, confidence: float) -> float:
@@ -39,21 +42,22 @@ def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
     return np.clip(raw - reach, 0.0, 1.0), np.clip(raw + reach, 0.0, 1.0)
 
 
-# Shares of people whose budgets are public.
+# Shares of people with public budgets.
 
 
 @storable("risk.WeighedCells")
 @dataclass(frozen=True, eq=False)
 class WeighedCells(AroundCells):
-    """The margin of the shares of people whose budgets are public.
+    """Margin of the shares of people with public budgets.
 
     Guarantee:
-        For all data that the assumption allows, each interval, and the band as a whole, misses with
-        probability at most 1 − confidence. Proof: docs/proofs/frequencies.md (6), (7), (8).
+        For all data that the assumption allows, each interval and the whole band fail to cover the
+        true shares with probability at most 1 − confidence.
+        Proof: docs/proofs/frequencies.md (6), (7), (8).
 
     Attributes:
         weighing: the estimator on a unit range.
-        slack: error added by rounding to integers, on a unit range.
+        slack: error from rounding to integers, on a unit range.
         cells: number of categories.
     """
 
@@ -85,10 +89,12 @@ class WeighedCells(AroundCells):
         return self.cells
 
     def _limit(self, confidence: float) -> float:
-        """The confidence to use for continuous noise. Proof: docs/proofs/tables.md (5).
+        """The confidence to use in the formulas for continuous noise.
 
-        The integer noises of more than two cells that sum to zero are within one lattice point of
-        continuous ones, up to a factor e^{k·slack/scale} in probability.
+        Proof: docs/proofs/tables.md (5).
+
+        With more than two cells that sum to zero, integer noise is within one lattice point of
+        continuous noise, up to a factor e^{k·slack/scale} in probability.
         """
         closed, scale = self.weighing.closed, self.weighing.scale
         if closed is None or self.cells == 2 or not scale > 0.0:
@@ -96,16 +102,16 @@ class WeighedCells(AroundCells):
         return 1.0 - (1.0 - confidence) * math.exp(-self.cells * self.slack / scale)
 
 
-# Shares whose total was counted separately.
+# Shares with a separately released total.
 
 
 @storable("risk.TotalledCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalledCells(RatioCells):
-    """The margin of the shares of an unknown number of people, who were also counted separately.
+    """Margin of the shares of an unknown number of people, with a separate noisy count of all.
 
     Guarantee:
-        That of `RatioCells`. Proof: docs/proofs/add-remove.md (13).
+        The guarantee of `RatioCells`. Proof: docs/proofs/add-remove.md (13).
 
     Attributes:
         whole: the noisy count of all people, in units of weight.
@@ -121,7 +127,7 @@ class TotalledCells(RatioCells):
         return self.whole
 
     def _spread(self, shares: Floats) -> Floats:
-        """The noise variance of each share, in units of that of a count."""
+        """The noise variance of each share, in units of the variance of a count."""
         return np.asarray(1.0 + np.square(shares * (self.whole_scale / self.scale)))
 
     @property

@@ -1,4 +1,4 @@
-"""Intervals of a mean released with its spread, and of one with adaptively chosen weights."""
+"""Intervals of a mean that is released with its spread, or with adaptively chosen weights."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from epsilons.risk.tails.laplace import bisect, chosen, laplace_quantile
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
 
-# The error of a weighted sum of values of one population with a known standard deviation.
+# The error of a weighted sum of values from a population with a known standard deviation.
 #
 # Proof: docs/proofs/moment.md (4), (5).
 
 _SLOPES: Final = 96
-"""Number of exponents at which moments are bounded. Each gives a bound, and the smallest is
-taken."""
+"""Number of exponents λ at which moments are bounded. Each gives a bound on the tail, and the
+smallest is used."""
 
 _STEEPEST: Final = 60.0
-"""Largest exponent, relative to 1/(largest weight); its exponential does not overflow."""
+"""Largest exponent λ, relative to 1/(largest weight); its exponential does not overflow."""
 
 _NODES: Final = 128
-"""Number of different weights up to which each is used exactly."""
+"""Largest number of distinct weights that are used exactly; more are merged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Terms:
     Proof: docs/proofs/moment.md (5), (6), (8).
 
     Attributes:
-        weights: the different coefficients a ≥ 0.
+        weights: the distinct coefficients a ≥ 0.
         counts: number of terms with each coefficient.
     """
 
@@ -60,7 +60,7 @@ class Terms:
         return float(self.weights.max(initial=0.0))
 
     def bernstein(self, sigma: float, log: float) -> float:
-        """Bernstein's bound: the sum exceeds it with probability at most e^−log.
+        """Bernstein's bound on the sum; it is exceeded with probability at most e^−log.
 
         The values have standard deviation at most sigma. Proof: docs/proofs/moment.md (6).
         """
@@ -68,7 +68,7 @@ class Terms:
         return part + math.sqrt(part * part + 2.0 * self.square * sigma * sigma * log)
 
     def reach(self, sigma: float, scale: float, beta: float) -> float:
-        """An h with P(|Σ a·(X − μ) + L| > h) ≤ β, for values with standard deviation at most sigma.
+        """An h with P(|Σ a·(X − μ) + L| > h) ≤ β, if the standard deviation is at most sigma.
 
         L is independent Laplace noise of this scale. Proof: docs/proofs/moment.md (5).
         """
@@ -86,10 +86,11 @@ class Terms:
 
     @cached_property
     def few(self) -> tuple[Floats, Floats]:
-        """At most _NODES weights with counts, for which bounds on moments are not smaller.
+        """Weights merged into at most _NODES nodes, with counts; no bound on moments gets smaller.
 
-        The bound on moments is convex in the weight. So a weight between two nodes may be counted
-        at both, in parts that preserve its sum. Proof: docs/proofs/moment.md (5).
+        The bound on moments is convex in the weight. So a term between two nodes can be split
+        between both nodes, with fractions that preserve the total weight.
+        Proof: docs/proofs/moment.md (5).
         """
         used = self.weights > 0.0
         weights, counts = self.weights[used], self.counts[used]
@@ -105,10 +106,10 @@ class Terms:
 
 
 def log_moment(slope: Floats, sigma: float) -> Floats:
-    """The largest ln E e^{λ(X − μ)} for λ ≥ 0 of values in [0, 1] with at most this deviation.
+    """The largest ln E e^{λ(X − μ)} over values X in [0, 1] with at most this deviation, λ ≥ 0.
 
-    It is that of a zero-one variable: with this deviation, or with the smaller one that is worst
-    for this λ. Proof: docs/proofs/moment.md (4).
+    The maximum is attained by a 0/1 variable with this deviation, or with a smaller one if that is
+    worse for this λ. Proof: docs/proofs/moment.md (4).
     """
     rare = (1.0 - math.sqrt(max(1.0 - 4.0 * sigma * sigma, 0.0))) / 2.0
     grown = np.expm1(slope)
@@ -120,15 +121,15 @@ def log_moment(slope: Floats, sigma: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Tail:
-    """Bound on P(S > s): the smallest e^{K − λs} over some λ, including 0.
+    """Bound on P(S > s): the smallest e^{K − λs} over a set of λ that includes 0.
 
-    Its logarithm is piecewise linear, so its integral against Laplace noise is a sum.
+    Its logarithm is piecewise linear, so the integral against Laplace noise has a closed form.
     Proof: docs/proofs/moment.md (5).
 
     Attributes:
-        slopes: the λ, ascending from 0.
-        logs: the K of each.
-        ends: the points from which the next λ is best.
+        slopes: the rates λ, ascending from 0.
+        logs: the K of each rate.
+        ends: the points s from which the next λ gives the smaller bound.
     """
 
     slopes: Floats
@@ -147,7 +148,7 @@ class _Tail:
         slopes = np.geomspace(low, top, _SLOPES)
         logs = log_moment(np.outer(slopes, weights), sigma) @ counts
         slopes, logs = np.append(0.0, slopes), np.append(0.0, logs)
-        # K is convex in λ, so these ends ascend, up to rounding.
+        # K is convex in λ, so these ends are ascending, except for rounding.
         ends = np.maximum.accumulate(np.diff(logs) / np.diff(slopes))
         return cls(slopes, logs, ends)
 
@@ -155,12 +156,12 @@ class _Tail:
         """Bound on P(S + L > far)."""
         if scale <= 0.0:
             return math.exp(min(float(np.min(self.logs - self.slopes * far)), 0.0))
-        # Below the first end the bound on P(S > s) is 1: only L counts.
+        # Below the first end the bound on P(S > s) is 1, so only L matters.
         first = far - float(self.ends[0])
         half = 0.5 * math.exp(-abs(first) / scale)
         gone = half if first >= 0.0 else 1.0 - half
         starts, stops = self.ends, np.append(self.ends[1:], math.inf)
-        # The density of L at far − s: L > 0 for s below `far`, L < 0 above.
+        # The density of L is evaluated at far − s, which is positive for s below `far`.
         before = starts, np.maximum(np.minimum(stops, far), starts)
         after = np.minimum(np.maximum(starts, far), stops), stops
         both = [
@@ -172,7 +173,7 @@ class _Tail:
         """∫ e^{K − λs + rate·(s − far)} ds over the pieces, from starts to stops."""
         slopes, logs = rate - self.slopes[1:], self.logs[1:]
         endless = np.isinf(stops)  # the last piece; its integrand decreases
-        at = np.where((slopes > 0.0) & ~endless, stops, starts)  # where the integrand is largest
+        at = np.where((slopes > 0.0) & ~endless, stops, starts)  # the maximum of the integrand
         highest = np.exp(np.minimum(logs - self.slopes[1:] * at + rate * (at - far), 0.0))
         length = np.where(endless, 0.0, stops - starts)
         fall = np.abs(slopes) * length
@@ -181,33 +182,35 @@ class _Tail:
         return float(highest @ np.where(endless, 1.0 / np.abs(slopes), parts))
 
 
-# Bounds on the error of a mean from the spread that is released with it, on a unit range.
+# Bounds on the error of a mean that use the spread released with it, on a unit range.
 
 EXPECTED: Final = 0.2
-"""Standard deviation, as a fraction of the range, for which intervals are forecast if there is no
-guess: between 0.29 (uniform) and 0.17 (Gaussian on a range of six standard deviations)."""
+"""Standard deviation, as a fraction of the range, that forecasts of intervals assume if the user
+gives no guess. It is between 0.29 (uniform) and 0.17 (Gaussian on a range of six standard
+deviations)."""
 
 DECIDED_AT: Final = 0.95
-"""Confidence at which it is decided whether the spread is used, for all confidences."""
+"""Confidence level for the decision whether intervals use the spread. One decision applies to all
+confidence levels."""
 
 MOST_LOST: Final = 1.05
-"""Largest factor by which an interval may widen if the spread is as large as possible."""
+"""Largest accepted factor by which an interval widens if the spread is as large as possible."""
 
 _NUISANCE: Final = 0.05
-"""Error probability up to which parts are spent on the spread; beyond it the parts do not grow."""
+"""Error probability from which the parts that are used for the spread stay constant."""
 
 _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
-"""Parts of the error probability spent on: the noise of the squares, the noise of the mean, the
-squares of a sample, the mean of a sample."""
+"""Parts of the error probability for the noise of the squares, the noise of the mean, the squares
+of a sample, and the mean of a sample."""
 
 _DROWNED: Final = 1e100
-"""Magnitude on a unit range beyond which numbers are unusable."""
+"""Numbers on a unit range with a larger absolute value are unusable."""
 
 _OF_SPREAD: Final = (0.3, 0.2, 0.4, 0.1)
-"""The same parts for the interval of the spread itself, of β/2 for each end."""
+"""The same four parts for an interval of the spread, as fractions of β/2 for each end."""
 
 Way = Literal["chance", "bias"]
-"""What the spread bounds: the random error of a weighted mean, or its bias."""
+"""The quantity that the spread bounds: the random error of a weighted mean, or its bias."""
 
 
 class Seen(NamedTuple):
@@ -216,7 +219,7 @@ class Seen(NamedTuple):
     Attributes:
         offset: Σ w·(x − ½) plus noise.
         square: Σ w·(x − ½)² plus noise.
-        slack: error of either that is due to rounding to integers.
+        slack: error of each sum that is due to rounding to integers.
     """
 
     offset: float
@@ -234,21 +237,21 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, beta: float) -> Parts:
-        """The parts for an interval that misses with probability beta."""
+        """The parts for an interval with error probability beta."""
         return cls(*(part * min(beta, _NUISANCE) for part in (_NOISE, _OFFSET, _SQUARES, _CENTRE)))
 
 
 @dataclass(frozen=True, eq=False)
 class Spreading:
-    """Bounds for a weighted mean whose weights sum to one, from its spread.
+    """Error bounds for a weighted mean that use its spread; the weights sum to one.
 
     Proof: docs/proofs/moment.md (2), (3), (6), (7), (8), (9), (11).
     Proof: docs/proofs/adaptive.md (4), (5).
 
     Attributes:
         weighing: the estimator.
-        assumption: what is assumed about the data.
-        times: number of estimators among which this one was chosen, perhaps based on the data.
+        assumption: the assumption about the data.
+        times: number of estimators from which this one was chosen, possibly based on the data.
     """
 
     weighing: Weighing
@@ -256,7 +259,7 @@ class Spreading:
     times: int = 1
 
     def usual(self, beta: float) -> float:
-        """Bound on the error for any data, at error probability beta, without rounding."""
+        """Bound on the error for all data, at error probability beta, without rounding."""
 
         def far(rest: float) -> float:
             return mean.quantile(self.weighing, self.assumption, 1.0 - rest)
@@ -267,7 +270,7 @@ class Spreading:
         """Bound on the error, at error probability beta, without rounding.
 
         Args:
-            way: what the spread is used for.
+            way: the quantity that the spread bounds.
             seen: the released numbers.
             beta: the error probability.
         """
@@ -275,16 +278,17 @@ class Spreading:
         return self._reach(way, self.most(seen, parts.noise, parts.offset), parts, beta)
 
     def way(self, expected: float) -> Way | None:
-        """What the spread is used for, decided by public facts alone; None if it is not used.
+        """The quantity that the spread is used to bound; None if intervals do not use the spread.
 
-        Candidates are the ways whose interval is not much wider than that of any data even if the
-        forecast is as wrong as possible. Of these, the one with the narrowest forecast is taken, if
-        it is narrower than the interval of any data. The choice must not depend on what was drawn:
-        taking the shorter of two intervals may miss as often as both together.
+        A use of the spread is a candidate if, for the largest possible spread, its interval is not
+        much wider than the interval for all data. The candidate with the narrowest forecast
+        interval is used, if it is narrower than the interval for all data. The choice depends only
+        on public facts, not on noisy numbers: the shorter of two intervals can fail as often as
+        both together.
         Proof: docs/proofs/moment.md (10).
 
         Args:
-            expected: standard deviation that is forecast, for data around the middle of the range.
+            expected: forecast standard deviation, for data around the middle of the range.
         """
         beta = 1.0 - DECIDED_AT
         parts = Parts.of(beta)
@@ -300,7 +304,7 @@ class Spreading:
 
     @property
     def _ways(self) -> tuple[Way, ...]:
-        """The ways that are proven: none where budgets are random and related to values."""
+        """The proven uses of the spread; none if budgets are random and related to values."""
         if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
             return ()
         if self.assumption.related is False:
@@ -308,11 +312,12 @@ class Spreading:
         return () if self.assumption.sampled else ("bias",)
 
     def deviation(self, seen: Seen, beta: float) -> tuple[float, float]:
-        """An interval for the standard deviation that misses with probability at most beta.
+        """A confidence interval for the standard deviation, with error probability at most beta.
 
-        It is that of the population, or of these very people with equal weights. Where budgets may
-        be related to values, people with small weights may vary more than others, as far as weights
-        allow. Proof: docs/proofs/moment.md (11).
+        The target is the standard deviation of the population, or of the given people with equal
+        weights. If budgets may be related to values, people with small weights can have a larger
+        spread than others, within limits that follow from the weights.
+        Proof: docs/proofs/moment.md (11).
         """
         parts = Parts(*(part * beta / 2.0 for part in _OF_SPREAD))
         low = self.least(seen, parts.noise, parts.offset)
@@ -333,7 +338,7 @@ class Spreading:
         return plain._smallest(low, squares + centre), plain._deviation(high, squares, centre)
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
-        """Lower bound on the weighted variance of these people: see `most`."""
+        """Lower bound on the weighted variance of the given people: see `most`."""
         if not self._readable(seen):
             return 0.0
         scale = self.weighing.scale
@@ -342,12 +347,14 @@ class Spreading:
         return min(max(square - far * far, 0.0), 0.25)
 
     def most(self, seen: Seen, noise: float, offset: float) -> float:
-        """Upper bound on the weighted variance of these people. Proof: docs/proofs/moment.md (3).
+        """Upper bound on the weighted variance of the given people.
+
+        Proof: docs/proofs/moment.md (3).
 
         Args:
             seen: the released numbers.
-            noise: probability that the noise of the squares is farther below 0 than assumed.
-            offset: probability that the noise of the mean is farther from 0 than assumed.
+            noise: probability that the noise of the squares is below the assumed lower bound.
+            offset: probability that the noise of the mean exceeds the assumed bound.
         """
         if not self._readable(seen):
             return 0.25
@@ -357,12 +364,12 @@ class Spreading:
         return min(max(square - far * far, 0.0), 0.25)
 
     def _readable(self, seen: Seen) -> bool:
-        """Whether the released numbers are usable: noise may exceed the range of floats."""
+        """Whether the released numbers are finite and not extremely large."""
         numbers = (self.weighing.scale, seen.offset, seen.square)
         return all(math.isfinite(number) and abs(number) < _DROWNED for number in numbers)
 
     def _reach(self, way: Way, variance: float, parts: Parts, beta: float) -> float:
-        """Bound on the error of the mean of people with at most this weighted variance."""
+        """Bound on the error of the mean, for people with at most this weighted variance."""
         scale = self.weighing.scale
         rest = beta - parts.noise - parts.offset
         if way == "bias":
@@ -383,10 +390,11 @@ class Spreading:
         return chosen(far, scale, self.times, rest)
 
     def _leaning(self, variance: float) -> float:
-        """The largest bias among these people, if their weighted variance is at most this.
+        """The largest bias among the given people, if their weighted variance is at most this.
 
-        By the Cauchy–Schwarz inequality; people with the smallest weights may be bounded by the
-        range instead. Proof: docs/proofs/moment.md (9).
+        The bound is the Cauchy–Schwarz inequality. For people with the smallest weights, the range
+        gives a second bound; the best split between the two is used.
+        Proof: docs/proofs/moment.md (9).
         """
         order = np.argsort(self.weighing.weights, kind="stable")
         weights, counts = self.weighing.weights[order], self.weighing.counts[order]
@@ -402,7 +410,7 @@ class Spreading:
 
     @cached_property
     def _above(self) -> Terms:
-        """The coefficients of the values; for permuted people, weights minus the smallest."""
+        """The coefficients of the values; for a permutation, weights minus the smallest weight."""
         counts = self.weighing.counts.astype(np.float64)
         there = counts > 0.0
         weights = self.weighing.weights[there]
@@ -412,7 +420,7 @@ class Spreading:
 
     @cached_property
     def _terms(self) -> Terms:
-        """The same, or the largest weight minus weights if smaller: it is minus the same sum."""
+        """The coefficients of `_above`, or minus the same sum with smaller coefficients."""
         above = self._above
         if self.assumption.sampled:
             return above
@@ -420,7 +428,7 @@ class Spreading:
         return below if below.square < above.square else above
 
     def _smallest(self, variance: float, squares: float) -> float:
-        """The smallest standard deviation compatible with this weighted variance of a sample."""
+        """Lower bound on the standard deviation, given the weighted variance of a sample."""
         log = -math.log(squares)
 
         def excess(sigma: float) -> float:
@@ -429,10 +437,10 @@ class Spreading:
         return bisect(excess, 0.0, math.sqrt(variance))
 
     def _deviation(self, variance: float, squares: float, centre: float) -> float:
-        """The largest standard deviation compatible with this weighted variance of a sample."""
+        """Upper bound on the standard deviation, given the weighted variance of a sample."""
         lost = math.sqrt(-2.0 * self._above.square * math.log(squares))
         log = math.log(2.0 / centre)
-        # Hoeffding's bound on the mean of the sample does not depend on sigma.
+        # With Hoeffding's bound on the sample mean, which does not depend on sigma.
         plain = math.sqrt(0.25 * lost * lost + variance + self._terms.square * log / 2.0)
         most = min(lost / 2.0 + plain, mean.WIDEST)
 
@@ -445,11 +453,11 @@ class Spreading:
         return bisect(excess, lost, most)
 
 
-# The margin of a mean that is released with its spread.
+# Margin of a mean that is released with its spread.
 
 
 class Spread(Estimated):
-    """The standard deviation of the data, with people weighted, in data units."""
+    """The weighted standard deviation of the data, in data units, with its interval."""
 
     __slots__ = ()
 
@@ -457,17 +465,18 @@ class Spread(Estimated):
 @storable("risk.WeighedSpread")
 @dataclass(frozen=True, eq=False)
 class WeighedSpread(Weighed):
-    """The margin of a weighted mean of people whose budgets are public, with their spread.
+    """Margin of a weighted mean and its spread, for people with public budgets.
 
     Guarantee:
-        For all data that the assumption allows, the interval misses with probability at most 1 −
-        confidence, and so does that of the standard deviation. Whether the first uses the spread
-        follows from weights and noise alone. Proof: docs/proofs/moment.md (2), (10), (11).
+        For all data that the assumption allows, the intervals of the mean and of the standard
+        deviation each fail to cover the true value with probability at most 1 − confidence. The
+        decision whether the first interval uses the spread depends only on weights and noise.
+        Proof: docs/proofs/moment.md (2), (10), (11).
 
     Attributes:
-        offset: the drawn Σ w·(x − ½) on a unit range, for weights that sum to one.
-        square: the drawn Σ w·(x − ½)², for the same weights.
-        expected: standard deviation, as a fraction of the range, for which intervals are forecast.
+        offset: Σ w·(x − ½) plus noise on a unit range, for weights that sum to one.
+        square: Σ w·(x − ½)² plus noise, for the same weights.
+        expected: standard deviation, as a fraction of the range, that the forecast assumes.
     """
 
     offset: float
@@ -486,11 +495,11 @@ class WeighedSpread(Weighed):
         return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
-        """Number of estimators among which the data may have chosen this one: 1."""
+        """Number of estimators from which this one was chosen: 1."""
         return 1
 
     def uses_spread(self, assumption: Assumption) -> bool:
-        """Whether intervals use the drawn spread; decided by public facts alone."""
+        """Whether intervals use the noisy spread; this depends only on public facts."""
         return _way(self.weighing, assumption, self.times(assumption), self.expected) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
@@ -500,7 +509,8 @@ class WeighedSpread(Weighed):
         """
         spreading = Spreading(self._alike, assumption, self.times(assumption))
         low, high = spreading.deviation(self._seen, 1.0 - confidence)
-        # E of the square of a noisy mean is the square of the mean plus the variance of the noise.
+        # The expected square of a noisy mean is the square of the mean plus the variance of the
+        # noise.
         noise = 2.0 * self._alike.scale * self._alike.scale
         found = self.square - self.offset * self.offset + noise
         variance = min(max(found, 0.0), 0.25) if math.isfinite(found) else 0.25
@@ -510,7 +520,7 @@ class WeighedSpread(Weighed):
 
     @cached_property
     def _alike(self) -> Weighing:
-        """The estimator with weights that sum to one; those of a mean may sum to less."""
+        """The estimator with weights scaled to sum to one."""
         whole = self.weighing
         if abs(whole.total - 1.0) < 1e-9:
             return whole
@@ -523,36 +533,38 @@ class WeighedSpread(Weighed):
 
 @lru_cache(maxsize=64)
 def _way(weighing: Weighing, assumption: Assumption, times: int, expected: float) -> Way | None:
-    """`Spreading.way`, cached, because a release needs it repeatedly."""
+    """`Spreading.way`, cached because a release needs it repeatedly."""
     return Spreading(weighing, assumption, times).way(expected)
 
 
-# A mean whose weights were chosen among a few by a first stage on the same data.
+# A mean with weights that were chosen from a few candidates by a first stage on the same data.
 #
-# The first stage and the mean see the same people, so the choice of weights may be correlated with
-# the error. Claims about given weights must therefore hold for all possible weights at once. Data
+# The first stage and the mean use the same people, so the choice of weights can be correlated with
+# the error. So claims about the chosen weights must hold simultaneously for all candidates. Data
 # are on a unit range.
 
 _EXCESS: Final = 0.05
-"""Contribution of rare sums to a mean squared error, relative to the smallest among the choices."""
+"""Contribution of rare large sampling errors to a mean squared error, relative to the smallest
+error of the candidates."""
 
 _LEAST: Final = 1e-200
-"""Squared errors below this count as 0."""
+"""Smallest positive squared error that is distinguished from 0."""
 
 
 @storable("risk.WeighedAdaptively")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeighedAdaptively(WeighedSpread):
-    """The margin of a weighted mean whose weights were chosen by a first stage on the same data.
+    """Margin of a weighted mean, with weights chosen by a first stage on the same data.
 
     Guarantee:
-        For all data that the assumption allows, the interval misses with probability at most 1 −
-        confidence, and so does that of the standard deviation, however the choice depends on the
-        data. Proof: docs/proofs/adaptive.md (2), (3), (4), (5).
+        For all data that the assumption allows, the intervals of the mean and of the standard
+        deviation each fail to cover the true value with probability at most 1 − confidence. The
+        choice of weights can depend on the data in any way.
+        Proof: docs/proofs/adaptive.md (2), (3), (4), (5).
 
     Attributes:
-        among: number of different weights to choose from, with these budgets.
-        choices: number of choices with any budgets.
+        among: number of distinct candidate weights with these budgets.
+        choices: largest number of candidate weights with any budgets.
     """
 
     among: int
@@ -565,18 +577,18 @@ class WeighedAdaptively(WeighedSpread):
         return self.usual(assumption, confidence) + self.slack
 
     def usual(self, assumption: Assumption, confidence: float) -> float:
-        """Bound on the error for any data, at this confidence, without rounding."""
+        """Bound on the error for all data, at this confidence, without rounding."""
         beta = 1.0 - confidence
         if assumption.sampled and assumption.related is not False and not assumption.anything:
-            # Budgets are sampled with the values, so the number of different choices is random.
+            # Budgets are sampled with the values, so the number of distinct candidates is random.
             return mean.quantile(self.weighing, assumption, 1.0 - beta / self.choices)
         return Spreading(self.weighing, assumption, self.times(assumption)).usual(beta)
 
     def times(self, assumption: Assumption) -> int:
-        """Number of choices to account for: all, where people or their budgets are random.
+        """Number of candidates that a union bound must cover: 1 if budgets may be related.
 
-        Where budgets may be related to values, claims hold for each data set separately, or for the
-        plain mean of its people, which does not depend on weights.
+        If budgets may be related to values, claims hold for each data set separately, or for the
+        unweighted mean of its people, which does not depend on weights.
         Proof: docs/proofs/adaptive.md (3).
         """
         return self.among if assumption.related is False else 1
@@ -585,14 +597,14 @@ class WeighedAdaptively(WeighedSpread):
 def risk_of(
     goal: MeanGoal, margin: WeighedAdaptively, choices: Sequence[Weighing]
 ) -> tuple[float, bool]:
-    """The risk on a unit range of a mean whose weights were chosen by a first stage.
+    """The risk of a mean with weights chosen by a first stage, on a unit range.
 
     Proof: docs/proofs/adaptive.md (2), (6).
 
     Args:
         goal: the assumption about the data, and the error to minimize.
-        margin: of the mean.
-        choices: all weights that could have been chosen.
+        margin: margin of the mean.
+        choices: all candidate weights.
 
     Returns:
         The risk, and whether it is an exact worst case with these weights.
@@ -609,10 +621,10 @@ def risk_of(
 
 
 def _square(weighing: Weighing, assumption: Assumption, excess: float, among: int) -> float:
-    """Bound on the mean squared error of chosen weights, over all choices together.
+    """Bound on the mean squared error of the chosen weights, valid for every way of choosing.
 
-    With P(|S| > s) ≤ 2·exp(−2s²/v) the mean of (S² − a)₊ is at most v·exp(−2a/v); a is chosen so
-    that this is excess/among. Proof: docs/proofs/adaptive.md (6).
+    If P(|S| > s) ≤ 2·exp(−2s²/v), the mean of (S² − a)₊ is at most v·exp(−2a/v). The a with
+    v·exp(−2a/v) = excess/among is used. Proof: docs/proofs/adaptive.md (6).
     """
     if among == 1:
         return float(mean.mse(weighing, assumption))

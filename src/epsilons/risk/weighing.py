@@ -1,4 +1,4 @@
-"""The inputs of risk formulas: assumptions about the data, and an estimator's weights and noise."""
+"""Inputs of risk formulas: assumptions about the data, and an estimator's weights and noise."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from epsilons.types import Floats, Integers
 __all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
 
 
-# Staircase noise: its scale, its tail, and the deviation of a sum with such noise.
+# Staircase noise: its scale, its tail, and quantiles of a sum with such noise.
 
 _SMOOTH: Final = 0.125
-"""Below this rate hundreds of stairs matter. Laplace noise is then used, which can be coupled
-within one unit. Proof: docs/proofs/risk.md (16)."""
+"""Below this rate, a sum over hundreds of stairs would be needed. Laplace noise is used instead; it
+can be coupled with the staircase noise within one unit. Proof: docs/proofs/risk.md (16)."""
 
 
 @storable("risk.StairNoise")
@@ -48,7 +48,7 @@ class StairNoise:
     def deviation(self, shift: float, square: float, beta: float) -> float:
         """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift; X is the noise.
 
-        S has P(±S > s) ≤ exp(−2s²/square), and is independent of X. Without S (`square` is 0) it is
+        S is independent of X, with P(±S > s) ≤ exp(−2s²/square). If `square` is 0, the result is
         the smallest such α. Proof: docs/proofs/risk.md (8), (13).
         """
         if square <= 0.0:
@@ -68,7 +68,7 @@ class StairNoise:
         return self._pieces.tail(alpha / self.unit, sigma / self.unit)
 
     def exceeds(self, alpha: float) -> float:
-        """P(X > alpha), with each lattice point spread evenly over one lattice step."""
+        """P(X > alpha), with the probability of each lattice point spread over one lattice step."""
         if alpha < 0.0:
             return 1.0 - self.exceeds(-alpha)
         at, rate = alpha / self.unit, float(self._shape.rate)
@@ -81,7 +81,7 @@ class StairNoise:
         return beyond * math.exp(-min(rate * stair, 745.0)) * part
 
     def _alone(self, shift: float, beta: float) -> float:
-        """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift; the worst c is ±shift."""
+        """The smallest α with P(|c + X| > α) ≤ β for all |c| ≤ shift; the worst case is ±shift."""
         return laplace.quantile_of(self.exceeds, shift, self.scale, beta)
 
     @cached_property
@@ -94,7 +94,7 @@ class StairNoise:
 
 
 def stair_noise(law: Law, unit: float) -> StairNoise | None:
-    """Staircase noise on a unit range, or None if the law falls at every lattice point.
+    """Staircase noise on a unit range, or None if every lattice point is its own stair.
 
     Args:
         law: the law, on a lattice.
@@ -103,20 +103,19 @@ def stair_noise(law: Law, unit: float) -> StairNoise | None:
     return StairNoise(law, unit) if law.pieces.steps > 1 else None
 
 
-# An estimator: weights, noise, and optionally coins.
+# Estimators: weights, noise, and optionally random inclusion (coins).
 
 
 @dataclass(frozen=True)
 class SumNoise:
-    """The noise of sums before weights are known: its relative size and its kind.
+    """The kind and the relative size of the noise of sums, before weights are known.
 
     Attributes:
-        moves: number of sums that one person can change by their whole weight; the scale of the
-            noise of each is proportional to it. For means that are drawn together, the factor by
-            which the scale grows. Where noises are added up, the scale of Laplace noise with their
-            variance.
+        moves: number of sums that one person can change by their whole weight. The noise scale of
+            each sum is proportional to it. For means with joint noise, the factor of the noise
+            scale. For sums of several noises, the scale of Laplace noise with the same variance.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
-        cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
+        cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
     """
 
     moves: float = 1
@@ -125,14 +124,14 @@ class SumNoise:
 
 
 OPEN: Final = SumNoise()
-"""The noise of one sum; and of cells under add/remove, where no total is public."""
+"""The noise of one sum, or of each cell under add/remove."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """The sums over people that determine the mean squared error, for many estimators at once.
+    """Sums over people that determine mean squared errors, as arrays for many estimators.
 
-    The fields are arrays of one shape. A `Weighing` has them under the same names.
+    All fields that are arrays have the same shape. A `Weighing` has attributes with the same names.
 
     Attributes:
         n: number of people.
@@ -156,16 +155,16 @@ class Moments:
 @storable("risk.Weighing")
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """An estimator on a unit range: Σ w_i·x_i plus noise.
+    """An estimator Σ w_i·x_i plus noise, for values on a unit range.
 
     Attributes:
-        weights: the (expected) weight of a person at each level.
+        weights: the (expected) weight of a person at each budget level.
         counts: number of people at each level.
         scale: scale of the Laplace noise, or of Laplace noise with the same variance.
         keep: probability that a person at each level is used; None if everyone is used.
         stairs: the noise, if it is staircase noise; None if it is Laplace noise.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
-        cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
+        cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
     """
 
     LATER: ClassVar = ("cube",)
@@ -221,28 +220,29 @@ class Weighing:
         return dot(counts, np.square(weights) * (1.0 - keep) / keep)
 
 
-# Assumptions about the data: whom an estimate is about, and how budgets are related to values.
+# Assumptions about the data: the target of an estimate, and how budgets are related to values.
 #
-# These two answers determine what is random.
+# Together they determine which quantities are random.
 #
-#     about       related    what is random in addition to the noise
+#     about       related    random in addition to the noise
 #     people      True       nothing: budgets may be related to values in any way
 #     people      δ          nothing; the means of people at different budgets differ by at most δ
 #     people      False      who has which budget: a random permutation
 #     population  True       the people: pairs of a value and a budget, drawn from any population
 #     population  δ          the same; the means at different budgets differ by at most δ
-#     population  False      the people: values drawn from one population, whatever the budgets
+#     population  False      the people: values drawn from one population, for any budgets
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """What is assumed about the data.
+    """An assumption about the data: its target, and the relation between budgets and values.
 
     Attributes:
-        about: "people": the estimate is about these very people. "population": they are a sample,
-            and the estimate is about the population.
-        related: whether budgets may be related to values: True, in any way; False; or a number δ in
-            (0, 1): the means of people at different budgets differ by at most δ of the range.
+        about: "people" if the estimate describes the given people; "population" if they are a
+            sample and it describes the population.
+        related: True if budgets may be related to values in any way, False if they are unrelated,
+            or a number δ in (0, 1) if the means of people at different budgets differ by at most δ
+            of the range.
     """
 
     about: str
@@ -265,10 +265,11 @@ class Assumption:
 
     @property
     def of_some(self) -> Assumption:
-        """The assumption for a function that is 0 for those who did not answer.
+        """The assumption for a function that is 0 for people who did not answer.
 
-        Around the mean of those who did, the mean of each level is within δ times the share of the
-        level that answered. That share is arbitrary, so the means of levels differ by at most 2δ.
+        Relative to the mean of the people who answered, the mean of each budget level is within δ
+        times the fraction of the level that answered. That fraction is arbitrary, so the means of
+        levels differ by at most 2δ.
         Proof: docs/proofs/pairs.md (11).
         """
         if isinstance(self.related, bool):
@@ -277,21 +278,21 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """The assumption for who answered: related to budgets in any way, or not at all."""
+        """The assumption for the indicator of answering: related to budgets in any way, or not."""
         return Assumption(self.about, self.related is not False)
 
 
 RELATED: Final = Assumption("people", True)
-"""The default: it holds for all data."""
+"""The default assumption, which holds for all data."""
 
 UNRELATED: Final = Assumption("people", False)
 SAMPLE: Final = Assumption("population", False)
 
 
 def assumption_of(about: object, related: object) -> Assumption:
-    """The assumption from a user's two answers.
+    """Return the validated assumption from a user's two arguments.
 
     Raises:
-        ArgumentError: one of them is invalid.
+        ArgumentError: one of the arguments is invalid.
     """
     return Assumption(parameters.choice("about", about), parameters.related(related))

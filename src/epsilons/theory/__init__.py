@@ -1,8 +1,9 @@
-"""Lower bounds on the error of every private method, from budgets alone.
+"""Lower bounds on the error of every private method, as functions of the budgets.
 
-Every number here holds for all methods that respect the budgets, known or unknown. So it shows how
-much a forecast could still be improved. Proof: docs/proofs/limits.md (1), (16). That page names the
-others. No mechanism and no rule is imported here.
+Every bound holds for all methods that respect the budgets, including methods that are not yet
+known. So it shows how much a forecast could still be improved.
+Proof: docs/proofs/limits.md (1), (16). That page lists the other proof pages. This package imports
+no mechanism and no allocation rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lower bounds on the error of the mean of a Gaussian whose range is unknown."""
+"""Lower bounds on the error of the mean of a Gaussian with an unknown range."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.types import Neighbours
 _MOST_PEOPLE = 2**52
 
 _FARTHEST = 64.0
-"""Distance of two means, in σ, at which their overlap vanishes in floats."""
+"""Distance between two means, in units of σ, at which their overlap is 0 in float precision."""
 
 
 def gaussian_error(
@@ -28,20 +28,20 @@ def gaussian_error(
     neighbours: Neighbours = "replace",
     confidence: float = 0.75,
 ) -> float:
-    """An error of the mean of a Gaussian that every private method exceeds often, for some mean.
+    """Lower bound on the error of every private method for the mean of a Gaussian.
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
-        sigma: the standard deviation, which the method may even know.
-        reach: if given, methods may assume that the mean is within ± this, and must work there. If
-            None, the bound holds even for a mean that is nearly known.
+        sigma: the standard deviation; the bound holds even for methods that know it.
+        reach: if given, methods can assume that the mean is between −reach and reach, and must work
+            for all these means. If None, the bound holds even if the mean is nearly known.
         neighbours: "replace" or "add-remove".
-        confidence: above ½. 0.75 gives the probability ¼ of paper *gaussian*.
+        confidence: a number above ½; 0.75 gives the probability ¼ of paper *gaussian*.
 
     Returns:
         The bound, in the units of `sigma`; ∞ if budgets are too small for any answer. For every
-        method there is a mean for which its error reaches any smaller number with probability at
-        least 1 − confidence.
+        method there is a mean for which the error reaches any given smaller number with probability
+        at least 1 − confidence.
 
     Raises:
         ArgumentError: an argument is out of range (also BudgetError).
@@ -49,9 +49,9 @@ def gaussian_error(
 
     Reference:
         Proof: docs/proofs/limits-gaussian.md (1), (2), (3), (4). Paper *gaussian*, Theorems 9 and
-        12, whose constants do not follow from their proofs. This is never less than
-        √(π/8)·σ/(Σ_{i≤k} tanh(ε_i/2) + √(n − k)) at 0.75, for any k, or with 1 − e^{−ε_i} for
-        add/remove.
+        12; their constants do not follow from their proofs. At confidence 0.75 the bound is never
+        less than √(π/8)·σ/(Σ_{i≤k} tanh(ε_i/2) + √(n − k)), for any k. Add/remove has 1 − e^{−ε_i}
+        in place of tanh(ε_i/2).
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
@@ -70,20 +70,20 @@ def gaussian_people(
     neighbours: Neighbours = "replace",
     confidence: float = 0.75,
 ) -> int:
-    """A lower bound on the number of people needed to estimate the mean of a Gaussian.
+    """Lower bound on the number of people that are needed to estimate the mean of a Gaussian.
 
     Args:
-        epsilon: the people; only the share of each ε matters.
-        error: the error that is to be kept, in the units of `sigma`.
+        epsilon: one ε for each person, or `Budgets({ε: people})`; only the share of each ε matters.
+        error: the largest acceptable error, in the units of `sigma`.
         sigma: the standard deviation.
-        reach: as for `gaussian_error`.
+        reach: bound on |mean| that methods can assume, as for `gaussian_error`.
         neighbours: "replace" or "add-remove".
-        confidence: probability with which the error must be kept, above ½.
+        confidence: required probability that the error is at most `error`, above ½.
 
     Returns:
-        A number n ≥ 1: with fewer people, and budgets in these shares, no private method keeps the
-        error with this confidence for every mean. Shares of n are rounded in favor of larger
-        budgets.
+        A number n ≥ 1. With fewer people, and budgets in these shares, no private method achieves
+        the error with this confidence for every mean. Counts of people are rounded in favor of
+        larger budgets.
 
     Raises:
         ArgumentError: an argument is out of range, or even 2⁵² people would not suffice (also
@@ -91,8 +91,8 @@ def gaussian_people(
         DataError: there are fewer than two people.
 
     Reference:
-        Proof: docs/proofs/limits-gaussian.md (5). Paper *gaussian* asks for n of the order of 1/min
-        ε: its own range finder needs that, but not every method.
+        Proof: docs/proofs/limits-gaussian.md (5). Paper *gaussian* requires n of the order of 1/min
+        ε. Its range finder needs that, but not every method does.
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
@@ -125,13 +125,16 @@ def _bound(
     largest = _FARTHEST if reach is None else min(_FARTHEST, reach / sigma)
     near = last_true(lambda tau: _alike(people, replaced, beta, tau), 1e-12, largest)
     if reach is None:
-        # If budgets are too small to distinguish any two means, no answer is possible.
+        # If budgets are too small to distinguish any two means, no finite error can be achieved.
         return math.inf if near == largest else SAFE * sigma * near
     return SAFE * max(sigma * near, _packing(people, reach, replaced, beta))
 
 
 def _alike(people: SortedPeople, replaced: bool, beta: float, tau: float) -> bool:
-    """Whether means ±τ are indistinguishable. Proof: docs/proofs/limits-gaussian.md (1), (2)."""
+    """Whether the means ±τ are indistinguishable.
+
+    Proof: docs/proofs/limits-gaussian.md (1), (2).
+    """
     pulls = np.tanh(0.5 * people.levels) if replaced else -np.expm1(-people.levels)
     if _variation(people, pulls, tau) < 1.0 - 2.0 * beta:
         return True
@@ -141,10 +144,11 @@ def _alike(people: SortedPeople, replaced: bool, beta: float, tau: float) -> boo
 
 
 def _variation(people: SortedPeople, pulls: npt.NDArray[np.float64], tau: float) -> float:
-    """Bound on the total variation of a release, for means ±τ and σ = 1.
+    """Bound on the total variation distance between releases for means ±τ and σ = 1.
 
-    It is the minimum over k of erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Within a level it is
-    concave in k, so the ends of levels suffice. Proof: docs/proofs/limits-gaussian.md (1).
+    The bound is the minimum over k of erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Within a
+    budget level it is concave in k, so only the ends of levels are evaluated.
+    Proof: docs/proofs/limits-gaussian.md (1).
     """
     one = math.erf(tau / math.sqrt(2.0))
     strict = np.concatenate([np.zeros(1), np.cumsum(people.counts * pulls)])
@@ -154,7 +158,10 @@ def _variation(people: SortedPeople, pulls: npt.NDArray[np.float64], tau: float)
 
 
 def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) -> float:
-    """Bound from the number of means in ±reach. Proof: docs/proofs/limits-gaussian.md (3)."""
+    """Packing bound from the number of distinguishable means in ±reach.
+
+    Proof: docs/proofs/limits-gaussian.md (3).
+    """
     with np.errstate(over="ignore"):
         worth = float(people.counts @ people.levels)
     log_answers = worth - math.log1p(-beta) + (math.log(beta) if replaced else 0.0)
@@ -165,7 +172,7 @@ def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) ->
 
 
 def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
-    """People in these shares, n in all; the number with at least each budget is rounded up."""
+    """Scale to n people; the number of people with at least each budget is rounded up."""
     at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
     total = shares.n
     ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Lower bounds on the error in the local model, where nobody is trusted with a record."""
+"""Lower bounds on the error in the local model, in which nobody receives raw records."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from epsilons.theory.worlds import SortedPeople, golden, last_true, local_square
 from epsilons.types import Floats, LossOfOne
 
 _WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
-"""Deviations from fair coins that are tried for a hypercube; each gives a bound."""
+"""Widths (deviations from fair coins) that are tried for a hypercube; each gives a bound."""
 
 _SHARES = (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0, math.inf)
-"""The same for its corners, in units of the width at which reports begin to distinguish them."""
+"""Widths that are tried for Assouad's method, in units of the width at which reports begin to
+distinguish the corners of the hypercube."""
 
 
 def local_error(
@@ -28,17 +29,18 @@ def local_error(
     loss: LossOfOne = "mse",
     confidence: float = 0.95,
 ) -> float:
-    """An error of a mean that no locally private method can stay below for all populations.
+    """Lower bound on the error of every locally private method for a mean.
 
-    It holds for every budget in [0, ∞], even if what a person is asked depends on earlier answers,
-    and also for the share of one category.
+    For every method there is a population for which the error is at least this bound. It holds for
+    all budgets in [0, ∞] and for interactive methods, where queries depend on earlier reports. It
+    also holds for the share of one category.
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         bounds: the range (lo, hi) of the values.
-        loss: "mse" for the root mean square error; "pac" for the error that is exceeded with
-            probability more than 1 − confidence.
-        confidence: of the PAC error; at ½ and below that bound is 0.
+        loss: "mse" for the root mean square error; "pac" for an error that is exceeded with
+            probability above 1 − confidence.
+        confidence: confidence level of the PAC error; the bound is 0 up to ½.
 
     Returns:
         The bound, in data units.
@@ -49,7 +51,7 @@ def local_error(
 
     Reference:
         Proof: docs/proofs/limits-local.md (1), (2), (3). Paper *local*, Theorem 2.3, which requires
-        ε ≤ 1, bounds the square, and leaves its constant unspecified.
+        ε ≤ 1, bounds the squared error, and does not specify its constant.
     """
     lo, hi = parameters.bounds(bounds)
     people, beta = _checked(epsilon, loss, confidence)
@@ -64,19 +66,19 @@ def local_vector_error(
     loss: LossOfOne = "mse",
     confidence: float = 0.95,
 ) -> float:
-    """An ℓ2 error of the mean of vectors in a ball that no locally private method stays below.
+    """Lower bound on the ℓ2 error of every locally private method for a mean of vectors in a ball.
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
-        dimension: of the vectors, at least 1.
-        radius: of the ball around 0 that contains them.
-        loss: "mse" for the root mean square ℓ2 error; "pac" for the ℓ2 error that is exceeded with
-            probability more than 1 − confidence.
-        confidence: of the PAC error.
+        dimension: dimension of the vectors, at least 1.
+        radius: radius of the ball around 0 that contains the vectors.
+        loss: "mse" for the root mean square ℓ2 error; "pac" for an ℓ2 error that is exceeded with
+            probability above 1 − confidence.
+        confidence: confidence level of the PAC error.
 
     Returns:
-        The bound, in the units of `radius`, for methods in which no report depends on other
-        people's reports.
+        The bound, in the units of `radius`. It holds for non-interactive methods: no report depends
+        on other people's reports.
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError).
@@ -84,7 +86,7 @@ def local_vector_error(
 
     Reference:
         Proof: docs/proofs/limits-local.md (4), (5), (6). Paper *local*, Theorem 3.2, which requires
-        ε ≤ 1 and β < 3/20, bounds the square, and leaves its constant unspecified.
+        ε ≤ 1 and β < 3/20, bounds the squared error, and does not specify its constant.
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
         raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")
@@ -100,7 +102,7 @@ def local_vector_error(
 
 
 def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[SortedPeople, float | None]:
-    """The people, and the error probability; None for the mean squared error."""
+    """Return the people and the error probability; None for the mean squared error."""
     checked = parameters.confidence(confidence)
     word = parameters.loss_of_a_mean(parameters.choice("loss", loss))
     beta = 1.0 - checked if word == "pac" else None
@@ -113,7 +115,7 @@ def _unit_rmse(people: SortedPeople) -> float:
 
 
 def _unit_gap(people: SortedPeople, beta: float) -> float:
-    """The largest gap at which reports on coins of probability ½ ± gap cannot be distinguished."""
+    """The largest gap at which reports on coins of probability ½ ± gap are indistinguishable."""
     if beta >= 0.5:
         return 0.0
     need = math.log(4.0 * beta) + math.log1p(-beta)
@@ -121,16 +123,17 @@ def _unit_gap(people: SortedPeople, beta: float) -> float:
 
 
 def _log_affinity(people: SortedPeople, gap: float) -> float:
-    """The log of Π(1 − 4·gap²·tanh²(ε/2)) ≤ (affinity of reports on two coins)²."""
+    """The log of Π(1 − 4·gap²·tanh²(ε/2)), a lower bound on (affinity of reports on two coins)²."""
     with np.errstate(divide="ignore"):
         return float(people.counts @ np.log1p(-np.square(2.0 * gap * pull(people.levels))))
 
 
 def _cube_square(people: SortedPeople, dimension: int, beta: float | None) -> float:
-    """Lower bound on the squared error in a unit ball, from hypercubes.
+    """Lower bound on the squared error in a unit ball, from priors on hypercubes.
 
-    Records are ± one of k axes, each with its own coin. Its deviation from fair is anything up to
-    ½·width, with van Trees' inequality, or exactly that, with Assouad's method.
+    Each record is plus or minus one of k unit vectors, and the sign is a coin with a separate
+    probability for each axis. With van Trees' inequality this probability has a prior on ½ ±
+    ½·width. With Assouad's method it is one of the two ends.
     Proof: docs/proofs/limits-local.md (4), (5), (6).
     """
     axes = np.unique(np.round(np.geomspace(1.0, dimension, 32)).astype(np.int64)).astype(np.float64)
@@ -151,7 +154,7 @@ def _cube_square(people: SortedPeople, dimension: int, beta: float | None) -> fl
 
 
 def _each_told(people: SortedPeople, width: float) -> Floats:
-    """κ of each level: k·κ bounds the trace of the Fisher information of one report on k axes."""
+    """κ for each level: k·κ bounds the trace of one report's Fisher information on k axes."""
     with np.errstate(over="ignore", invalid="ignore"):
         half = 0.5 * np.expm1(people.levels)
         damped = (1.0 - width) * half
@@ -160,9 +163,10 @@ def _each_told(people: SortedPeople, width: float) -> Floats:
 
 
 def _told(people: SortedPeople, axes: Floats, width: float) -> Floats:
-    """The trace of the Fisher information of all reports over k, for each number k of axes."""
+    """Trace of the Fisher information of all reports, divided by k, for each number k of axes."""
     each = _each_told(people, width)
-    # Σ min(each, k/(1 − width²)): `each` grows with the level, up to the information of a record.
+    # Σ min(each, k/(1 − width²)). `each` increases with the level, up to the information of an
+    # unprotected record.
     most = axes / (1.0 - width * width)
     finite = np.where(np.isfinite(each), each, 0.0)
     sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * finite)])
@@ -172,9 +176,9 @@ def _told(people: SortedPeople, axes: Floats, width: float) -> Floats:
 
 
 def _each_apart(people: SortedPeople, k: float, width: float) -> Floats:
-    """Bound on −ln of the squared affinity of one report between the corners of an edge.
+    """Bound on −ln of the squared affinity of one report between two adjacent corners.
 
-    It is an average over the k axes, and never more than that of the record itself.
+    It is an average over the k axes, and at most the value for the record itself.
     Proof: docs/proofs/limits-local.md (5).
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

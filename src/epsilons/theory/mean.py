@@ -29,7 +29,7 @@ from epsilons.theory.worlds import (
 from epsilons.types import About, Allocated, Edges, Labels, Loss, Neighbours
 
 SAFE = 1.0 - 1e-9
-"""Factor that covers rounding: a lower bound must not exceed the truth in its last digit."""
+"""Factor that covers rounding errors: a lower bound must not exceed the exact value."""
 
 
 @parameters.speaks_plainly()
@@ -46,32 +46,34 @@ def least_error(
     loss: Loss = "mse",
     confidence: float = 0.95,
 ) -> float:
-    """An error that no private method, known or yet to be found, can stay below for all data.
+    """Lower bound on the worst-case error of every private method.
 
-    It takes the arguments of `epsilons.plan`, and holds for every budget in [0, ∞].
+    It takes the arguments of `epsilons.plan`, and holds for all budgets in [0, ∞].
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         bounds: the range (lo, hi) of the values of a mean.
         statistic: "mean" or "frequencies".
-        categories: for frequencies, the categories or how many there are; None for a mean.
+        categories: for frequencies, the categories or their number; None for a mean.
         edges: for frequencies of bins, their edges, in place of categories.
-        neighbours: "replace" or "add-remove". Either way the data have exactly these budgets: not
-            knowing who is there can only increase the error.
-        about: "people" or "population": whose mean or shares are estimated.
-        related: whether budgets may be related to values: True, False, or by how much.
-        loss: "mse" for the root mean square error (for frequencies, averaged over all categories),
-            "largest" for that of the largest error of any category, "pac" for the error that is
-            exceeded with probability more than 1 − confidence.
-        confidence: of the PAC error.
+        neighbours: "replace" or "add-remove". In both cases the budgets are known to be exactly
+            these; without this knowledge the error can only be larger.
+        about: "people" or "population": the target of the estimate.
+        related: True if budgets may be related to values in any way, False if they are unrelated,
+            or the largest difference δ between means at different budgets.
+        loss: "mse" for the root mean square error (for frequencies, averaged over all categories);
+            "largest" for the root mean square of the largest error of any category; "pac" for an
+            error that is exceeded with probability above 1 − confidence.
+        confidence: confidence level of the PAC error.
 
     Returns:
         The bound, in data units (for frequencies in shares). For every method there are data (or a
-        population) for which its root mean square error is at least this. For "pac", every smaller
-        error is exceeded with probability above 1 − confidence. It is 0 where nothing is proven.
-        For a population whose budgets are related to values it is the bound for unrelated ones,
-        which are a special case. For people whose means are within δ it is that of all data on δ of
-        the range, or of δ of the people.
+        population) for which its root mean square error is at least the bound. For "pac", every
+        smaller error is exceeded with probability above 1 − confidence. The bound is 0 if no
+        positive bound is proven. For a population with related budgets it is the bound for
+        unrelated budgets, which are a special case. For given people and a number δ it is the bound
+        for all data on a fraction δ of the range (mean), or for a fraction δ of the people
+        (frequencies).
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError).
@@ -79,8 +81,8 @@ def least_error(
 
     Reference:
         Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19). The PAC
-        bounds are those of paper *correlated*, (31)-(36), with derived constants; (35) fails as
-        printed, and (36) is empty.
+        bounds follow paper *correlated*, (31)-(36), with explicit constants. (35) is wrong as
+        printed, and (36) is vacuous.
     """
     parameters.choice("neighbours", neighbours)
     assumption = assumption_of(about, related)
@@ -96,8 +98,9 @@ def least_error(
     replaced = neighbours == "replace"
     factor = 1.0
     if not assumption.sampled and not assumption.anything and assumption.related is not False:
-        # Values within δ of each other have means within δ. With categories nobody can be split: δ
-        # of the people at each budget may be anywhere, and the others are in the first category.
+        # Values within δ of each other have means within δ. A person has only one category, so for
+        # categories a fraction δ of the people at each budget is free, and all others are in the
+        # first category.
         factor = assumption.apart
         if cells is not None:
             free = np.floor(factor * budgets.counts).astype(np.int64)
@@ -111,7 +114,8 @@ def least_error(
     else:
         unit = math.sqrt(_square(people, assumption, replaced))
         if cells is not None and loss == "mse":
-            # With people in two categories only, their errors have e² + f² ≥ 2·((e − f)/2)².
+            # If people are in only two categories, with errors e and f, then e² + f² ≥ 2·((e −
+            # f)/2)².
             unit *= math.sqrt(2.0 / cells)
     return SAFE * (hi - lo) * factor * unit
 
@@ -119,12 +123,12 @@ def least_error(
 def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0, 1)) -> float:
     """The smallest possible root mean square error if all n people have the same budget.
 
-    It is asymptotic: the ratio to the true minimax error tends to 1 as n grows with ε fixed, for
-    the mean of these very people, under both replace and add/remove. For a bound that holds for
-    every n, and for personal budgets, use `least_error`.
+    It is asymptotic, for the mean of the given people under replace and add/remove. For fixed ε the
+    ratio to the true minimax error tends to 1 as n grows. For a bound that holds for every n, and
+    for personal budgets, use `least_error`.
 
     Args:
-        epsilon: the budget of everyone, above 0; math.inf gives 0.
+        epsilon: the common budget, above 0; math.inf gives 0.
         n: number of people, at least 2.
         bounds: the range (lo, hi) of the values.
 
@@ -136,7 +140,7 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
 
     Reference:
         Geng and Viswanath (2014), Theorem 7; paper *add-remove*, equation (2) and Corollary 5.3.
-        Its Table 1 prints other values for ε = 16 and 32 than its formula gives.
+        For ε = 16 and 32, Table 1 of that paper differs from its formula.
         Proof: docs/proofs/limits.md (16).
     """
     lo, hi = parameters.bounds(bounds)
@@ -151,7 +155,7 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
 
 def _square(people: SortedPeople, assumption: Assumption, replaced: bool) -> float:
     """Lower bound on the mean squared error on a unit range."""
-    # Privacy under add/remove with ε is privacy under replace with 2ε.
+    # ε-privacy under add/remove implies 2ε-privacy under replace.
     exchanged = people if replaced else people.times(2.0)
     population = _population_square(exchanged)
     if assumption.sampled:
@@ -175,7 +179,7 @@ def _population_square(people: SortedPeople) -> float:
 def _quantile(
     people: SortedPeople, assumption: Assumption, beta: float, cells: int, replaced: bool
 ) -> float:
-    """The error on a unit range that is exceeded with probability above β."""
+    """An error on a unit range that every method exceeds with probability above β."""
     if assumption.sampled:
         return widest_gap(people if replaced else people.times(2.0), beta)
     if assumption.related is not False:

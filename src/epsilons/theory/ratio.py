@@ -1,4 +1,4 @@
-"""The gain of personal budgets over a single threshold: bounds, and budgets with a large gain."""
+"""Bounds on the gain of personal budgets over a single threshold, and budgets with a large gain."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _EULER = 0.57721566490153286
 
 
 def threshold_ratio(epsilon: People) -> float:
-    """The most by which the best affine estimator can beat the best single threshold.
+    """Largest ratio between the risks of the best single threshold and the best affine estimator.
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
 
     Returns:
-        A bound on the ratio of their worst-case mean squared errors for a sample (no unit). With m
-        levels and n people above 0 it is 2 for one finite level with public records, and otherwise
-        min(m, H_n)², where H_n = 1 + ½ + … + 1/n. That is at most 4 for two levels, and never more
-        than min(m², (1 + log₂ n)²).
+        An upper bound on the ratio of their worst-case mean squared errors for a sample (no unit).
+        Let m be the number of levels and n the number of people above 0. The bound is 2 for one
+        finite level plus public records, and otherwise min(m, H_n)², where H_n = 1 + ½ + … + 1/n.
+        It is at most 4 for two levels, and at most min(m², (1 + log₂ n)²).
 
     Raises:
-        BudgetError: an ε is negative or NaN, or everyone is at 0.
+        BudgetError: an ε is negative or NaN, or every ε is 0.
         DataError: there are fewer than two people.
-        ArgumentError: ε cannot be read.
+        ArgumentError: `epsilon` is not valid.
 
     Reference:
         Proof: docs/proofs/limits-threshold.md (1), (2), (3). Paper *limits*, Theorems 1, 2 and 4.
@@ -41,20 +41,20 @@ def threshold_ratio(epsilon: People) -> float:
 
 
 def unthresholdable(levels: int) -> Budgets:
-    """Budgets for which one threshold loses a large factor: levels²/5 or more.
+    """Return budgets for which one threshold loses a factor of at least levels²/5.
 
     Args:
         levels: number of levels, from 2 to 52.
 
     Returns:
         2^i people at ε = 2^{−i}, for i = 0, …, levels − 1. Every level has the same sum of budgets,
-        so no threshold keeps much of the total.
+        so every threshold loses most of the total.
 
     Raises:
-        ArgumentError: `levels` is not such a number.
+        ArgumentError: `levels` is not an integer from 2 to 52.
 
     Reference:
-        Paper *limits*, Theorem 3, which lists its budgets in decreasing order.
+        Paper *limits*, Theorem 3, which lists the budgets in decreasing order.
         Proof: docs/proofs/limits-threshold.md (4).
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or not 2 <= levels <= 52:
@@ -64,7 +64,7 @@ def unthresholdable(levels: int) -> Budgets:
 
 
 def _harmonic(n: int) -> float:
-    """1 + ½ + … + 1/n; above 10⁶ an upper bound within 10⁻¹⁵ of it."""
+    """The harmonic number 1 + ½ + … + 1/n; for n > 10⁶ an upper bound within 10⁻¹⁵."""
     if n <= 10**6:
         return float(np.sum(1.0 / np.arange(n, 0, -1)))
     return math.log(n) + _EULER + 0.5 / n

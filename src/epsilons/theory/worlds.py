@@ -1,4 +1,4 @@
-"""Limits on what a private release reveals: affinity, random coins, Fisher information."""
+"""Bounds on the information in a private release: affinity, random coins, Fisher information."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ import numpy as np
 from epsilons.budgets.levels import Budgets
 from epsilons.types import Booleans, Floats, Integers
 
-# The best split of people into the strictest k and the others, for scores that are concave in k.
+# The best split of people into the k strictest (with the smallest budgets) and the others, for
+# scores that are concave in k.
 #
-# Every bound here limits the k strictest people by their privacy, and treats the others as if their
-# records were public. The best k of a concave score is found from the ends of the levels and one
-# search inside a level, so a bound costs one pass over the levels.
+# Every bound uses the privacy of the k strictest people, and treats the records of all others as
+# public. The best k of a concave score is found from the ends of the levels and one search inside a
+# level. So a bound takes one pass over the levels.
 
 Score: TypeAlias = Callable[..., Floats]
-"""A function of k and of sums over the k strictest people, to be maximized."""
+"""Type of a function of k and of sums over the k strictest people, which is maximized."""
 
 
 _TRIED = 40
-"""Number of k inside a level that are evaluated at once."""
+"""Number of k inside a level that are evaluated in one batch."""
 
 
 _MANY = 4096
 _PER_E = 256
-"""With more than `_MANY` levels, those within a factor e^{1/256} count as the highest of them."""
+"""With more than `_MANY` levels, all levels within a factor e^{1/256} are raised to the highest
+one."""
 
 
 class SortedPeople(NamedTuple):
-    """Levels, ascending, with the number of people at each; a single person is allowed."""
+    """Budget levels, ascending, with the number of people at each; one person is allowed."""
 
     levels: Floats
     counts: Integers
@@ -42,15 +44,15 @@ class SortedPeople(NamedTuple):
         return int(self.counts.sum())
 
     def times(self, factor: float) -> SortedPeople:
-        """The same people with budgets `factor` times as large."""
+        """The same people, with budgets multiplied by `factor`."""
         with np.errstate(over="ignore"):
             return SortedPeople(self.levels * factor, self.counts)
 
 
 def people_of(budgets: Budgets) -> SortedPeople:
-    """Everyone, as levels and counts; very many levels are merged upwards.
+    """Return all people as levels and counts; if there are very many levels, they are merged.
 
-    Giving people larger budgets can only lower a lower bound, so it stays valid.
+    Merging raises budgets. This can only lower a lower bound, so the bound stays valid.
     """
     levels, counts = budgets.levels, budgets.counts
     if len(levels) <= _MANY:
@@ -67,11 +69,11 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
 
     Args:
         people: the people.
-        columns: for each sum that the score needs, what one person of each level adds to it.
-        score: called with k and the sums, as arrays; concave in k, or −∞.
+        columns: for each sum that the score needs, the contribution of one person at each level.
+        score: function of k and the sums, as arrays; concave in k, or −∞.
 
     Returns:
-        The score of the best k. If the score is not concave, it is that of some k.
+        The score of the best k. If the score is not concave, it is the score of some k.
     """
     counts = people.counts
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
@@ -98,23 +100,23 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
 
 
 def sizes(n: int) -> Integers:
-    """Some numbers of people from 1 to n, dense near both ends; all of them if n is small.
+    """Some numbers of people from 1 to n, dense near both ends; all numbers if n is small.
 
-    They depend on n alone, so a bound that uses them does not jump when a level is split.
+    They depend only on n, so a bound that uses them does not change when a level is split.
     """
     few = np.unique(np.minimum(np.round(np.geomspace(1.0, n, 48)).astype(np.int64), n))
     return np.unique(np.concatenate([few, n - few[few < n]]))
 
 
 def sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
-    """Σ over the strictest k people of what one person of each level adds, for several k."""
+    """Sum of `column` over the k strictest people, for several k."""
     ends = np.concatenate([np.zeros(1), np.cumsum(people.counts)])
     sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * column)])
     return np.asarray(np.interp(some, ends, sums))
 
 
 def log_sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
-    """The logarithm of Σ e^{column} over the strictest k people, for several k ≥ 1."""
+    """The logarithm of Σ e^{column} over the k strictest people, for several k ≥ 1."""
     ends = np.cumsum(people.counts)
     whole = np.concatenate([[-math.inf], np.logaddexp.accumulate(np.log(people.counts) + column)])
     level = np.searchsorted(ends, some, side="left")
@@ -128,9 +130,9 @@ def log_cosh(x: Floats) -> Floats:
 
 
 def golden(value: Callable[[float], float], low: float, high: float) -> float:
-    """The largest `value` found in a search for the maximum on [low, high], on refined grids.
+    """The largest `value` that a search on refined grids finds in [low, high].
 
-    Every point gives a bound, so a point that is not the best only gives a weaker one.
+    Every point gives a valid bound, so a point that is not optimal only gives a weaker bound.
     """
     best = -math.inf
     for tried in (24, 9, 9):
@@ -143,7 +145,7 @@ def golden(value: Callable[[float], float], low: float, high: float) -> float:
 
 
 def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """A point where `holds` is true, close to where it becomes false; 0 if it is false at `low`."""
+    """The last point where `holds` is true, rounded down; 0 if it is false at `low`."""
     if not holds(low):
         return 0.0
     if holds(high):
@@ -154,22 +156,24 @@ def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-# Lower bounds on the affinity of a private release between two worlds.
+# Lower bounds on the affinity between the distributions of a private release in two worlds.
 
 _LN2 = math.log(2.0)
 
 
 def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
-    """The log of ρ ≤ (affinity of two worlds)². Proof: docs/proofs/limits.md (1), (9).
+    """The log of ρ, a lower bound on (affinity of two worlds)².
+
+    Proof: docs/proofs/limits.md (1), (9).
 
     Args:
         people: the people; the release is private for each of them under replace.
-        differ: probability that a record differs, if both worlds are coupled.
-        reveal: −ln of the squared affinity of one public record; may be infinite.
+        differ: probability that a record differs between the two worlds, in a coupling.
+        reveal: −ln of the squared affinity of one public record; can be infinite.
 
     Returns:
         ln of the maximum over k of e^{−reveal·(n − k)}·2/(1 + E cosh D), where D is the sum of the
-        budgets of those among the k strictest whose records differ.
+        budgets of the people among the k strictest whose records differ.
     """
     n = people.n
     with np.errstate(divide="ignore"):
@@ -185,16 +189,17 @@ def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
 
 
 def log_coins(people: SortedPeople, gap: float) -> float:
-    """The log of ρ for coins with probability ½ ± gap. Proof: docs/proofs/limits.md (1), (9)."""
+    """The log of ρ for coins with probabilities ½ ± gap. Proof: docs/proofs/limits.md (1), (9)."""
     square = 4.0 * gap * gap
     return log_affinity(people, 2.0 * gap, math.inf if square >= 1.0 else -math.log1p(-square))
 
 
 def chain_square(people: SortedPeople, *, replaced: bool) -> float:
-    """Le Cam's bound for the mean of these people, related budgets.
+    """Le Cam's lower bound for the mean of given people with related budgets.
 
-    It is the maximum over k of (k/2n)²·Λ, on a unit range: the strictest k of n people all have 0,
-    or all have 1, and Λ is a lower bound on ∫2pq/(p + q) for these data.
+    On a unit range it is the maximum over k of (k/2n)²·Λ. In one data set the k strictest of n
+    people all have 0, in the other they all have 1. Λ is a lower bound on ∫2pq/(p + q) for the two
+    releases.
     Proof: docs/proofs/limits.md (7), (12).
     """
     n = people.n
@@ -208,18 +213,24 @@ def chain_square(people: SortedPeople, *, replaced: bool) -> float:
 
 
 def _log_alike_replaced(spent: Floats) -> Floats:
-    """The log of sech²(s/2), for two laws within e^{±s}. Proof: docs/proofs/limits.md (7)."""
+    """The log of sech²(s/2), for two distributions within a factor e^{±s}.
+
+    Proof: docs/proofs/limits.md (7).
+    """
     return np.asarray(-2.0 * log_cosh(0.5 * spent))
 
 
 def _log_alike_removed(spent: Floats) -> Floats:
-    """The same for two laws within e^{±s} of a third: b·(2·sech s + 1 − b)/(1 + b), b = e^{−s}."""
+    """The log of b·(2·sech s + 1 − b)/(1 + b), b = e^{−s}.
+
+    It is for two distributions that are within a factor e^{±s} of a third.
+    """
     b = np.exp(-spent)
     return np.asarray(np.log(4.0 * b / (1.0 + b * b) + 1.0 - b) - np.log1p(b) - spent)
 
 
 def chain_reach(people: SortedPeople, worth: float) -> int:
-    """The largest k whose strictest budgets sum to less than `worth`.
+    """The largest k for which the budgets of the k strictest people sum to less than `worth`.
 
     Proof: docs/proofs/limits.md (11).
     """
@@ -237,7 +248,7 @@ def chain_reach(people: SortedPeople, worth: float) -> int:
 
 
 def widest_gap(people: SortedPeople, beta: float) -> float:
-    """The largest gap at which coins ½ ± gap cannot be distinguished.
+    """The largest gap at which coins with probabilities ½ ± gap are indistinguishable.
 
     Proof: docs/proofs/limits.md (9).
     """
@@ -247,25 +258,27 @@ def widest_gap(people: SortedPeople, beta: float) -> float:
     return last_true(lambda gap: log_coins(people, gap) > need, 1e-12, 0.5)
 
 
-# Randomly assigned coins: what a private release reveals about the number of ones.
+# Randomly assigned coins: the information in a private release about the number of ones.
 #
-# The number of ones moves by one if one random person changes, and it does not depend on who that
-# is. So the information grows with the mean of the budgets, not with the root of their mean square.
+# The number of ones changes by one if one random person changes, and the effect does not depend on
+# the person. So the information grows with the mean of the budgets, not with their root mean
+# square.
 
 _MOST: Final = 100.0
-"""Budgets above this count as this: e^200 over the fourth power of any number of people is above 1,
-and leaves no bound."""
+"""Larger budgets are reduced to this. The bound is 0 anyway, because e^200 exceeds the fourth power
+of any number of people."""
 
 _WIDTHS: Final = 24
-"""Number of widths of a prior that are tried."""
+"""Number of prior widths that are tried."""
 
 
 def dealt_square(people: SortedPeople) -> float:
-    """Lower bound for the mean of these people, unrelated budgets.
+    """Lower bound for the mean of given people with unrelated budgets.
 
-    It bounds the mean squared error on a unit range, and is the larger of two bounds. Either the
-    number of ones among all people has a prior around one half of them; or values are fair coins,
-    and those of all but the strictest k are shown. Proof: docs/proofs/limits.md (15).
+    It is a lower bound on the mean squared error on a unit range, the larger of two bounds. In the
+    first, the number of ones among all people has a prior around n/2. In the second, values are
+    fair coins, and the values of all except the k strictest people are public.
+    Proof: docs/proofs/limits.md (15).
     """
     n = people.n
     some = sizes(n)
@@ -281,16 +294,19 @@ def dealt_square(people: SortedPeople) -> float:
 
 
 def _error(distance: Floats) -> Floats:
-    """(1/H − 1)/4, bounding the squared error of an integer. Proof: docs/proofs/limits.md (15)."""
+    """Lower bound (1/H − 1)/4 on the squared error of an integer.
+
+    Proof: docs/proofs/limits.md (15).
+    """
     return np.maximum(0.25 * (1.0 / distance - 1.0), 0.0)
 
 
 class _Told:
-    """What a release reveals about the number of ones among the strictest k people, for several k.
+    """Information in a release about the number of ones among the k strictest people.
 
     Args:
         people: the people.
-        some: the values of k.
+        some: the values of k, as an array.
     """
 
     def __init__(self, people: SortedPeople, some: Integers) -> None:
@@ -301,12 +317,12 @@ class _Told:
         self._left = np.sqrt(sums_of(people, np.exp(-levels), some) / some)
 
     def by_one(self, inverse: Floats) -> Floats:
-        """Bound on the squared Hellinger distance of the laws of neighbouring numbers.
+        """Bound on the squared Hellinger distance between releases for adjacent numbers of ones.
 
         Proof: docs/proofs/limits.md (15).
 
         Args:
-            inverse: a bound on the mean of one over the number of people who may change.
+            inverse: a bound on E[1/m], where m is the number of people who can change.
         """
         left = self._left
         rise = np.square(self._up / (1.0 + np.sqrt(1.0 + self._up))) + self._ups * inverse
@@ -314,15 +330,15 @@ class _Told:
         return np.asarray(np.sqrt(rise * fall))
 
 
-# Randomly assigned values: a few random people change, not the strictest.
+# Randomly assigned values: a few random people change, not the strictest people.
 
 
 def shuffled_square(people: SortedPeople) -> float:
-    """Le Cam's bound on the mean squared error if d random people change (replace).
+    """Le Cam's lower bound on the mean squared error if d random people change (replace).
 
     It is the maximum over d, and over some a, of (d/2n)²·P·2/(1 + ½(u^d + v^d)). P is a lower bound
-    on the probability that all d are among the strictest a; u and v are the means of e^ε and e^{−ε}
-    over these. Proof: docs/proofs/limits.md (6).
+    on the probability that all d people are among the a strictest. u and v are the means of e^ε and
+    e^{−ε} over the a strictest people. Proof: docs/proofs/limits.md (6).
     """
     n = people.n
     some = sizes(n)
@@ -332,7 +348,7 @@ def shuffled_square(people: SortedPeople) -> float:
         cosh = np.logaddexp(d * up, d * down) - _LN2
         return 2.0 * np.log(d / (2.0 * n)) + _inside(some, d, n) + _LN2 - np.logaddexp(0.0, cosh)
 
-    # The score is concave in d: find by bisection, for all a at once, where it stops growing.
+    # The score is concave in d. Find its maximum by bisection, for all a simultaneously.
     low, high = np.ones_like(some), some.copy()
     while np.any(low < high):
         middle = (low + high) // 2
@@ -345,11 +361,11 @@ def shuffled_square(people: SortedPeople) -> float:
 
 
 def shuffled_reach(people: SortedPeople, cells: int, beta: float, *, replaced: bool) -> int:
-    """The largest d found for which d random people cannot distinguish `cells` answers.
+    """The largest d for which changing d random people does not distinguish `cells` answers.
 
-    With S the sum of the budgets of d random people and c = cells − 1, every method errs with
-    probability at least E[c/(e^S + c)] (replace), or E[e^{−S}]·c/cells (add/remove). Both are
-    bounded from below by the case that all d are among the strictest a, for some a.
+    Let S be the sum of the budgets of d random people and c = cells − 1. Every method errs with
+    probability at least E[c/(e^S + c)] (replace), or E[e^{−S}]·c/cells (add/remove). Lower bounds
+    on both consider only the event that all d people are among the a strictest, for some a.
     Proof: docs/proofs/limits.md (10), (13).
     """
     n = people.n
@@ -365,7 +381,7 @@ def shuffled_reach(people: SortedPeople, cells: int, beta: float, *, replaced: b
 
 
 def _last(holds: Callable[[Floats], Booleans], some: Integers) -> Integers:
-    """For each a the largest d ≤ a up to which `holds` is true; or 0."""
+    """For each a, the largest d ≤ a up to which `holds` is true, or 0."""
     low, high = np.zeros_like(some), some.copy()
     while np.any(low < high):
         middle = (low + high + 1) // 2
@@ -381,7 +397,8 @@ def _log_means(people: SortedPeople, some: Integers, sign: float) -> Floats:
 def _inside(some: Integers, d: Floats, n: int) -> Floats:
     """Lower bound on ln of the probability that d random people of n are among the first a.
 
-    It is Σ_{i<d} ln((a − i)/(n − i)); every term is above its integral over [i, i + 1].
+    The log probability is Σ_{i<d} ln((a − i)/(n − i)). Every term is above its integral over [i, i
+    + 1].
     """
     return _falling(some.astype(np.float64), d) - _falling(np.full_like(d, float(n)), d)
 
@@ -394,13 +411,13 @@ def _falling(a: Floats, d: Floats) -> Floats:
     return np.where(inner, d * np.log(rest) - a * np.log1p(-share), a * np.log(a))
 
 
-# What a private release reveals about a mean: Fisher information, and van Trees' inequality.
+# Fisher information of a private release about a mean, and van Trees' inequality.
 
 MEAN_ABSOLUTE: Final = 0.5 - 2.0 / math.pi**2
 """E|u| for u with density cos²(πu/2) on [−1, 1]."""
 
 MEAN_SQUARE: Final = 1.0 / 3.0 - 2.0 / math.pi**2
-"""E u² of the same law."""
+"""E u² for the same distribution."""
 
 _NARROW = 1e-9
 _WIDE = 0.5 * (1.0 - 1e-9)
@@ -412,19 +429,19 @@ def pull(levels: Floats) -> Floats:
 
 
 def central_square(people: SortedPeople) -> float:
-    """Lower bound on the mean squared error of the population mean.
+    """Lower bound on the mean squared error for the population mean.
 
-    On a unit range: the maximum over r of 1/(E I + π²/r²). I bounds the Fisher information about p
-    of any release that is private for these people (replace), for coins of probability p in [½ − r,
-    ½ + r]. Proof: docs/proofs/limits.md (2).
+    On a unit range it is the maximum over r of 1/(E I + π²/r²). Values are coins with probability p
+    in [½ − r, ½ + r]. I bounds the Fisher information about p of any release that is private for
+    these people (replace). Proof: docs/proofs/limits.md (2).
     """
     return golden(lambda r: _population_risk(people, r), _NARROW, _WIDE)
 
 
 def sample_square(people: SortedPeople) -> float:
-    """Lower bound for the mean of these people, unrelated budgets.
+    """Lower bound for the mean of given people with unrelated budgets.
 
-    It is what remains of `central_square` after subtracting the sampling error of n coins.
+    It is `central_square` after subtracting the sampling error of n coins.
     Proof: docs/proofs/limits.md (5).
     """
     return golden(
@@ -433,10 +450,11 @@ def sample_square(people: SortedPeople) -> float:
 
 
 def strict_part_square(people: SortedPeople) -> float:
-    """The same for related budgets: the strictest k of n are coins.
+    """Lower bound for the mean of given people with related budgets.
 
-    The values of the others are known. It is the maximum over some k of (k/n)² times the bound for
-    k people, none of them public. Proof: docs/proofs/limits.md (8).
+    The values of the k strictest of n people are coins, and all other values are known. The bound
+    is the maximum over some k of (k/n)² times the bound for k people without public records.
+    Proof: docs/proofs/limits.md (8).
     """
     at_middle = 2.0 * pull(people.levels)
     n = people.n
@@ -472,10 +490,10 @@ def _public_information(r: float) -> float:
 
 
 def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Floats:
-    """From the mean squared distance to p to that to the mean of n coins.
+    """Convert a bound on the squared error for p to one for the mean of n coins.
 
-    V is the sampling variance and η² a bound on E(mean − E[p | coins])²; then √R ≥ √(η² + square −
-    V) − η. Proof: docs/proofs/limits.md (5).
+    Let V be the sampling variance and η² a bound on E(mean − E[p | coins])². Then the result R
+    satisfies √R ≥ √(η² + square − V) − η. Proof: docs/proofs/limits.md (5).
     """
     sampling = (0.25 - MEAN_SQUARE * r * r) / n
     prior = (math.pi / r) ** 2

@@ -1,1 +1,1 @@
-"""Means by group: margins, and the tests behind them."""
+"""Means by group: margins, and the statistical tests that they invert."""

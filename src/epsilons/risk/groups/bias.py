@@ -1,8 +1,9 @@
-"""Bounds on the bias of the weighted mean of a private group, if budgets are related to values.
+"""Bounds on the bias of a private group's weighted mean, if budgets are related to values.
 
-Membership in a group is unknown; only the total weight of its people is known approximately. So the
-bias is the maximum over all possible groups: a linear program, for which every point of the dual
-gives a bound. Data are on a unit range. Proof: docs/proofs/groups.md (12), (21).
+Membership in a group is private, and only the approximate total weight of its people is known. So
+the worst-case bias is a maximum over all possible groups. It is a linear program, and every dual
+feasible point gives an upper bound. Data are on a unit range.
+Proof: docs/proofs/groups.md (12), (21).
 """
 
 from __future__ import annotations
@@ -18,32 +19,33 @@ from epsilons.risk.tails.combined import EDGES, PARTS
 from epsilons.types import Floats, Integers
 
 _NODES: Final = 24
-"""Number of different weights up to which each is used exactly."""
+"""Largest number of distinct weights that are used exactly; more are merged."""
 
 _BETWEEN: Final = 24
-"""Number of prices of a person that are tried between the smallest and the largest weight."""
+"""Number of dual prices α of a person that are tried, besides the weights themselves."""
 
 _TOGETHER: Final = 2**21
-"""Number of array entries that are processed at once."""
+"""Number of array entries that are processed in one batch."""
 
 _LEANS: Final = np.linspace(0.0, 1.0, 17)
 _PRICES: Final = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-"""Prices for a pair of groups that are tried, as fractions of the largest useful ones."""
+"""Dual prices that are tried for a pair of groups, as fractions of the largest useful price."""
 
 _SPLITS: Final = 240
-"""Number of times that boxes of average weights are split."""
+"""Largest number of splits in the branch-and-bound search over average weights."""
 
 _NEAR: Final = 0.005
-"""Boxes smaller than this fraction of the largest weight are not split."""
+"""Boxes with sides below this fraction of the largest weight are not split."""
 
 Range = tuple[float, float]
 
 
 def few(weights: Floats, counts: Floats | Integers, most: int = _NODES) -> tuple[Floats, Floats]:
-    """At most `most` weights with counts, for which bounds are not smaller.
+    """Merge weights into at most `most` nodes without making any bound smaller.
 
-    Bounds are sums over people of convex functions of their weight. So a weight between two nodes
-    may be counted at both, in parts that preserve its sum. Proof: docs/proofs/groups.md (12).
+    Bounds are sums over people of convex functions of their weight. So a person between two nodes
+    can be split between both nodes, with fractions that preserve the total weight.
+    Proof: docs/proofs/groups.md (12).
     """
     there = counts > 0
     order = np.argsort(weights[there], kind="stable")
@@ -66,20 +68,20 @@ def few(weights: Floats, counts: Floats | Integers, most: int = _NODES) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class Leaning:
-    """Bound on Σ w·u·(x − m) over people with these weights, if Σ u·(x − m) is 0.
+    """Upper bound on Σ w·u·(x − m) over people with these weights, if Σ u·(x − m) is 0.
 
-    Everyone's part u in the group and their value x there are any numbers in [0, 1]. With prices α
-    of a person and γ ≥ 0 of weight, which are dual variables, the sum is at most
+    Each person's membership u and value x can be any numbers in [0, 1]. The dual variables are a
+    price α of a person and a price γ ≥ 0 of weight. The sum is at most
 
         γ·W + Σ max(0, (1 − m)(w − α) − γw, −m(w − α) − γw),     W ≥ Σ w·u.
 
     Proof: docs/proofs/groups.md (12).
 
     Attributes:
-        weights: of each level.
+        weights: weight of a person at each level.
         counts: number of people at each level, or an upper bound on it.
-        price: a fixed α. Then nothing is required of Σ u·(x − m), and the bound is on Σ
-            (w − α)·u·(x − m).
+        price: a fixed α. The bound is then on Σ (w − α)·u·(x − m), without a condition on Σ u·(x −
+            m).
     """
 
     weights: Floats
@@ -87,7 +89,7 @@ class Leaning:
     price: float | None = None
 
     def most(self, shares: Floats) -> Floats:
-        """The largest upward bias for each weight W of a group and each part of means."""
+        """Bound on the upward bias for each group weight W and each part (bin) of means."""
         base, prices = self._dual
         found = np.empty((len(shares), PARTS))
         step = max(_TOGETHER // base.size, 1)
@@ -100,10 +102,11 @@ class Leaning:
 
     @cached_property
     def alone(self) -> Floats:
-        """The largest bias of any group of weight 1, for each part of means.
+        """The largest bias of any group of total weight 1, for each part of means.
 
-        It is m(1 − m)(ρ − 1)/(1 + m(ρ − 1)) for weights that differ by a factor ρ: heavy people
-        have value 1, light ones 0. It increases up to m = 1/(√ρ + 1).
+        If the largest weight is ρ times the smallest, it is m(1 − m)(ρ − 1)/(1 + m(ρ − 1)). The
+        worst case gives heavy people the value 1 and light people 0. The expression increases up to
+        m = 1/(√ρ + 1).
         Proof: docs/proofs/groups.md (12).
         """
         there = self.weights[self.counts > 0]
@@ -115,9 +118,9 @@ class Leaning:
 
     @cached_property
     def _dual(self) -> tuple[Floats, Floats]:
-        """The sum over people, and γ, for each part of means and several prices.
+        """The sum over people, and the price γ, for each part of means and each pair of prices.
 
-        For given prices the bound is convex in m, so the ends of a part are worst.
+        For given prices the bound is convex in m, so its maximum is at an end of the part.
         """
         weights, counts = few(self.weights, self.counts)
         if self.price is None:
@@ -129,7 +132,7 @@ class Leaning:
         middle = 0.5 * (EDGES[:-1] + EDGES[1:])[:, None, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             over = 1.0 - alphas[:, None] / weights
-        at = np.maximum((1.0 - middle) * over, -middle * over)  # γ at which a level adds nothing
+        at = np.maximum((1.0 - middle) * over, -middle * over)  # the γ above which a level adds 0
         at = np.where(np.isfinite(at), at, 0.0)
         prices = np.concatenate([np.zeros((*at.shape[:2], 1)), at], axis=2)
         base = np.zeros(prices.shape)
@@ -149,15 +152,16 @@ def apart(
     shares: tuple[Range, Range],
     times: tuple[float, float],
 ) -> float:
-    """Bound on the sum of two groups' biases, for means in a window of length 1.
+    """Bound on the sum of two groups' biases, if means at different budgets differ by at most 1.
 
-    The bias of a group's weighted mean is at most half the ℓ1 distance of its people's weights from
-    equal ones. The two groups have different people: many light people in one leave fewer for the
-    other. Boxes of the groups' average weights are split where the bound is largest.
+    The bias of a group's weighted mean is at most half the ℓ1 distance between its people's weights
+    and equal weights. The groups are disjoint, so light people in one group are not available to
+    the other. A branch-and-bound search splits boxes of the two average weights where the bound is
+    largest.
     Proof: docs/proofs/groups.md (21).
 
     Args:
-        weights: of each level; all people's weights sum to one.
+        weights: weight of a person at each level; all people's weights sum to one.
         counts: number of people at each level.
         shares: lower and upper bound on the total weight of each group.
         times: factor on the bias of each group.
@@ -180,7 +184,7 @@ def apart(
         a, b = box[side]
         for half in ((a, (a + b) / 2.0), ((a + b) / 2.0, b)):
             each = (half, box[1]) if side == 0 else (box[0], half)
-            if pair.possible(each):  # the bound of the enclosing box holds for each half
+            if pair.possible(each):  # the bound of the enclosing box also holds for each half
                 heapq.heappush(queue, (max(-pair.bound(each), bound), each))
         if not queue:
             return -bound
@@ -191,12 +195,12 @@ _Box = tuple[Range, Range]
 
 
 class _Gains(NamedTuple):
-    """What a person of each level contributes to the bound for a group, by prices.
+    """Contributions of people at each level to the bound for a group, by dual prices.
 
     Attributes:
-        each: the contribution at both ends of the average weights, for each level.
-        alone: the contribution of all people without another group, at the worse end.
-        cost: cost of the prices.
+        each: contribution of one person at each level, for both ends of the average weight.
+        alone: contribution of all people if there were no other group, at the worse end.
+        cost: cost of the prices (the term outside the sum over people).
         best: minimum of `alone` plus `cost`.
     """
 
@@ -208,10 +212,10 @@ class _Gains(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """Two groups of different people.
+    """Two disjoint groups of people.
 
     Attributes:
-        weights: of each level, in units of the average weight of everyone.
+        weights: weight of a person at each level, in units of the average weight.
         people: share of all people at each level.
         shares: lower and upper bound on the total weight of each group.
         times: factor on the bias of each group.
@@ -225,9 +229,9 @@ class _Pair:
     known: dict[tuple[int, Range], _Gains] = field(default_factory=dict)
 
     def possible(self, box: _Box) -> bool:
-        """Whether groups with these average weights, and all others, can add up to everybody.
+        """Whether two groups with these average weights are possible in this population.
 
-        A group of weight W and average weight a has the share W/a of all people.
+        A group of total weight W and average weight a contains the fraction W/a of all people.
         """
         least = sum(share[0] / a[1] for share, a in zip(self.shares, box, strict=True))
         lightest = min(a[0] for a in box)
@@ -240,11 +244,12 @@ class _Pair:
         return most + rest / float(self.weights[0]) >= 1.0 - 1e-9
 
     def bound(self, box: _Box) -> float:
-        """The smallest bound among the prices tried, valid for all average weights in a box.
+        """Bound for all average weights in a box: the smallest over the prices that are tried.
 
-        For given prices a bound is convex in both average weights, so the corners are worst. The
-        contribution of people is at least that to either group alone, and at most the sum of both;
-        this excludes most prices without further computation. Proof: docs/proofs/groups.md (21).
+        For given prices the bound is convex in both average weights, so its maximum is at a corner.
+        The contribution of people is at least their contribution to either group alone, and at most
+        the sum of both. This excludes most prices without further computation.
+        Proof: docs/proofs/groups.md (21).
         """
         one, other = (self._gains(side, box[side]) for side in (0, 1))
         enough = (one.best + other.best) * (1.0 + 1e-12)
@@ -258,7 +263,7 @@ class _Pair:
         return float((worst + together[first, second]).min())
 
     def _gains(self, side: int, ends: Range) -> _Gains:
-        """The contributions of people to a group at both ends, by prices; cached."""
+        """Cached contributions of people to a group, by dual prices."""
         if (side, ends) not in self.known:
             self.known[side, ends] = self._gained(side, ends)
         return self.known[side, ends]

@@ -1,4 +1,4 @@
-"""Margins of means by private group: for a public or an unknown number of people."""
+"""Margins of means by private group, for a public or an unknown number of people."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ from epsilons.types import Floats, Integers
 
 # Margins of means by group, where membership is private.
 #
-# Everyone divides one unit among two cells for each group: x of their part in the first, 1 − x in
-# the second. The noisy shares A and B of a group's cells estimate its mean, A/(A + B).
+# Each group has two cells. A member with value x adds x to the first cell and 1 − x to the second.
+# If A and B are the noisy shares of the two cells, A/(A + B) estimates the mean of the group.
 # Proof: docs/proofs/groups.md (1), (3).
 
 GROUPS: Final = "an approximation that takes the published shares of the groups as true"
 """Description of the risk of means by group."""
 
 LIKELY: Final = (0.6, 1.4)
-"""Sizes of two groups for which methods are compared, relative to an average group; both means are
-at a fifth of the range."""
+"""Two group sizes, relative to an average group, for which methods are compared. Both means are at
+a fifth of the range."""
 
 LEADING_AT: Final = 0.05
-"""Error probability at which counts bound biases, for risks."""
+"""Error probability of the bounds on biases that enter risks."""
 
 _TOGETHER: Final = 2**14
-"""Number of groups that are processed at once."""
+"""Number of groups that are processed in one batch."""
 
 
 class GroupMargins(Margin, ABC):
     """Base class of margins of means by group. Proof: docs/proofs/groups.md (1), (3), (4).
 
-    Cells are x and 1 − x of each group in turn.
+    The cells are ordered by group: x, then 1 − x.
     """
 
     kind: ClassVar[str | None] = GROUPS
@@ -68,27 +68,27 @@ class GroupMargins(Margin, ABC):
     @property
     @abstractmethod
     def weighed(self) -> Weighing:
-        """Weights and noise, in the unit of `cells`."""
+        """Weights and noise, in the units of `cells`."""
 
     @property
     @abstractmethod
     def cells(self) -> Floats:
-        """The noisy weights of the cells of all groups: x and 1 − x of each in turn."""
+        """The noisy weights of the cells of all groups, ordered by group: x, then 1 − x."""
 
     @property
     @abstractmethod
     def integers(self) -> float:
-        """Error of T due to rounding to integers; the factors of the two cells sum to one."""
+        """Error of the test statistic T that is due to rounding to integers."""
 
     @abstractmethod
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Bounds for a test, and the error probability that is left."""
+        """Return the bounds for a test, and the error probability that is left."""
 
     @abstractmethod
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """Part of β for each group's own interval in a pair; None if there is no joint test.
+        """Part of β for each group's own interval in a comparison; None if there is no joint test.
 
-        The choice must not depend on the drawn cells. Proof: docs/proofs/groups.md (23).
+        The choice must not depend on the noisy cells. Proof: docs/proofs/groups.md (23).
         """
 
     @abstractmethod
@@ -96,24 +96,24 @@ class GroupMargins(Margin, ABC):
         """The share of each group among all people, with its interval."""
 
     def error_of(self, confidence: float) -> float:
-        """The error probability to use for continuous noise."""
+        """The error probability to use in the formulas for continuous noise."""
         return 1.0 - confidence
 
     @property
     def whole(self) -> bool:
-        """Whether there is a single group of everybody, whose weight is known."""
+        """Whether the only group contains everybody, so its total weight is known."""
         return False
 
     def means(self, bounds: Bounds) -> Floats:
-        """The mean of each group, within the bounds; the middle if its weight is not positive."""
+        """The mean of each group within the bounds; the middle if its weight is not positive."""
         lo, hi = bounds
         return lo + (hi - lo) * self._estimates
 
     def within(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Floats:
-        """The mean of each group, inside its own interval.
+        """The mean of each group, moved into its own confidence interval.
 
-        A quotient outside the range is clipped to an end, which the test of the interval may
-        reject. Then it is replaced by the mean that the test accepts most.
+        A quotient outside the range is clipped to an end of the range. If the test rejects this
+        end, the mean with the smallest test statistic is used instead.
         """
         lo, hi = bounds
         found = self._estimates
@@ -147,7 +147,7 @@ class GroupMargins(Margin, ABC):
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the mean of one group minus that of another, by a joint test."""
+        """A confidence interval for the difference of two groups' means, by a joint test."""
         if first == second:
             return 0.0, 0.0
         unit = bounds[1] - bounds[0]
@@ -158,9 +158,9 @@ class GroupMargins(Margin, ABC):
     def ratio(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the mean of one group divided by that of another, in data units.
+        """A confidence interval for the ratio of two groups' means, in data units.
 
-        From −∞ to ∞ where the second mean may be 0. Proof: docs/proofs/groups.md (24).
+        The interval is (−∞, ∞) if the second mean may be 0. Proof: docs/proofs/groups.md (24).
         """
         if first == second:
             return 1.0, 1.0
@@ -168,9 +168,10 @@ class GroupMargins(Margin, ABC):
         return pair.ratio(bounds, beta)
 
     def leading(self, assumption: Assumption) -> Floats:
-        """For each group, the leading term of its mean squared error on a unit range.
+        """The leading term of the mean squared error of each group, on a unit range.
 
-        It is computed at the noisy share of the group, and is at most 1, that of the worst guess.
+        It takes the noisy share of the group as true. It is at most 1, the error of the worst
+        guess.
         """
         reach, _ = self.reach(assumption, LEADING_AT)
         shares = np.clip(self.weights, 0.0, 1.0)
@@ -192,14 +193,14 @@ class GroupMargins(Margin, ABC):
         return variance * k / (k - 1.0) * (square - np.square(1.0 - 2.0 * m) / k)
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """An interval of the unit range for the mean of each group."""
+        """A confidence interval for the mean of each group, on the unit range."""
         ends = np.empty((2, self.numbers))
         for some, heights in self._tests(assumption, confidence):
             ends[:, some] = inverted(self._firsts[some], self.weights[some], heights)
         return ends[0], ends[1]
 
     def _tests(self, assumption: Assumption, confidence: float) -> Iterator[tuple[slice, Heights]]:
-        """Critical values of the test of each group, for batches of groups."""
+        """Yield the critical values of the groups' tests in batches."""
         reach, beta = self.reach(assumption, self.error_of(confidence))
         part = beta * reach.spent
         shares, index = binned(self._most(part))
@@ -212,7 +213,7 @@ class GroupMargins(Margin, ABC):
     def _pair(
         self, first: int, second: int, assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Two groups, and the error probability that is left for their combination."""
+        """Return two groups for a joint test, and the error probability that is left for it."""
         near = self.reach(assumption, self.error_of(confidence))[0]
         told = near.nearer(self.error_of(confidence))
         part = None if told else self.owned(assumption, confidence)
@@ -221,7 +222,7 @@ class GroupMargins(Margin, ABC):
     def _pair_with(
         self, part: float | None, groups: tuple[int, int], assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Two groups, each with this part of β for its own interval; half of β if None."""
+        """Return two groups with part of β for each group's own interval; half of β if None."""
         beta = self.error_of(confidence)
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
         about = math.inf if part is None else self.about(ABOUT * beta)
@@ -276,23 +277,23 @@ class GroupMargins(Margin, ABC):
 @storable("risk.GroupedMeans")
 @dataclass(frozen=True, eq=False)
 class GroupedMeans(GroupMargins):
-    """The margin of means by group, for people with public budgets and private membership.
+    """Margin of means by group, for people with public budgets and private membership.
 
     Guarantee:
-        For all data that the assumption allows, and all memberships, each interval, that of each
-        difference and ratio, and the band as a whole miss with probability at most 1 − confidence.
-        A number δ for `related` refers to each group: the means of its people at different budgets
-        differ by at most δ of the range. It says nothing about how many people at each budget are
-        in a group, so intervals of shares allow budgets that are related to membership in any way.
+        Each interval (also of a difference or a ratio) and the whole band fail to cover the true
+        values with probability at most 1 − confidence. This is true for all data that the
+        assumption allows, and for all memberships. A number δ for `related` refers to each group:
+        the means of its people at different budgets differ by at most δ of the range. It does not
+        restrict how many people at each budget are in a group. So intervals of shares allow budgets
+        that are related to membership in any way.
         Proof: docs/proofs/groups.md (1), (3), (19).
 
     Attributes:
         weighing: the estimator of one share; its weights sum to one.
         slack: one lattice point of noise, on a unit range.
-        drawn: the noisy shares of the cells: x and 1 − x of each group in turn, and those who are
-            in no group.
-        outside: whether the last cell holds those who are in no group.
-        rounding: error of each share that is due to the integers of the tally.
+        drawn: noisy shares of the cells, ordered by group: x, then 1 − x; then people in no group.
+        outside: whether the last cell counts people in no group.
+        rounding: error of each share that is due to rounding to integers in the tally.
     """
 
     weighing: Weighing
@@ -323,20 +324,20 @@ class GroupedMeans(GroupMargins):
 
     @property
     def integers(self) -> float:
-        """Error of T due to rounding to integers."""
+        """Error of the test statistic T that is due to rounding to integers."""
         return self.slack + self.rounding
 
     @property
     def whole(self) -> bool:
-        """Whether there is a single group of everybody."""
+        """Whether the only group contains everybody."""
         return self.numbers == 1 and not self.outside
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Bounds for a test, and the error probability that is left: all of it."""
+        """Return the bounds for a test, and the unchanged error probability."""
         return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """The part that gives the shorter interval for `LIKELY` groups, from public facts alone."""
+        """Part of β with the shorter interval for `LIKELY` groups; it uses public facts only."""
         average = 1.0 / (self.numbers + self.outside)
         cells = np.outer(LIKELY, (0.2, 0.8)).ravel() * average
         likely = np.full(len(self.drawn), 0.5 * average)
@@ -364,10 +365,12 @@ class GroupedMeans(GroupMargins):
         return np.clip(self.weights, 0.0, 1.0), low, high
 
     def error_of(self, confidence: float) -> float:
-        """The error probability to use for continuous noise. Proof: docs/proofs/groups.md (11).
+        """The error probability to use in the formulas for continuous noise.
 
-        The integer noises of more than two cells that sum to zero are within one lattice point of
-        continuous ones, up to a factor e^{cells·slack/scale} in probability.
+        Proof: docs/proofs/groups.md (11).
+
+        With more than two cells that sum to zero, integer noise is within one lattice point of
+        continuous noise, up to a factor e^{cells·slack/scale} in probability.
         """
         cells, scale = self._noises, self.weighing.scale
         if cells is None or cells == 2 or not scale > 0.0:
@@ -385,7 +388,7 @@ class GroupedMeans(GroupMargins):
 
 
 def scaled(bounds: Bounds, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Ends on the unit range, converted to data units."""
+    """Convert interval ends from the unit range to data units."""
     lo, hi = bounds
     low, high = ends
     return np.minimum(lo + (hi - lo) * low, hi), np.minimum(lo + (hi - lo) * high, hi)
@@ -393,8 +396,8 @@ def scaled(bounds: Bounds, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]
 
 # Means by group of an unknown number of people.
 #
-# Under add/remove the two cells of a group are sums of weights with independent noise. Neither
-# their total nor the number of people is known. The test of a mean needs neither.
+# Under add/remove, the two cells of a group are sums of weights with independent noise. Neither
+# their total nor the number of people is known, and the test of a mean needs neither.
 # Proof: docs/proofs/groups.md (2), (25).
 
 _ABOUT_LEVELS: Final = 0.1
@@ -404,8 +407,8 @@ _ABOUT_TOTAL: Final = 0.05
 """Part of the error probability that is used to bound the total, for intervals of shares."""
 
 _UNTOLD: Final = 0.2
-"""Part of β for each group's own interval in a pair if people were not counted: which of the two
-ways is shorter is then unknown."""
+"""Part of β for each group's own interval in a comparison, if people were not counted. It is then
+unknown whether a joint test or separate intervals are shorter."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-4, 0.3, 40), np.linspace(0.32, 0.9999, 60)])
 """Rates of Chernoff's bound, relative to the largest one."""
@@ -413,9 +416,11 @@ _RATES: Final = np.concatenate([np.geomspace(1e-4, 0.3, 40), np.linspace(0.32, 0
 
 @dataclass(frozen=True, eq=False)
 class OpenReach(Reach):
-    """Bounds on T for groups in an unknown number of people. Proof: docs/proofs/groups.md (25).
+    """Bounds on T for groups, if the number of people is unknown.
 
-    The weighing has the weights of the rungs in place of levels, and no information on counts.
+    Proof: docs/proofs/groups.md (25).
+
+    The weighing contains the weight of each rung (budget level), and no information on counts.
 
     Attributes:
         people: upper bound on the number of people on each rung; None if people were not counted.
@@ -427,7 +432,7 @@ class OpenReach(Reach):
 
     @property
     def way(self) -> Way:
-        """The error of T in addition to noise; with equal weights, sampling error or nothing."""
+        """The kind of error of T other than noise; with equal weights, at most sampling error."""
         if self.equal:
             return "chance" if self.assumption.sampled else "bias"
         if self.assumption.related is False:
@@ -444,11 +449,11 @@ class OpenReach(Reach):
         return self.noisy(self.of_sample(shares, part), beta - part)
 
     def nearer(self, beta: float) -> bool:  # noqa: ARG002
-        """Whether δ gives a smaller bound than the weights; decided by the weights alone."""
+        """Whether the bound by δ is smaller than the bound by weights; depends only on weights."""
         return self.way == "drawn" and self.assumption.apart < float(self._bias.alone.max())
 
     def leaning(self, shares: Floats) -> Heights:
-        """The bias among these people."""
+        """The largest bias among the given people."""
         if self.equal:
             return Heights(*np.zeros((2, len(shares), PARTS)))
         most = self._most(shares)
@@ -457,10 +462,10 @@ class OpenReach(Reach):
         return Heights(most, most[:, ::-1])
 
     def of_sample(self, shares: Floats, part: float) -> Heights:
-        """The bias among sampled people, plus the error of their plain sum.
+        """Bias among sampled people, plus the sampling error of their unweighted sum.
 
-        T is at most its bias around the mean of these people, plus the largest weight times the
-        error of their plain sum. Proof: docs/proofs/groups.md (25).
+        T is at most its bias around the sample mean, plus the largest weight times the error of the
+        unweighted sum. Proof: docs/proofs/groups.md (25).
         """
         weights = self.weighing.weights
         some = weights[weights > 0.0]
@@ -475,7 +480,7 @@ class OpenReach(Reach):
         return Heights(up, up[:, ::-1])
 
     def _around_all(self, shares: Floats, beta: float) -> Heights:
-        """Critical values around expectations given the budgets, all within `apart`."""
+        """Critical values, if conditional means given the budgets differ by at most `apart`."""
         largest, apart = float(self.weighing.weights.max()), self.assumption.apart
         expected = self.upper(shares, largest, beta * self.nuisance)
         log = math.log(2.0 / (beta * (1.0 - self.nuisance)))
@@ -483,7 +488,7 @@ class OpenReach(Reach):
         return Heights(up, up[:, ::-1])
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases: the sum of separate bounds."""
+        """Bound on the sum of two groups' biases: the sum of their separate bounds."""
         if self.equal:
             return 0.0
         alone = float(self._bias.alone.max())
@@ -491,22 +496,22 @@ class OpenReach(Reach):
         return sum(t * alone * share[1] / share[0] for share, t in each)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:  # noqa: ARG002
-        """`found`: there is no other bound for a random permutation."""
+        """Return `found`: there is no other bound for a random permutation."""
         return found
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
-        """The largest weight, and the number of such people that has total weight 1."""
+        """The largest weight, and the number of people of this weight with total weight 1."""
         largest = float(self.weighing.weights.max())
         return np.array([largest]), np.array([1.0 / largest])
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The same, with the sign unchanged."""
+        """The values of `seen`, with the sign unchanged."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
-        """Bound on the expected weight, given what was drawn: see `Reach.upper`."""
+        """Bound on the expected weight of a group, given its weight in the sample."""
         half = -0.5 * square * math.log(part)
         return np.asarray(np.square(math.sqrt(half) + np.sqrt(half + shares)))
 
@@ -515,7 +520,7 @@ class OpenReach(Reach):
         return np.full(len(shares), np.inf)
 
     def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
-        """Moments of Σ w·u·(x − m), proportional to the group's weight, at the largest weight."""
+        """Bounds on moments of Σ w·u·(x − m), in proportion to the weight of the group."""
         rates = self.rates(float(weights.max()), scale)
         logs = (heads * float(counts[0]))[:, None, None] * grown(rates * float(weights[0]))
         return self.chance(rates, logs, scale)
@@ -538,23 +543,23 @@ class OpenReach(Reach):
 @storable("risk.OpenGroupedMeans")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenGroupedMeans(Behind, GroupMargins):
-    """The margin of means by group, for an unknown number of people and private membership.
+    """Margin of means by group, for an unknown number of people and private membership.
 
     Guarantee:
-        For every number of people, all data that the assumption allows, and all memberships, each
-        interval, that of each difference and ratio, and the band as a whole miss with probability
-        at most 1 − confidence. A number δ has the same meaning as for `GroupedMeans`.
+        Each interval (also of a difference or a ratio) and the whole band fail to cover the true
+        values with probability at most 1 − confidence. This is true for every number of people, all
+        data that the assumption allows, and all memberships. A number δ has the same meaning as for
+        `GroupedMeans`.
         Proof: docs/proofs/groups.md (2), (25).
 
     Attributes:
         weights_of: integer weight of a person on each rung.
-        drawn: the noisy sums of the cells, in units of weight: x and 1 − x of each group in turn,
-            and those who are in no group.
-        scale: of the discrete Laplace noise of each sum.
+        drawn: noisy sums of the cells in units of weight, ordered by group: x, then 1 − x; then
+            people in no group.
+        scale: scale of the discrete Laplace noise of each sum.
         slack: one lattice point of that noise.
-        outside: whether the last cell holds those who are in no group.
-        rounding: error of the share of a cell that is due to the integers of the tally, per unit of
-            it.
+        outside: whether the last cell counts people in no group.
+        rounding: error of the share of a cell that is due to rounding to integers in the tally.
     """
 
     weights_of: Integers
@@ -576,7 +581,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @cached_property
     def _unit(self) -> float:
-        """The weight that counts as 1: in practice more than any group can weigh."""
+        """The weight that is scaled to 1; in practice, no group has more weight."""
         return float(np.abs(self.drawn).sum()) + 1e3 * self.scale
 
     @cached_property
@@ -592,11 +597,11 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @property
     def integers(self) -> float:
-        """Error of T due to rounding to integers."""
+        """Error of the test statistic T that is due to rounding to integers."""
         return self.rounding + self.slack / self._unit
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Bounds for a test, and the error probability that is left."""
+        """Return the bounds for a test, and the error probability that is left."""
         people = None
         if self.counted is not None and not self.equal and assumption.related is not False:
             part = _ABOUT_LEVELS * beta
@@ -607,7 +612,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """The part for each group; only the noisy counts, not the cells, may decide."""
+        """Part of β for each group's own interval; it depends on noisy counts, not on cells."""
         if self.counted is None:
             return _UNTOLD
         return OWN if self.scale * self.numbers < JOINTLY * self.counted.total else None
@@ -630,9 +635,10 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return value, np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
     def _far(self, total: float, largest: float, beta: float) -> Floats:
-        """Bound on a group's noisy weight minus p times the noisy total, for each part of shares p.
+        """Bound on |noisy weight of a group − p·noisy total|, for each part of shares p.
 
-        Two noises have the factor 1 − p, all others p: Chernoff's bound.
+        Chernoff's bound: the noises of the group's two cells have the factor 1 − p, all others have
+        −p.
         Proof: docs/proofs/groups.md (25).
         """
         cells, part = len(self.drawn), _ABOUT_TOTAL * beta

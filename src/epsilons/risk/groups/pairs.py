@@ -1,9 +1,9 @@
-"""Joint tests of two groups: bounds on the error of a combination of their means.
+"""Joint tests of two groups: bounds on the error of a linear combination of their means.
 
-With M̂ = Â/Ŵ and r = Ŵ/W, T(m)/W = r·(M̂ − m). So a combination of the two groups' tests is the
-same combination of M̂ − m, except for terms (1 − r) times the error of each mean, which are small.
-The noise of the combination has its own law, in place of the sum of two quantiles, and biases are
-those of different people. Proof: docs/proofs/groups.md (19), (20), (21), (22).
+A group has the estimate M̂ = Â/Ŵ. With r = Ŵ/W, T(m)/W = r·(M̂ − m). So a combination of two
+groups' statistics T/W equals the same combination of M̂ − m, except for the small terms (1 − r)·(M̂
+− m). The joint test uses the distribution of the combined noise, not a sum of two quantiles. Its
+bias bound uses that the groups are disjoint. Proof: docs/proofs/groups.md (19), (20), (21), (22).
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ OWN: Final = 0.04
 """Part of the error probability for each group's own interval."""
 
 ABOUT: Final = 0.01
-"""Part of the error probability for each end of each group's share."""
+"""Part of the error probability for each end of the interval of each group's share."""
 
 JOINTLY: Final = 0.04
-"""Groups are tested jointly if the noise of a cell is below this fraction of an average group.
-Otherwise the noise of shares is not small, and two separate intervals are shorter."""
+"""Groups are tested jointly if the noise scale of a cell is below this fraction of an average
+group. Otherwise two separate intervals are shorter, because the noise of shares is large."""
 
 _CELLS: Final = 4
-"""Number of parts into which the range of ratios is divided."""
+"""Number of bins into which the range of ratios is divided."""
 
 Times = tuple[Range, Range]
 
 _PARTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Parts of an error probability that are tried for the nearer side of noise around a bias."""
+"""Fractions of an error probability that are tried for the tail on the side of the bias."""
 
 _SPLITS: Final = (0.05, 0.3, 0.7)
-"""Parts of an error probability that are tried for sampling, where noise is added separately."""
+"""Fractions of an error probability that are tried for sampling error; the rest is for noise."""
 
 
 class PairSide(NamedTuple):
-    """What is known about one group.
+    """Estimates and bounds for one group.
 
     Attributes:
         drawn: noisy total weight of its people.
         estimate: M̂ on a unit range, not clipped.
         share: lower and upper bound on their total weight.
-        mean: an interval of the unit range for its mean.
+        mean: confidence interval for its mean, on the unit range.
     """
 
     drawn: float
@@ -62,10 +62,12 @@ class PairSide(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupPair:
-    """What is known about two groups. Proof: docs/proofs/groups.md (19), (20), (21), (22), (24).
+    """Estimates and bounds for two groups, and bounds on combinations of their means.
+
+    Proof: docs/proofs/groups.md (19), (20), (21), (22), (24).
 
     Guarantee:
-        If the shares and the means of both groups are within their ranges, |t₁(M̂₁ − m₁) −
+        If the true shares and means of both groups are within their intervals, |t₁(M̂₁ − m₁) −
         t₂(M̂₂ − m₂)| exceeds `error((t₁, t₂), β)` with probability at most β.
 
     Attributes:
@@ -81,7 +83,7 @@ class GroupPair:
     integers: float
 
     def difference(self, beta: float) -> Range:
-        """An interval for the first mean minus the second, except with probability beta."""
+        """An interval for the first mean minus the second, with error probability beta."""
         (a, b), (c, d) = (side.mean for side in self.sides)
         if not self._told:
             return a - d, b - c
@@ -92,8 +94,8 @@ class GroupPair:
     def ratio(self, bounds: Range, beta: float) -> Range:
         """An interval for the first mean divided by the second, in data units.
 
-        At the true ratio R, the first estimate minus R times the second is the error of that
-        combination. R is not rejected if that is within the error bound.
+        At the true ratio R, the first estimate minus R times the second estimate is pure error. A
+        ratio R is accepted if this error is within its bound.
         Proof: docs/proofs/groups.md (24).
         """
         lo, unit = bounds[0], bounds[1] - bounds[0]
@@ -114,7 +116,7 @@ class GroupPair:
             least, most = max(least, cell[0]), min(most, cell[1])
             return (least, most) if least <= most else None
 
-        # Only the first and the last part with anything left matter: the others are in between.
+        # The interval ends in the first and the last bin that contain an accepted ratio.
         low = next((found for cell in cells if (found := left(cell))), None)
         if low is None:
             return crude
@@ -123,11 +125,11 @@ class GroupPair:
 
     @property
     def _told(self) -> bool:
-        """Whether both groups have people, given that the bounds on their shares hold."""
+        """Whether the lower bounds on both shares are positive."""
         return min(side.share[0] for side in self.sides) > 0.0
 
     def error(self, times: Times, beta: float) -> float:
-        """Bound on the error of combinations of the two estimates.
+        """Bound on the error of a linear combination of the two estimates.
 
         Proof: docs/proofs/groups.md (19).
 
@@ -159,12 +161,15 @@ class GroupPair:
         return self.sides[0].share, self.sides[1].share
 
     def _inside(self, side: int) -> Booleans:
-        """Which parts of means may contain that of a group."""
+        """The parts of the unit range that may contain the mean of a group, as a mask."""
         low, high = self.sides[side].mean
         return np.asarray((EDGES[1:] >= low) & (EDGES[:-1] <= high))
 
     def _leaning(self, times: Times) -> float:
-        """Bound on the bias of these people. Proof: docs/proofs/groups.md (21)."""
+        """Bound on the bias of the combination for the given people.
+
+        Proof: docs/proofs/groups.md (21).
+        """
         alone = 0.0
         for side in (0, 1):
             least, heavy = self.sides[side].share
@@ -177,7 +182,7 @@ class GroupPair:
         return min(alone, self.reach.assumption.apart * self.reach.apart(self._shares, most))
 
     def _sampled(self, times: Times, part: float) -> float:
-        """Bound on the bias of people who were drawn from a population with related budgets."""
+        """Bound on the bias of a sample from a population with related budgets."""
         far = 0.0
         for side in (0, 1):
             least, most = self.sides[side].share
@@ -187,10 +192,11 @@ class GroupPair:
         return far
 
     def _noisy(self, times: Times, bias: float, beta: float) -> float:
-        """Bound on noise plus a bias of at most this, on either side.
+        """Quantile bound on |noise + bias| for every bias of at most this absolute value.
 
-        The quantile of a combination is a norm of its coefficients, so the corners of the possible
-        coefficients are worst. At q the nearer side has a part p of β, and the other one the rest.
+        The quantile of a linear combination is a norm of its coefficients, so its maximum is at a
+        corner of the possible coefficients. The tail on the side of the bias gets a part p of β,
+        the other tail the rest.
         Proof: docs/proofs/groups.md (20).
         """
         scale = self.reach.weighing.scale
@@ -204,7 +210,7 @@ class GroupPair:
         return bias + float(np.maximum(near, other - 2.0 * bias).min())
 
     def _laws(self, times: Times, shares: tuple[Range, Range]) -> tuple[Combined, Floats]:
-        """The laws of the noise at the corners of the possible coefficients, each with its unit."""
+        """The noise distributions at the corners of the possible coefficients, with their units."""
         found = []
         means = (side.mean for side in self.sides)
         for first, second, one, other, t, u in sorted({*product(*means, *shares, *times)}):
@@ -218,7 +224,7 @@ class GroupPair:
         return laws, np.array([unit for _, unit in found])
 
     def _by_chance(self, times: Times, shares: tuple[Range, Range], beta: float) -> float:
-        """Bound if budgets are unrelated to values: the smallest of several fixed numbers."""
+        """Bound on the error if budgets are unrelated to values: the smallest of several bounds."""
         rates, logs = self._moments(times, shares)
         scale = self.reach.weighing.scale
 
@@ -235,13 +241,13 @@ class GroupPair:
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
         each = laws.log_envelope(rates * scale * units[:, None])
-        # Below 0, tails at coefficients between the corners are only bounded by 1.
+        # At t ≤ 0, tails between the corners are only bounded by 1, so ln K must be at least 0.
         envelope = np.maximum(each.max(axis=0), 0.0)
         together = float(((logs + envelope + math.log(2.0 / beta)) / rates).min())
         return min(together, *added)
 
     def _moments(self, times: Times, shares: tuple[Range, Range]) -> tuple[Floats, Floats]:
-        """Rates, and bounds on log moments, for the larger of both sides.
+        """Rates λ, and bounds on log moment generating functions of both signs.
 
         Proof: docs/proofs/groups.md (22).
         """
@@ -259,14 +265,14 @@ class GroupPair:
         return rates, sides.max(axis=0)
 
     def _rates(self, times: Times, shares: tuple[Range, Range], top: Floats) -> Floats:
-        """Rates up to the largest at which the noise has moments."""
+        """Rates up to the largest at which the moments of the noise are finite."""
         unit = max(t[0] / share[1] for t, share in zip(times, shares, strict=True))
         most = 2.0 / (self.reach.weighing.scale * unit)
         return np.asarray(top * min(most / float(top[-1]), 1.0))
 
     @cached_property
     def _terms(self) -> tuple[Floats, Floats]:
-        """The coefficients of values that are sampled or permuted: see `Reach`."""
+        """The merged coefficients of values that are sampled or permuted: see `Reach.terms`."""
         weights, counts, _ = self.reach.terms
         return few(weights, counts, LEVELS)
 
@@ -289,6 +295,6 @@ class GroupPair:
 
 
 def _both(first: Range, second: Range) -> Range:
-    """The intersection of two ranges; the first one if it is empty."""
+    """The intersection of two ranges; the first range if the intersection is empty."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (float(low), float(high)) if low <= high else first

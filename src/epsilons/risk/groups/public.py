@@ -1,4 +1,4 @@
-"""The margin of the means of groups with public membership: each is a separate mean."""
+"""Margin of the means of groups with public membership. Each mean is released separately."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers, freeze
 
 _SPLITS: Final = (0.5, 0.4, 0.6, 0.25, 0.75, 0.1, 0.9)
-"""Parts of an error probability that are tried for one of two groups."""
+"""Fractions of an error probability that are tried for one of two groups."""
 
 _FAR: Final = 1e12
-"""Ratios beyond this count as unbounded."""
+"""Ratios above this are treated as infinite."""
 
 
 @storable("risk.PublicGroups")
 @dataclass(frozen=True, eq=False)
 class PublicGroups(Margin):
-    """The margin of the means of groups whose membership is public.
+    """Margin of the means of groups with public membership.
 
     Guarantee:
-        For all data that the assumption allows, each interval, the band as a whole, each difference
-        and each ratio misses with probability at most 1 − confidence.
+        For all data that the assumption allows, each interval (also of a difference or a ratio) and
+        the whole band fail to cover the true values with probability at most 1 − confidence.
         Proof: docs/proofs/parallel.md (2), (3), (4), (5), (6).
 
     Attributes:
-        weighings: the estimator of each group on a unit range; None where nothing was drawn.
-        slacks: error of each that is added by rounding to integers, on a unit range.
-        drawn: the drawn mean of each group, in data units; NaN where nothing was drawn.
+        weighings: the estimator of each group on a unit range; None if a group was not released.
+        slacks: rounding error of each estimate, on a unit range.
+        drawn: the noisy mean of each group, in data units; NaN if it was not released.
         people: number of people in each group.
     """
 
@@ -58,7 +58,7 @@ class PublicGroups(Margin):
         return len(self.weighings)
 
     def means(self, bounds: Bounds) -> Floats:
-        """The mean of each group, clipped to the bounds; the middle where nothing was drawn."""
+        """The mean of each group, clipped to the bounds; the middle if it was not released."""
         lo, hi = bounds
         middle = np.where(np.isnan(self.drawn), (lo + hi) / 2.0, self.drawn)
         return np.asarray(np.clip(middle, lo, hi))
@@ -69,13 +69,13 @@ class PublicGroups(Margin):
         assumption: Assumption,  # noqa: ARG002
         confidence: float,  # noqa: ARG002
     ) -> Floats:
-        """The mean of each group; its interval is centered at it and contains it."""
+        """The mean of each group. Its interval always contains it."""
         return self.means(bounds)
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """An interval for each group separately; the whole range where nothing was drawn."""
+        """A confidence interval for each group; the whole range if it was not released."""
         ends = [
             bounds
             if weighing is None
@@ -97,7 +97,7 @@ class PublicGroups(Margin):
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the mean of one group minus that of another."""
+        """A confidence interval for the difference of two groups' means."""
         lo, hi = bounds
         reach = (hi - lo) * self._reach((first, second), (1.0, 1.0), assumption, confidence)
         between = self.drawn[first] - self.drawn[second]
@@ -109,9 +109,9 @@ class PublicGroups(Margin):
     def ratio(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the mean of one group divided by that of another.
+        """A confidence interval for the ratio of two groups' means.
 
-        The range of the values must not contain numbers of both signs.
+        The range of the values must not contain both positive and negative numbers.
         Proof: docs/proofs/parallel.md (6).
         """
         lo, hi = bounds
@@ -127,7 +127,7 @@ class PublicGroups(Margin):
         def reach(a: float, b: float) -> float:
             return wide * self._reach((first, second), (a, b), assumption, confidence)
 
-        # Each condition changes its sign once. Proof: docs/proofs/parallel.md (6).
+        # Each function below changes its sign at most once. Proof: docs/proofs/parallel.md (6).
         low, far = 0.0, _FAR
         if above > reach(1.0, 0.0):
             low = _last(lambda rho: above - rho * below - reach(1.0, rho), 0.0, far)
@@ -137,7 +137,10 @@ class PublicGroups(Margin):
         return min(max(low, ends[0]), ends[1]), max(min(high, ends[1]), ends[0])
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
-        """The share of each group among all people; an interval only for a sample."""
+        """The share of each group among all people, with its interval.
+
+        It is exact for the people.
+        """
         n = max(int(self.people.sum()), 1)
         value = self.people / n
         far = mean.sampling_reach(n, 1.0 - confidence) if assumption.sampled else 0.0
@@ -150,7 +153,7 @@ class PublicGroups(Margin):
         assumption: Assumption,
         confidence: float,
     ) -> float:
-        """Bound on the error of a combination of two means, on a unit range."""
+        """Bound on the error of a linear combination of two means, on a unit range."""
         pair = [self.weighings[group] for group in groups]
         weighings = [each for each in pair if each is not None and math.isfinite(each.scale)]
         if len(weighings) < 2:
@@ -176,12 +179,12 @@ class PublicGroups(Margin):
 
 
 def _ways(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float]] | None:
-    """Bounds on an error without noise: a shift plus a sum S with P(S > s) ≤ exp(−2s²/v).
+    """Bound an error without noise by a shift plus a sum S with P(S > s) ≤ exp(−2s²/v).
 
     Proof: docs/proofs/parallel.md (5).
 
     Returns:
-        Alternative pairs of a shift and a v; None if the error is not of this form.
+        Alternative pairs of a shift and a v; None if the error does not have this form.
     """
     if weighing.stairs is not None or weighing.keep is not None:
         return None
@@ -202,7 +205,7 @@ def _joint(noise: Difference, shift: float, square: float, beta: float) -> float
     sigma = math.sqrt(square) / 2.0
 
     def exceeds(alpha: float) -> float:
-        # Without a sum the noise is symmetric: P(noise > 0) = ½.
+        # Without S only noise is left. It is symmetric, so P(noise > 0) = ½.
         if sigma > 0.0 or alpha > 0.0:
             return noise.tail(alpha, sigma)
         return 0.5 if alpha == 0.0 else 1.0 - noise.tail(-alpha, 0.0)
@@ -219,7 +222,7 @@ def _joint(noise: Difference, shift: float, square: float, beta: float) -> float
 def _apart(
     weighings: list[Weighing], parts: tuple[float, float], assumption: Assumption, beta: float
 ) -> float:
-    """Sum of two separate error bounds, for the best split of the error probability."""
+    """The sum of two separate error bounds, for the best split of the error probability."""
 
     def error(at: int, part: float) -> float:
         if parts[at] == 0.0:
@@ -232,7 +235,7 @@ def _apart(
 
 
 def _last(positive: Callable[[float], float], low: float, high: float) -> float:
-    """The largest point found, rounded down, up to which a decreasing function is positive."""
+    """The zero of a decreasing function, rounded down."""
     if positive(high) > 0.0:
         return high
     end = bisect(positive, low, high)
@@ -240,5 +243,5 @@ def _last(positive: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _first(positive: Callable[[float], float], low: float, high: float) -> float:
-    """The same as a divisor: never 0."""
+    """The result of `_last`, but never 0, because it is used as a divisor."""
     return max(_last(positive, low, high), 1.0 / _FAR)

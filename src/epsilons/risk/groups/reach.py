@@ -1,9 +1,10 @@
-"""Bounds on the test statistic of a group's mean, for all data.
+"""Bounds on the test statistic T of a group's mean, for all data.
 
-A mean m of a group is tested with T = (1 − m)·A − m·B, where A and B are the shares of its two
-cells. Give everybody outside the group the value m: then T is the error of a weighted mean of all
-people, whose mean is m. So bounds on such errors bound T. They are sharper here, because only
-people in the group have values other than m. Proof: docs/proofs/groups.md (1), (3).
+A hypothetical mean m of a group is tested with T = (1 − m)·A − m·B, where A and B are the noisy
+shares of its two cells. If everybody outside the group had the value m, the mean of all people
+would be m, and T would be the error of their weighted mean. So bounds on such errors are bounds on
+T. Here they are sharper, because only people in the group have values other than m.
+Proof: docs/proofs/groups.md (1), (3).
 """
 
 from __future__ import annotations
@@ -24,29 +25,32 @@ from epsilons.types import Floats, Integers
 __all__ = ["Heights", "inverted", "least_refuted"]
 
 
-# The means that a test does not reject, given its critical values.
+# Confidence intervals: the means that a test accepts, given its critical values.
 # Proof: docs/proofs/groups.md (3).
 
 
 @dataclass(frozen=True, eq=False)
 class Heights:
-    """Critical values of T above and below 0, for every mean in a part of the unit range."""
+    """Critical values of T above and below 0, for each part (bin) of the unit range of means."""
 
     up: Floats
     down: Floats
 
     def smaller(self, other: Heights) -> Heights:
-        """For each part, the one of two with the smaller sum; both must be fixed numbers."""
+        """Take the pair of critical values with the smaller sum, for each part.
+
+        The critical values must not depend on the noise.
+        """
         first = self.up + self.down <= other.up + other.down
         return Heights(np.where(first, self.up, other.up), np.where(first, self.down, other.down))
 
     def by_sides(self, other: Heights) -> Heights:
-        """The smaller on each side; each side of both must have error probability β/2."""
+        """Take the smaller critical value on each side; each side must have error rate β/2."""
         return Heights(np.minimum(self.up, other.up), np.minimum(self.down, other.down))
 
 
 def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Floats]:
-    """The interval of means m that are not rejected: −down ≤ first − m·total ≤ up.
+    """The interval of accepted means m: −down ≤ first − m·total ≤ up.
 
     Proof: docs/proofs/groups.md (3).
 
@@ -56,8 +60,8 @@ def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Fl
         heights: critical values for each group and each part of means.
 
     Returns:
-        The ends of the smallest interval that contains them; the whole range where total is not
-        positive, and where no mean is left.
+        Ends of the smallest interval that contains all accepted means. It is the whole range if
+        total is not positive or no mean is accepted.
     """
     good = total > 0.0
     whole = np.where(good, total, 1.0)[:, None]
@@ -72,10 +76,10 @@ def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Fl
 
 
 def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
-    """The mean that the test accepts most: |first − m·total| is the smallest part of a height.
+    """The mean m with the smallest ratio of |first − m·total| to its critical value.
 
-    Heights are constant within a part of means, and first − m·total is monotone. So unless the test
-    is 0 somewhere, the smallest ratio is at an edge of a part.
+    Critical values are constant within a part of means, and first − m·total is monotone in m. So
+    the smallest ratio is at an edge of a part, unless first − m·total is 0 somewhere.
 
     Args:
         first: T at m = 0, for each group.
@@ -95,27 +99,27 @@ _ABOUT_SHARE: Final = 0.05
 """Part of the error probability that is used to bound a group's share."""
 
 _BIN: Final = math.log(1.02)
-"""Shares are rounded up to powers of e to this: groups of similar shares have one bound."""
+"""Width of bins of shares on a log scale. Groups in one bin use the same bound."""
 
 _SMALLEST: Final = 1e-9
-"""Smaller shares are rounded up to this."""
+"""Shares below this are rounded up to it."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-5, 0.28, 36), np.linspace(0.3, 0.9999, 60)])
 """Rates of Chernoff's bound, relative to the largest one."""
 
 _STEEPEST: Final = 60.0
-"""Largest exponent of a moment; its exponential does not overflow."""
+"""Largest exponent in a moment generating function; e to this power does not overflow."""
 
 LEVELS: Final = 12
-"""Number of different weights up to which moments use each exactly."""
+"""Largest number of distinct weights that moments use exactly; more are merged."""
 
 ROWS: Final = row_of(np.arange(PARTS))
 """The row of `combined.of_means` for each part of means."""
 
 
 Way = Literal["chance", "bias", "drawn"]
-"""The error of a test in addition to noise: sampling error; the bias of these people; or both, for
-people who were sampled with their budgets."""
+"""The kind of error of a test other than noise: sampling error, the bias of the given people, or
+both for people sampled together with their budgets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +130,16 @@ class Reach:
 
     Guarantee:
         For a group of total weight W, T at the true mean is within `heights(W', β)` with
-        probability at least 1 − β, for every W' ≥ W. Where only a noisy W is known, a part of β
-        bounds it: `spent` is the part for the noise of W, and `upper` bounds the expected share.
+        probability at least 1 − β, for every W' ≥ W. If only a noisy W is known, a part of β is
+        used to bound it: `spent` is the part for the noise of W, and `upper` bounds the expected
+        share.
 
     Attributes:
-        weighing: of all people, with weights that sum to one.
-        assumption: what is assumed about the data.
-        noise: of T, in units of the scale of the weighing.
-        rows: the law of the noise for each part of means.
-        whole: whether the group is everybody.
+        weighing: the estimator for all people, with weights that sum to one.
+        assumption: the assumption about the data.
+        noise: the noise of T, in units of the scale of the weighing.
+        rows: row of `noise` for each part of means.
+        whole: whether the group contains everybody.
     """
 
     weighing: Weighing
@@ -150,7 +155,7 @@ class Reach:
 
     @property
     def way(self) -> Way:
-        """The error of T in addition to noise."""
+        """The kind of error of T other than noise."""
         if self.assumption.related is not False:
             return "drawn" if self.assumption.sampled else "bias"
         # With equal weights a random permutation has neither sampling error nor bias.
@@ -170,14 +175,16 @@ class Reach:
         part = SAMPLING * beta
         if self.assumption.anything:
             return self.noisy(self.of_sample(shares, part), beta - part)
-        # Budgets alone decide which of the two is used, so both sampling events must hold at once.
+        # The choice depends on budgets, which are sampled as well. So both sampling events must
+        # hold simultaneously, and each gets half of `part`.
         way = self.within if self.nearer(beta) else self._anything
         return way(shares, part, beta)
 
     def nearer(self, beta: float) -> bool:
-        """Whether the bound around expectations given the budgets is smaller than the other one.
+        """Whether the bound by δ is smaller than the bound for arbitrarily related budgets.
 
-        It is decided for a group of half the weight in the middle of the range, by budgets alone.
+        The comparison uses a group with half the total weight and a mean in the middle of the
+        range. It depends only on budgets.
         Proof: docs/proofs/groups.md (14), (23).
         """
         if self.way != "drawn" or self.assumption.anything:
@@ -191,7 +198,7 @@ class Reach:
         return self.noisy(self.of_sample(shares, part / 2.0), beta - part)
 
     def typical(self, shares: Floats) -> Floats:
-        """The leading term of the error of T without noise, as a root mean square."""
+        """The leading term of the root mean square error of T without noise."""
         chance = np.sqrt(0.25 * self._square * shares)
         if self.way == "chance":
             return np.asarray(chance)
@@ -200,12 +207,12 @@ class Reach:
 
     @property
     def _square(self) -> float:
-        """The factor by which a share, and ¼, is multiplied to give the sampling variance of T."""
+        """The factor f in the sampling variance of T, which is at most ¼·f·share."""
         whole, n = self.weighing, self.weighing.n
         return whole.square if self.assumption.sampled else whole.spread * n / (n - 1)
 
     def noisy(self, off: Heights, beta: float) -> Heights:
-        """Critical values for noise plus a bias anywhere in a range.
+        """Critical values for noise plus any bias between −off.down and off.up.
 
         Proof: docs/proofs/groups.md (10).
         """
@@ -214,13 +221,13 @@ class Reach:
             return Heights(np.full(off.up.shape, np.inf), np.full(off.up.shape, np.inf))
         if scale <= 0.0:
             return off
-        # Heights must not decrease in a weight that is only known with noise: β/2 for each side.
+        # If the weight is noisy, critical values must not decrease in it. So each side gets β/2.
         gap = (off.up + off.down) / scale if self.whole else 0.0
         far = scale * self.noise.reach(self.rows, gap, beta)
         return Heights(off.up + far, off.down + far)
 
     def leaning(self, shares: Floats) -> Heights:
-        """The bias among these people. Proof: docs/proofs/groups.md (12), (13)."""
+        """The largest bias among the given people. Proof: docs/proofs/groups.md (12), (13)."""
         most = self._bias.most(shares)
         if not self.assumption.anything:
             most = np.minimum(most, self.assumption.apart * most.max(axis=1, keepdims=True))
@@ -232,11 +239,11 @@ class Reach:
 
     @cached_property
     def _free_bias(self) -> Leaning:
-        """The bias among a sample, whose values need not have the mean of the population."""
+        """The bias among a sample, whose mean can differ from the population mean."""
         return Leaning(self.weighing.weights, self.weighing.counts, 1.0 / self.weighing.n)
 
     def of_sample(self, shares: Floats, part: float) -> Heights:
-        """The bias among sampled people, plus the error of their plain sum.
+        """Bias among sampled people, plus the sampling error of their unweighted sum.
 
         Proof: docs/proofs/groups.md (14).
         """
@@ -248,7 +255,7 @@ class Reach:
         return Heights(most + far, (most + far)[:, ::-1])
 
     def within(self, shares: Floats, part: float, beta: float) -> Heights:
-        """Critical values around expectations given the budgets, which are within δ of each other.
+        """Critical values, if conditional means given the budgets differ by at most δ.
 
         Proof: docs/proofs/groups.md (14).
         """
@@ -267,7 +274,7 @@ class Reach:
         return Heights(up, most[:, None] + far[:, ::-1])
 
     def by_chance(self, shares: Floats, beta: float) -> Heights:
-        """Critical values if budgets are unrelated to values: a sample, or a permutation.
+        """Critical values if budgets are unrelated to values, for a sample or a random permutation.
 
         Proof: docs/proofs/groups.md (15), (16), (17), (18).
         """
@@ -285,10 +292,10 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """The smaller of `found` and the bias bound for related budgets, whatever the group weighs.
+        """The smaller of `found` and the bias bound for related budgets and any group weight.
 
-        Where the weight of the group is only known with noise, the noise must not choose. With β/2
-        for each side, the minimum on each side does not decrease in that weight.
+        If only a noisy weight of the group is known, the noise must not decide which bound is used.
+        With β/2 for each side, the minimum on each side does not decrease in that weight.
         Proof: docs/proofs/groups.md (4), (18).
         """
         most = self._bias.most(np.ones(1))
@@ -296,15 +303,16 @@ class Reach:
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases, for means in a window of length 1."""
+        """Bound on the sum of two groups' biases, if means at different budgets differ by 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
-        """The coefficients of membership if budgets are unrelated to values, and their counts.
+        """Coefficients of group membership in the estimated share, and their counts.
 
-        For a random permutation, weights minus the smallest weight: the sum over all people is
-        known. Permuted numbers are negatively associated. Proof: docs/proofs/groups.md (18).
+        A sample has the weights as coefficients. A random permutation has weights minus the
+        smallest weight, because the sum over all people is fixed; permuted numbers are negatively
+        associated. Proof: docs/proofs/groups.md (18).
         """
         counts = self.weighing.counts.astype(np.float64)
         weights = self.weighing.weights[counts > 0.0]
@@ -314,9 +322,11 @@ class Reach:
 
     @cached_property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The same, or the largest weight minus weights if smaller; and whether it is that.
+        """Coefficients in T, their counts, and whether their sign is flipped.
 
-        Everyone's y − m sum to 0, so the second sum is minus the first.
+        The coefficients are the same as in `seen`, or the largest weight minus these weights if
+        that has the smaller sum of squares. In a permutation the values y − m sum to 0, so this
+        changes only the sign of T.
         Proof: docs/proofs/groups.md (18).
         """
         weights, counts = self.seen
@@ -331,10 +341,11 @@ class Reach:
         return 0.0 if self.whole else _ABOUT_SHARE / 2.0
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
-        """Bound on the expected share, given that of people who were drawn.
+        """Upper bound on the expected share of a group, given its share in the sample.
 
-        For numbers u in [0, 1] of mean p, e^{−λu} ≤ 1 − λu + λ²u²/2 bounds how far a weighted sum
-        of them is below p: by √(2·square·p·ln(1/part)). Proof: docs/proofs/groups.md (17).
+        For numbers u in [0, 1] with mean p, e^{−λu} ≤ 1 − λu + λ²u²/2. So a weighted sum of them is
+        at least p − √(2·square·p·ln(1/part)), except with probability `part`.
+        Proof: docs/proofs/groups.md (17).
         """
         if self.whole:
             return np.ones_like(shares)
@@ -342,7 +353,7 @@ class Reach:
         return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
 
     def heads(self, shares: Floats) -> Floats:
-        """The largest share of all people with this total weight: the lightest ones."""
+        """The largest fraction of people that can have this total weight: the lightest people."""
         order = np.argsort(self.weighing.weights, kind="stable")
         weights = self.weighing.weights[order]
         counts = self.weighing.counts[order].astype(np.float64)
@@ -354,10 +365,10 @@ class Reach:
         return np.asarray(np.minimum(at, 1.0))
 
     def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
-        """Moments of Σ w·u·(x − m), for u with mean `heads` and values x with mean m among them.
+        """Bounds on moments of Σ w·u·(x − m), where u has mean `heads` and the group has mean m.
 
-        For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)), φ = (1 − m)e^{−λm} + m·e^{λ(1 − m)},
-        as it is convex in u and in x. In a part of means the largest φ is used.
+        For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)) with φ = (1 − m)e^{−λm} + m·e^{λ(1 −
+        m)}, because the exponential is convex in u and in x. Each part of means uses its largest φ.
         Proof: docs/proofs/groups.md (15).
         """
         weights, counts = few(weights, counts, LEVELS)
@@ -368,27 +379,27 @@ class Reach:
         return self.chance(rates, logs, scale)
 
     def around(self, expected: Floats, largest: float, apart: float) -> Chance:
-        """Moments of Σ w·(u·(x − m) − its mean), for values whose means are within `apart` of m.
+        """Bounds on moments of Σ w·(D − E D), D = u·(x − m), if means of x are within `apart` of m.
 
-        ln E e^{λ(D − E D)} ≤ E(e^{λD} − 1 − λD), which is convex in x and in u, and grows at least
-        in proportion to the weight. Proof: docs/proofs/groups.md (15).
+        ln E e^{λ(D − E D)} ≤ E(e^{λD} − 1 − λD). The right side is convex in x and in u, and grows
+        at least in proportion to the weight. Proof: docs/proofs/groups.md (15).
         """
         rates = self.rates(largest, self.weighing.scale)
         x = rates * largest
         low, high = EDGES[:-1, None], EDGES[1:, None]
-        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # largest values in a part
+        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # largest values in each part
         means = (np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0))
         most = np.maximum(*((1.0 - mean) * below + mean * above for mean in means))
         logs = (expected / largest)[:, None, None] * most
         return self.chance(rates, logs, self.weighing.scale)
 
     def rates(self, largest: float, scale: float) -> Floats:
-        """Rates up to the largest at which moments do not overflow, and noise has moments."""
+        """Rates λ at which moments do not overflow and the moments of the noise are finite."""
         top = _STEEPEST / largest
         return _RATES * (min(top, 2.0 / scale) if scale > 0.0 else top)
 
     def chance(self, rates: Floats, logs: Floats, scale: float) -> Chance:
-        """The same moments with noise of this scale added. Proof: docs/proofs/groups.md (16)."""
+        """Add noise of this scale to bounds on moments. Proof: docs/proofs/groups.md (16)."""
         if not scale > 0.0:
             return Chance(rates, logs)
         if not math.isfinite(scale):
@@ -399,13 +410,13 @@ class Reach:
 
 @lru_cache(maxsize=64)
 def _envelope(noise: Combined, most: float) -> Floats:
-    """The envelope of the noise at rates up to `most`; cached, as it does not depend on data."""
+    """The envelope of the noise at rates up to `most`, cached."""
     return noise.log_envelope(_RATES * most)
 
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Bounds on moments: P(X > x) ≤ e^{K − λx}. Proof: docs/proofs/groups.md (16).
+    """Chernoff bounds: P(X > x) ≤ e^{K − λx} for each rate λ. Proof: docs/proofs/groups.md (16).
 
     Attributes:
         rates: the λ.
@@ -416,7 +427,7 @@ class Chance:
     logs: Floats
 
     def least(self, log: float) -> Floats:
-        """The number that is exceeded with probability at most e^{−log}."""
+        """The smallest x for which the bound on P(X > x) is at most e^{−log}."""
         return np.asarray(((self.logs + log) / self.rates).min(axis=2))
 
 
@@ -441,7 +452,7 @@ def _rest(x: Floats) -> Floats:
 
 
 def binned(shares: Floats) -> tuple[Floats, Integers]:
-    """A few shares that are not below these, and the index of the one for each."""
+    """Round shares up to a few bin ends; return the bin ends, and the bin of each share."""
     place = np.floor(np.log(np.clip(shares, _SMALLEST, 1.0)) / -_BIN)
     found, index = np.unique(place, return_inverse=True)
     return np.exp(-_BIN * found), index

@@ -1,1 +1,1 @@
-"""Tail probabilities of noise: exact values, and upper bounds with proofs."""
+"""Tail probabilities of noise: exact values and proven upper bounds."""

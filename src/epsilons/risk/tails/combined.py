@@ -14,32 +14,32 @@ from epsilons.risk.tails.joint import HIGHEST, ClosedNoise, at_zero, closed_wave
 from epsilons.risk.tails.laplace import least
 from epsilons.types import Floats, Integers
 
-# Tails of combinations of the noises of a few cells.
+# Tails of linear combinations of the noises of a few cells.
 #
-# The mean of a group is tested with (1 − m)·z_A − m·z_B, the noises of two cells of a table; the
-# difference of two groups with those of four cells. The noises of the table sum to zero, or are
-# independent. Tails are tabulated. Between the points of a table they are bounded from above, using
-# that they are log-concave. Everything is in units of the scale and in the limit of a fine lattice.
+# The test of a group's mean has the noise (1 − m)·z_A − m·z_B, from two cells of a table. The test
+# of a difference of two groups has the noise of four cells. The noises of a table sum to zero, or
+# are independent. Tails are tabulated. Between tabulated points, an upper bound follows from
+# log-concavity. All quantities are in units of the noise scale and in the limit of a fine lattice.
 # Proof: docs/proofs/groups.md (5), (9).
 
 PARTS: Final = 64
-"""Number of parts into which the unit range of means is divided; even."""
+"""Number of parts (bins) into which the unit range of means is divided; even."""
 
 EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
-"""Ends of these parts, which are finer near the ends of the range."""
+"""Ends of the parts, which are narrower near the ends of the range."""
 
 EXACT: Final = 24
-"""Number of cells up to which the tail of two of them is integrated. Beyond, the tail of
-independent noise times a factor of at most 1 + 1.2/cells bounds it."""
+"""Number of cells up to which the tail of two cells is integrated. For more cells, the tail of
+independent noise times a factor of at most 1 + 1.2/cells is an upper bound."""
 
 WAVES: Final = 64
-"""The same for combinations of four cells."""
+"""The same limit for linear combinations of four cells."""
 
 _STEP: Final = 0.1
 _MOST: Final = 360
 _ABOVE: Final = _STEP * np.arange(_MOST + 1, dtype=np.float64)
 _BELOW: Final = _ABOVE[:121]
-"""Points at which tails are tabulated: above 0, and (mirrored) below it."""
+"""Points at which tails are tabulated, above 0 and, mirrored, below 0."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -47,21 +47,23 @@ _PERIOD: Final = 72.0
 """Period of the Fourier series for a tail."""
 
 _UP: Final = 1e-12
-"""Relative amount by which a computed point is moved up, to cover rounding."""
+"""Relative amount that is added to a computed point, to cover rounding errors."""
 
 _FINE: Final = 1e-12
-"""Probability below which a Fourier sum cannot be distinguished from rounding."""
+"""Probability below which a Fourier sum is dominated by rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Log-concave tails, or log-concave bounds on tails, by row. Proof: docs/proofs/groups.md (9).
+    """Tables of log-concave tails, or of log-concave bounds on tails, one row for each law.
 
-    The laws are symmetric.
+    Proof: docs/proofs/groups.md (9).
+
+    All laws are symmetric.
 
     Attributes:
         logs: ln P(X > t), or upper bounds on it, at points t from 0 to 36.
-        below: the same at −t, for t from 0 to 12.
+        below: ln P(X > −t), or upper bounds on it, for t from 0 to 12.
     """
 
     logs: Floats
@@ -70,7 +72,8 @@ class Combined:
     def log_exceeds(self, rows: Integers | int, t: Floats) -> Floats:
         """Bound on ln P(X > t), for t ≥ 0. Proof: docs/proofs/groups.md (9).
 
-        Between points, concave functions lie below the extended chords of adjacent intervals.
+        Between two points, a concave function is below the extended chords of both adjacent
+        intervals.
         """
         place = np.minimum(t / _STEP, 1e7)
         left = np.clip(np.floor(place).astype(np.int64), 0, _MOST - 2)
@@ -79,7 +82,8 @@ class Combined:
         found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
         from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
         found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
-        found = np.where((part > 1.0) & (part < 2.0), after, found)  # its own chord lies below it
+        # In the last interval its own chord is below the function, so its left end is used.
+        found = np.where((part > 1.0) & (part < 2.0), after, found)
         return np.asarray(np.minimum(found, 0.0))
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
@@ -88,8 +92,8 @@ class Combined:
         Proof: docs/proofs/groups.md (9), (10).
 
         Args:
-            rows: which laws.
-            gap: nonnegative; ∞ for one side alone.
+            rows: rows of the laws.
+            gap: nonnegative; ∞ for a one-sided quantile.
             beta: the error probability.
 
         Returns:
@@ -118,8 +122,8 @@ class Combined:
     def _inverse(self, rows: Integers, log: Floats) -> Floats:
         """The smallest t ≥ 0, rounded up, at which the bound on ln P(X > t) is at most `log`.
 
-        `log_exceeds` decreases. Between points it is the smaller of two lines; it is flat before
-        the last point, and a line beyond it.
+        `log_exceeds` is decreasing. Between two points it is the smaller of two lines. It is
+        constant before the last point, and a line beyond it.
         """
         logs = self.logs[rows]
         place = (logs > log[..., None]).sum(axis=-1) - 1
@@ -134,26 +138,27 @@ class Combined:
         return np.where(place < 0, 0.0, _STEP * (left + part) * (1.0 + _UP))
 
     def log_envelope(self, rates: Floats) -> Floats:
-        """For each row and rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
+        """For each row and rate λ, an ln K with P(X > t) ≤ K·e^{−λt} for all t.
 
-        ∞ where λt + ln P(X > t) still grows at the last point.
+        It is ∞ if λt + ln P(X > t) still increases at the last point.
         Proof: docs/proofs/groups.md (9), (16).
 
         Args:
-            rates: one set for all rows, or one row of rates for each.
+            rates: one set of rates for all rows, or one row of rates for each row.
         """
         rates = np.atleast_2d(rates)
         best = np.maximum(_highest(self.logs, rates), _highest(self.below, -rates))
-        best = np.maximum(best, -rates * _BELOW[-1])  # farther below, P is at most 1
+        best = np.maximum(best, -rates * _BELOW[-1])  # for smaller t, P is at most 1
         falls = (self.logs[:, -1] - self.logs[:, -2])[:, None] < -rates * _STEP
         return np.where(falls, best, np.inf)
 
 
 def _highest(logs: Floats, slopes: Floats) -> Floats:
-    """Bound on the maximum of concave functions plus lines between the first and the last point.
+    """Bound on the maximum of tabulated concave functions plus linear functions.
 
     Between two points the sum is below the extended chords of both adjacent intervals. It can
-    exceed its values at the points only where it rises before an interval and falls after it.
+    exceed its tabulated values only in an interval with an increase before it and a decrease after
+    it.
     """
     steps = np.diff(logs)
     rising = steps[:, None, :] > -_STEP * slopes[..., None]
@@ -179,10 +184,11 @@ def row_of(parts: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def of_means(cells: int | None) -> Combined:
-    """Tails of (1 − m)·z_A − m·z_B, for all m in each part of the first half of the range.
+    """Bounds on tails of (1 − m)·z_A − m·z_B, for all m in each part of the lower half range.
 
-    The tail grows with |½ − m|. So at t ≥ 0 the outer end of a part is worst, and below 0 its inner
-    end. By symmetry the other half of the range has the same tails.
+    The tail at t ≥ 0 increases with |½ − m|, so the outer end of a part is the worst case there. At
+    t < 0 the inner end is the worst case. By symmetry the upper half of the range has the same
+    tails.
     Proof: docs/proofs/groups.md (5), (6), (7).
 
     Args:
@@ -213,22 +219,23 @@ def of_a_sum(cells: int | None) -> Combined:
 
 
 def _most_likelier(cells: int | None, used: int) -> float:
-    """Bound on P(event | all noises sum to zero) / P(event), for events of `used` noises.
+    """Bound on P(event | all noises sum to zero) / P(event), for events about `used` noises.
 
-    Given these noises, the others must sum to what is left, and their density is largest at 0.
+    Given these noises, all other noises must sum to minus their sum. The density of this sum is
+    largest at 0.
     Proof: docs/proofs/groups.md (7).
     """
     return 1.0 if cells is None else at_zero(cells - used) / at_zero(cells)
 
 
 def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combined, float]:
-    """Tails of a combination of the noises of a few cells, and the unit of the table.
+    """Tails of a linear combination of the noises of a few cells, and the unit of the table.
 
     Proof: docs/proofs/groups.md (8).
 
     Args:
         cells: number of noises that sum to zero; None if they are independent.
-        coefficients: of some of the noises, not all 0. All others have coefficient 0.
+        coefficients: coefficients of some of the noises, not all 0; the others are 0.
     """
     unit = max(abs(each) for each in coefficients)
     return _of_four(cells, tuple(each / unit for each in coefficients)), unit
@@ -236,7 +243,7 @@ def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combine
 
 @lru_cache(maxsize=256)
 def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
-    """Tails by the Gil-Pelaez formula, plus a bound on the frequencies that are left out."""
+    """Tails by the Gil-Pelaez formula, plus a bound on the omitted frequencies."""
     theta, sines = _sines()
     used = [each for each in coefficients if each != 0.0]
     factor = 1.0
@@ -247,7 +254,8 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
             wave /= 1.0 + np.square(each * theta)
     else:
         wave = closed_wave(cells, used, theta)
-    # Beyond the last frequency waves fall at least like θ^{−0.998}, so (1/π)·∫ wave/θ is smaller.
+    # Beyond the last frequency, waves decrease at least like θ^{−0.998}, so (1/π)·∫ wave/θ is below
+    # this.
     left_out = float(wave[-1]) / 3.0 + _FINE
     found = 0.5 - sines @ (wave / theta * (2.0 / _PERIOD))
     inner = np.maximum(found - left_out, 0.0)[None]
@@ -256,17 +264,17 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
 
 @lru_cache(maxsize=1)
 def _sines() -> tuple[Floats, Floats]:
-    """The frequencies θ of the series, and sin θt at all points t ≥ 0."""
+    """The frequencies θ of the series, and sin θt at all tabulated points t ≥ 0."""
     waves = np.arange(math.ceil(HIGHEST * _PERIOD / (2.0 * np.pi)), dtype=np.float64)
     theta = np.asarray((waves + 0.5) * (2.0 * np.pi / _PERIOD), dtype=np.float64)
     return theta, np.sin(np.outer(_ABOVE, theta))
 
 
 def _drawn_on(tail: Floats, left_out: float) -> Floats:
-    """A tail, extrapolated where it is not large compared with what was left out.
+    """Extrapolate a tail from where it is not large compared with the omitted frequencies.
 
-    There it falls at least as fast as over the ten points before, because it is log-concave. `tail`
-    bounds the true tail from above, and exceeds it by at most 2·left_out.
+    There the true tail decreases at least as fast as over the ten points before, because it is
+    log-concave. `tail` is an upper bound on the true tail, and exceeds it by at most 2·left_out.
     Proof: docs/proofs/groups.md (8).
     """
     least = 64.0 * left_out
@@ -281,9 +289,9 @@ def _drawn_on(tail: Floats, left_out: float) -> Floats:
 
 
 def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
-    """A table from P(X > t) at t ≥ 0, the largest and smallest of each row, times `factor`.
+    """Make a table from the largest and smallest P(X > t) of each row at t ≥ 0, times `factor`.
 
-    Probabilities are at most 1.
+    Probabilities above 1 are set to 1.
     """
     below = factor * (1.0 - inner[:, : len(_BELOW)])
     above = np.clip(factor * outer, 1e-300, 1.0)
@@ -304,8 +312,8 @@ def _of_two(a: float, b: float) -> Floats:
 def _of_closed(cells: int, aside: float) -> Floats:
     """The tail of z_A − m·(z_A + z_B), m = ½ − aside, for more than two noises that sum to zero.
 
-    With s = |z_A + z_B| it is that of U ± aside·s. Given s both signs are equally likely, U is
-    symmetric, and its density is ∝ e^{−max(s, 2|u|)}. Proof: docs/proofs/groups.md (5).
+    With s = |z_A + z_B| this variable is U ± aside·s. Given s, both signs are equally likely, and U
+    is symmetric with density ∝ e^{−max(s, 2|u|)}. Proof: docs/proofs/groups.md (5).
     """
     t = _ABOVE
     first = t / (0.5 + aside)
@@ -331,7 +339,7 @@ def _beyond(x: Floats, s: Floats) -> Floats:
 
 
 def _panels(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Gauss–Legendre nodes and weights, on four pieces between the ends of each row."""
+    """Gauss–Legendre nodes and weights, on four intervals between the ends of each row."""
     pieces = 4
     half = (high - low)[:, None, None] / (2.0 * pieces)
     start = low[:, None, None] + 2.0 * half * np.arange(pieces)[:, None]
@@ -351,35 +359,37 @@ def _summed(number: int, s: Floats) -> Floats:
     return np.asarray(here)
 
 
-# Combinations of the noises of any number of cells: moments, and bounds on tails.
+# Linear combinations of the noises of any number of cells: moments, and bounds on tails.
 #
-# The noises are independent Laplace noises, or such noises conditioned on summing to zero. In both
-# cases a combination has a symmetric log-concave density, so its tail is log-concave too.
+# The noises are independent Laplace noises, or Laplace noises conditioned on summing to zero. In
+# both cases a linear combination has a symmetric log-concave density, so its tail is also
+# log-concave.
 # Proof: docs/proofs/pairs.md (4).
 
 _RATES: Final = np.concatenate([np.geomspace(0.02, 0.5, 9), np.linspace(0.58, 0.98, 7)])
-"""Exponents at which moments are computed, as fractions of the largest possible one."""
+"""Exponents at which moments are computed, as fractions of the largest possible exponent."""
 
 _HALVINGS: Final = 24
 _STEPS: Final = 96
-"""Pieces into which a sampling error is divided; more of them give a tighter bound."""
+"""Number of intervals into which a sampling error is divided; a larger number gives a tighter
+bound."""
 
 _AT: Final = np.concatenate([np.linspace(0.0, 12.0, 301), np.geomspace(12.1, 300.0, 80)])
 """Points at which a tail is tabulated, in standard deviations of the noise."""
 
 _CONTRAST_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
 _EDGES: Final = (0.0, 0.02, 0.08, 0.3, 1.0, 3.0, 30.0, 1e3, 1e5)
-"""Ends of the pieces over which moments of closed noise are integrated."""
+"""Ends of the intervals for the integration of moments of noise that sums to zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """The noise Σ v_j·z_j of cells. Proof: docs/proofs/pairs.md (4), (5).
+    """The noise Σ v_j·z_j of a linear combination of cells. Proof: docs/proofs/pairs.md (4), (5).
 
     Attributes:
         values: the coefficients v.
-        scale: of the Laplace noise z of each cell.
-        closed: the law of noise that sums to zero, of scale 1; None if cells are independent.
+        scale: scale of the Laplace noise z of each cell.
+        closed: the law of the noise at scale 1, if it sums to zero; None if cells are independent.
     """
 
     values: Floats
@@ -388,14 +398,17 @@ class Contrast:
 
     @cached_property
     def _own(self) -> Floats:
-        """The coefficients; centered if noises sum to zero, as a constant then has no effect."""
+        """The coefficients, centered if noises sum to zero.
+
+        Adding a constant then has no effect.
+        """
         if self.closed is None:
             return self.values
         return np.asarray(self.values - (self.values.max() + self.values.min()) / 2.0)
 
     @cached_property
     def variance(self) -> float:
-        """Variance of the sum. Proof: docs/proofs/tables.md (1)."""
+        """Variance of the noise. Proof: docs/proofs/tables.md (1)."""
         square = float(np.square(self.values).sum())
         if self.closed is None:
             return 2.0 * square * self.scale**2
@@ -404,9 +417,9 @@ class Contrast:
         return self.closed.variance * k / (k - 1) * max(square, 0.0) * self.scale**2
 
     def deviation(self, shift: float, square: float, beta: float) -> float:
-        """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, X being this noise.
+        """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, where X is this noise.
 
-        S has P(±S > s) ≤ exp(−2s²/square), and is independent of X.
+        S is independent of X, with P(±S > s) ≤ exp(−2s²/square).
         """
         if not math.isfinite(self.scale):
             return math.inf
@@ -425,7 +438,7 @@ class Contrast:
         return shift + least(excess, unit + sigma)
 
     def tail(self, alpha: Floats) -> Floats:
-        """Bound on P(X > alpha), alpha of either sign: that at the next table point below."""
+        """Bound on P(X > alpha) from the next table point below; 1 if alpha is not positive."""
         far = np.asarray(alpha, dtype=np.float64) / math.sqrt(self.variance)
         place = np.searchsorted(_AT, far, side="right") - 1
         return np.where(far > 0.0, self._known[np.maximum(place, 0)], 1.0)
@@ -441,7 +454,7 @@ class Contrast:
         return 0 if self.closed is None else self.closed.cells
 
     def _beside(self, alpha: Floats, sigma: float) -> Floats:
-        """Bound on P(S + X > alpha): S is at most a Rayleigh variable, divided into pieces."""
+        """Bound on P(S + X > alpha), where S is stochastically at most a Rayleigh variable."""
         ends = alpha[:, None] * np.linspace(0.0, 1.0, _STEPS + 1)
         beyond = np.exp(-np.minimum(0.5 * np.square(ends / sigma), 745.0))
         pieces = beyond[:, :-1] - beyond[:, 1:]
@@ -451,14 +464,16 @@ class Contrast:
 
 @lru_cache(maxsize=512)
 def _tails(own: tuple[float, ...], cells: int) -> Floats:
-    """Bounds on P(X > alpha) at all tabulated points, at most ½. Proof: docs/proofs/pairs.md (4).
+    """Bounds on P(X > alpha) at all tabulated points alpha, at most ½.
 
-    By Markov's inequality for cosh(θX). Or: between 0 and alpha a log-concave tail lies above the
-    exponential through ½ at 0 and its value at alpha, and E cosh(θX) − 1 = 2θ∫ sinh(θx)·P(X > x) dx
-    limits how large that value can be.
+    Proof: docs/proofs/pairs.md (4).
+
+    The bound is the smaller of two. The first is Markov's inequality for cosh(θX). The second uses
+    that the tail is log-concave: between 0 and alpha it is above the exponential through ½ at 0 and
+    its value at alpha. E cosh(θX) − 1 = 2θ∫ sinh(θx)·P(X > x) dx limits that value.
 
     Args:
-        own: the coefficients, of noises of scale 1.
+        own: the coefficients of noises of scale 1.
         cells: number of noises that sum to zero; 0 if cells are independent.
     """
     theta, moments = moments_of(np.array(own), cells)
@@ -476,7 +491,7 @@ def _tails(own: tuple[float, ...], cells: int) -> Floats:
 
 
 def moments_of(own: Floats, cells: int) -> tuple[Floats, Floats]:
-    """Exponents θ, and E e^{θX} for each, of X = Σ v_j·z_j with noises of scale 1.
+    """Exponents θ, and E e^{θX} at each of them, for X = Σ v_j·z_j with noises of scale 1.
 
     Args:
         own: the coefficients v.

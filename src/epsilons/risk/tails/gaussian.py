@@ -1,4 +1,4 @@
-"""The normal law, the largest of many errors in the Gaussian limit, and the distance to it."""
+"""Normal tails, the largest of many errors in the Gaussian limit, and the distance to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-# The normal law, and the bias that clipping gives its mean.
+# The normal distribution, and the bias of its mean after clipping.
 
 _NOTHING = 38.0
 """Argument beyond which the normal tail underflows float64."""
@@ -31,7 +31,7 @@ _NOTHING = 38.0
 
 @lru_cache(maxsize=256)
 def quantile(p: float) -> float:
-    """The normal quantile: z with P(Z ≤ z) = p, for ½ ≤ p < 1; infinite at 1."""
+    """The normal quantile: the z with P(Z ≤ z) = p, for ½ ≤ p < 1; infinite at 1."""
     if p >= 1.0:
         return math.inf
     low, high = 0.0, 40.0
@@ -43,7 +43,7 @@ def quantile(p: float) -> float:
 def clipping_bias(off: float, reach: float, sigma: float) -> float:
     """|E clip(X) − μ| for X ~ N(μ, σ²) clipped to within `reach` of a point that is `off` from μ.
 
-    It grows with `off` and with σ. Proof: docs/proofs/gaussian.md (9).
+    The bias increases with `off` and with σ. Proof: docs/proofs/gaussian.md (9).
     """
     if not math.isfinite(sigma) or not math.isfinite(off):
         return math.inf
@@ -51,7 +51,7 @@ def clipping_bias(off: float, reach: float, sigma: float) -> float:
 
 
 def clipped_square(off: float, reach: float) -> float:
-    """E (clip(Z) − Z)², Z normal, clipped to `off` ± `reach`.
+    """E (clip(Z) − Z)² for a standard normal Z clipped to `off` ± `reach`, at most 1.
 
     Proof: docs/proofs/gaussian.md (9).
     """
@@ -61,7 +61,10 @@ def clipped_square(off: float, reach: float) -> float:
 
 
 def normal_laplace_quantile(sigma: float, scale: float, beta: float) -> float:
-    """The α with P(|N + L| > α) = β, N normal and L Laplace. Proof: docs/proofs/gaussian.md (9)."""
+    """The α with P(|N + L| > α) = β, for normal N and Laplace L.
+
+    Proof: docs/proofs/gaussian.md (9).
+    """
     if not (math.isfinite(sigma) and math.isfinite(scale)):
         return math.inf
     if sigma <= 0.0 and scale <= 0.0:
@@ -76,7 +79,7 @@ def normal_laplace_quantile(sigma: float, scale: float, beta: float) -> float:
 
 
 def normal_laplace_tail(alpha: float, sigma: float, scale: float) -> float:
-    """P(N + L > α), exactly, for α ≥ 0. Proof: docs/proofs/gaussian.md (9)."""
+    """The exact P(N + L > α) for α ≥ 0. Proof: docs/proofs/gaussian.md (9)."""
     if scale <= 0.0 or sigma > 1e9 * scale:
         return upper_tail(alpha / sigma)
     if sigma <= 0.0:
@@ -88,7 +91,11 @@ def normal_laplace_tail(alpha: float, sigma: float, scale: float) -> float:
 
 
 def _scaled(z: float, y: float, exponent: float) -> float:
-    """e^{y²/2 − z²/2}·P(Z > y) without overflow; `exponent` is passed in, as squares cancel."""
+    """e^{y²/2 − z²/2}·P(Z > y) without overflow.
+
+    `exponent` is (y² − z²)/2. It is an argument because the difference of the squares would lose
+    digits.
+    """
     if y < 25.0:
         return math.exp(min(max(exponent, -745.0), 700.0)) * upper_tail(y)
     tail = (1.0 - 1.0 / (y * y)) / (y * math.sqrt(2.0 * math.pi))
@@ -96,47 +103,47 @@ def _scaled(z: float, y: float, exponent: float) -> float:
 
 
 def upper_tail(z: float) -> float:
-    """P(Z > z)."""
+    """P(Z > z) for a standard normal Z."""
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
 def _beyond(a: float) -> float:
-    """E max(Z − a, 0)."""
+    """E max(Z − a, 0) for a standard normal Z."""
     if a > _NOTHING:
         return 0.0
     return math.exp(-min(a * a / 2.0, 745.0)) / math.sqrt(2.0 * math.pi) - a * upper_tail(a)
 
 
 def _beyond_square(a: float) -> float:
-    """E max(Z − a, 0)²."""
+    """E max(Z − a, 0)² for a standard normal Z."""
     if a > _NOTHING:
         return 0.0
     bell = math.exp(-min(a * a / 2.0, 745.0)) / math.sqrt(2.0 * math.pi)
     return max((1.0 + a * a) * upper_tail(a) - a * bell, 0.0)
 
 
-# The largest error in the Gaussian limit: the objective by which weights are chosen, not a claim.
+# The largest error in the Gaussian limit: an objective for choosing weights, not a published claim.
 #
-# Laplace noise is a Gaussian of random variance. Given the variances, the errors of cells are
-# Gaussian, and by Šidák's inequality P(max ≤ a) is at least the product over cells. With
-# F(a; σ) = P(|σN + L| ≤ a),
+# Laplace noise is Gaussian noise with a random variance. Given the variances, the errors of cells
+# are Gaussian, and by Šidák's inequality P(max ≤ a) is at least the product over cells. With F(a;
+# σ) = P(|σN + L| ≤ a),
 #
 #     P(max > a) ≤ 1 − e^{−H(a)},    H(a) = min_μ { μ + k·max_p [ −ln F(a; r·√(p(1−p))) − μ·p ] }
 #
-# for the worst shares, in units of the noise. Proof: docs/proofs/tables.md (11).
+# for the worst-case shares p, in units of the noise scale. Proof: docs/proofs/tables.md (11).
 
 _SHARES: Final = np.concatenate([[0.0], np.geomspace(2.0**-13, 0.5, 27)])
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _QUIET: Final = 1e-4
-"""Noise is counted as at least this fraction of the sampling error."""
+"""The noise scale is at least this fraction of the sampling error."""
 
 
 def mean_square(square: float, weighing: Weighing, cells: int) -> float:
-    """The mean square of the largest error according to H. Proof: docs/proofs/tables.md (11).
+    """The expected square of the largest error according to H. Proof: docs/proofs/tables.md (11).
 
     Args:
         square: v, where the sampling errors have variances v·p(1 − p).
-        weighing: the estimator, which gives the noise.
+        weighing: the estimator; only its noise is used.
         cells: number of cells.
     """
     scale = _scale(square, weighing)
@@ -144,7 +151,7 @@ def mean_square(square: float, weighing: Weighing, cells: int) -> float:
         return 0.0
     ratio = math.sqrt(square) / scale
     end = ratio * (0.5 * math.sqrt(2.0 * math.log(2.0 * cells)) + 3.0) + math.log(cells) + 25.0
-    # Nodes are closer where the error is likely to be.
+    # The substitution puts more nodes at small errors, where the largest error usually is.
     part = 0.5 * (_NODES + 1.0)
     at = end * part**2
     missed = -np.expm1(-_loss(at, ratio, cells))
@@ -169,13 +176,13 @@ def sidak_quantile(square: float, weighing: Weighing, cells: int, beta: float) -
 
 
 def _scale(square: float, weighing: Weighing) -> float:
-    """The scale of Laplace noise with the variance of one cell, at least a tiny one."""
+    """The scale of Laplace noise with the variance of one cell, bounded away from 0."""
     variance = 2.0 if weighing.closed is None else weighing.closed.variance
     return max(weighing.scale * math.sqrt(variance / 2.0), _QUIET * math.sqrt(square))
 
 
 def _loss(at: Floats, ratio: float, cells: int) -> Floats:
-    """H at many errors at once. Proof: docs/proofs/tables.md (11)."""
+    """H at an array of errors. Proof: docs/proofs/tables.md (11)."""
     sigma = max(ratio, 1e-9) * np.sqrt(_SHARES * (1.0 - _SHARES))
     tails = np.column_stack([0.5 * np.exp(-at), beyond(at[:, None], sigma[None, 1:])])
     each = -np.log1p(-np.minimum(2.0 * tails, 1.0 - 1e-15))
@@ -185,7 +192,7 @@ def _loss(at: Floats, ratio: float, cells: int) -> Floats:
 
 
 def beyond(a: Floats, sigma: Floats) -> Floats:
-    """P(σN + L > a) for Laplace noise L of scale 1 and σ > 0, to seven digits."""
+    """P(σN + L > a) for Laplace noise L of scale 1 and σ > 0, accurate to seven digits."""
     z, root = a / sigma, math.sqrt(2.0)
     bell = np.exp(-0.5 * z * z)
     gap = z - sigma
@@ -205,7 +212,7 @@ _SERIES: Final = (
 
 
 def _erfcx(x: Floats) -> Floats:
-    """e^{x²}·erfc(x) for x ≥ 0, to seven digits."""
+    """e^{x²}·erfc(x) for x ≥ 0, accurate to seven digits."""
     t = 1.0 / (1.0 + 0.5 * x)
     total = np.zeros_like(t)
     for each in reversed(_SERIES):
@@ -213,34 +220,35 @@ def _erfcx(x: Floats) -> Floats:
     return np.asarray(t * np.exp(total))
 
 
-# A weighted sum of a sample plus noise is nearly Gaussian: a proven bound, for every n.
+# A weighted sum of a sample plus noise is nearly Gaussian: a proven bound for every n.
 #
-# Noise smooths a sum. The characteristic function ("wave") of the error is that of the sum times
-# that of the noise, which decreases. A two-sided probability involves only the real part of a wave,
-# where the skewness of the sum is of second order. So the probability that a share is off by more
-# than `a` differs from that of a Gaussian sum by O(1/n). Proof: docs/proofs/tables.md (9).
+# Noise smooths a sum. The characteristic function ("wave") of the error is the product of the waves
+# of the sum and of the noise, and the latter decreases. A two-sided probability depends only on the
+# real part of a wave, where the skewness of the sum is a second-order effect. So the probability
+# that the error of a share exceeds `a` differs from the Gaussian probability by O(1/n).
+# Proof: docs/proofs/tables.md (9).
 
 _NEARLY_QUIET: Final = 1e-6
-"""Noise below this fraction of √Σw² smooths nothing."""
+"""Noise with a scale below this fraction of √Σw² is too small to smooth a sum."""
 
 _LOUD: Final = 1e6
-"""With noise above this multiple of √Σw² there is nothing to gain."""
+"""With a noise scale above this multiple of √Σw², the bound brings no improvement."""
 
 _SHORT: Final = 2.0
-"""Frequencies up to this over the largest weight are bounded by four moments; later ones are
-small."""
+"""Frequencies up to this number divided by the largest weight are bounded by four moments. The
+contribution of higher frequencies is small."""
 
 _PEAKS: Final = 400
-"""How many of the peaks, at which the wave of equal weights returns, are added up one by one."""
+"""Number of peaks of the wave of an equally weighted sum that are summed one by one."""
 
 _GAUSS: Final = 9.0
-"""Number of standard deviations beyond which a Gaussian lies with probability 2e-19."""
+"""Number of standard deviations that a Gaussian exceeds with probability 2e-19."""
 
 _SEVEN_DIGITS: Final = 2e-7
 """Added to cover the rational fit of the Gaussian tail, which is accurate to 1.2e-7."""
 
 _LOST: Final = 1e-15
-"""Added to cover what quadrature leaves out."""
+"""Added to cover the error of quadrature."""
 
 _NEARLY_NODES, _NEARLY_WEIGHTS = np.polynomial.legendre.leggauss(10)
 _BROAD: Final = np.linspace(-_GAUSS, _GAUSS, 19)
@@ -250,23 +258,24 @@ _KINKS: Final = np.array(
 
 
 class NearlyGaussian:
-    """Bound on P(|Σw·(X − μ) + z| > a), for X drawn from one population on a unit range.
+    """Bound on P(|Σw·(X − μ) + z| > a), for a sample X from any population on a unit range.
 
     Guarantee:
-        `beyond(a)` has for each piece of variances a bound on P(|Σw·(X − μ) + z| > a). It holds for
-        every population on a unit range whose variance is in the piece, with X independent and z
-        Laplace noise or one cell of a closed table. Proof: docs/proofs/tables.md (9).
+        For each bin of variances, `beyond(a)` contains a bound on P(|Σw·(X − μ) + z| > a). It holds
+        for every population on a unit range with a variance in the bin. The X are independent. z is
+        Laplace noise, or the noise of one cell in a table whose noise sums to zero.
+        Proof: docs/proofs/tables.md (9).
 
     Args:
-        weighing: the weights, with everyone used with certainty, and noise of a scale above 0.
-        variances: ends of the pieces, ascending, above 0 and at most ¼.
+        weighing: the weights of an estimator that uses everyone, and noise with a scale above 0.
+        variances: ends of the bins, ascending, above 0 and at most ¼.
     """
 
     def __init__(self, weighing: Weighing, variances: Floats) -> None:
         self._scale, self._closed = weighing.scale, weighing.closed
         if (
             self._closed is not None and self._closed.cells == 2
-        ):  # one Laplace noise, and its opposite
+        ):  # z and −z, with one Laplace noise z
             self._scale, self._closed = 0.5 * self._scale, None
         weights = np.abs(weighing.weights) / self._scale
         counts, square = weighing.counts, (math.sqrt(weighing.square) / self._scale) ** 2
@@ -279,7 +288,8 @@ class NearlyGaussian:
         theta, measure = _pieces(0.5 * math.sqrt(square), end)
         bell = np.exp(-0.5 * low * square * theta**2)
         turn = high * np.sqrt(1.0 - 4.0 * low) * cube * theta**3 / 6.0
-        # Remainder of ln E e^{iθY}: m₄θ⁴/24, with m₄ ≤ v(1 − 3v), and what the logarithm adds.
+        # The remainder of ln E e^{iθY}: m₄θ⁴/24 with m₄ ≤ v(1 − 3v), plus a term from expanding the
+        # logarithm.
         fold = (1.0 - 3.0 * low) / 24.0 + high / (8.0 - 4.0 * high * (theta * largest) ** 2)
         rest = high * fold * fourth * theta**4
         off = bell * np.minimum(0.5 * turn**2, 2.0)
@@ -289,8 +299,8 @@ class NearlyGaussian:
 
     def _far(self, squares: Floats, end: float, largest: float) -> Floats:
         """Bound on both waves beyond frequency `end`. Proof: docs/proofs/tables.md (9)."""
-        # Both fall at least like e^{−2σ²θ²/π²} until waves of the sum return. From e on, the
-        # integral ∫ e^{−cθ²}dθ/θ is at most e^{−ce²}/(2ce²).
+        # Both waves decrease at least like e^{−2σ²θ²/π²} up to the first peak of the sum's wave.
+        # The integral of e^{−cθ²}/θ beyond e is at most e^{−ce²}/(2ce²).
         rate = 2.0 / math.pi**2 * squares * end**2
         fallen = np.exp(-np.minimum(rate, 745.0)) / rate * float(self._wave(np.array([end]))[0])
         peaks = 2.0 * math.pi * np.arange(1.0, _PEAKS + 1.0)
@@ -300,29 +310,29 @@ class NearlyGaussian:
         beside = 0.5 * (beside[1:] + beside[:-1])
         number = squares / largest**2
         peaked = 2.0 * math.pi * _bessel(number)
-        # wave(θ)/θ is convex, so the mean of both sides of a peak is below the chord.
+        # wave(θ)/θ is convex, so the mean of its values on both sides of a peak is below the chord.
         slope = np.minimum(0.5 * math.pi / number, peaked)
         back = float(at.sum()) * peaked + float((beside - at).sum()) * slope
         return np.asarray(fallen + back + self._rest(float(edges[-1]) / largest))
 
     def _rest(self, theta: float) -> float:
-        """Bound on ∫ wave(x) dx/x from theta on. Proof: docs/proofs/tables.md (9)."""
+        """Bound on ∫ wave(x) dx/x over x ≥ theta. Proof: docs/proofs/tables.md (9)."""
         if self._closed is None:
             return 0.5 * math.log1p(1.0 / theta**2)
         return self._closed.waves_beyond(theta)
 
     def _wave(self, theta: Floats) -> Floats:
-        """E cos(θz) of the noise, in units of the scale."""
+        """E cos(θz) for the noise z, in units of its scale."""
         if self._closed is None:
             return np.asarray(1.0 / (1.0 + theta**2))
         return self._closed.wave(theta)
 
     def beyond(self, a: float) -> Floats:
-        """Bound on P(|error| > a) for each piece of variances. Proof: docs/proofs/tables.md (9)."""
+        """Bound on P(|error| > a) for each bin of variances. Proof: docs/proofs/tables.md (9)."""
         return np.asarray(2.0 * self._gaussian(a / self._scale) + self._off)
 
     def _gaussian(self, a: float) -> Floats:
-        """P(σN + z > a) at the upper end of each piece, in units of the scale."""
+        """P(σN + z > a) at the upper end of each bin of variances, in units of the noise scale."""
         if self._closed is None:
             return np.asarray(beyond(np.array([a]), self._sigma) + _SEVEN_DIGITS)
         sigma = self._sigma[:, None]
@@ -336,7 +346,7 @@ class NearlyGaussian:
 
 
 def nearly_gaussian(weighing: Weighing, variances: Floats) -> NearlyGaussian | None:
-    """`NearlyGaussian`, or None if noise is too small to smooth anything, or dominates."""
+    """A `NearlyGaussian` bound, or None if the noise is too small or dominates."""
     length = math.sqrt(weighing.square)
     if not _NEARLY_QUIET * length < weighing.scale < _LOUD * length:
         return None
@@ -353,7 +363,7 @@ def _pieces(sigma: float, end: float) -> tuple[Floats, Floats]:
 
 
 def _bessel(x: Floats) -> Floats:
-    """e^{−x}·I₀(x), the mean of e^{−x(1 − cos u)} over a period; an upper bound beyond 500."""
+    """e^{−x}·I₀(x), the mean of e^{−x(1 − cos u)} over a period; an upper bound if x > 500."""
     near = np.minimum(x, 500.0)
     far = (1.0 + 0.126 / np.maximum(x, 500.0)) / np.sqrt(2.0 * math.pi * np.maximum(x, 500.0))
     return np.where(x <= 500.0, np.exp(-near) * np.i0(near), far)

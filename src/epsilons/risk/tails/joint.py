@@ -1,4 +1,4 @@
-"""Tails and moments of joint noise: cells that sum to zero, and means that are drawn together."""
+"""Tails and moments of joint noise, of cells that sum to zero or of several means."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from epsilons.frozen import storable
 from epsilons.risk.tails import laplace
 from epsilons.types import Floats, Integers
 
-# Noise of cells that sums to zero: its squares, its tails, its largest cell.
+# Noise of cells that sums to zero: its variance, its tails, and its largest cell.
 #
-# Under replace with public budgets the noises z of k cells may sum to zero, with P(z) ∝ e^{−Σ|z_j|}
-# (in units of the scale): k independent Laplace noises, conditioned on summing to zero. Formulas
-# are in the limit of a fine lattice. Proof: docs/proofs/tables.md (1), (2), (3), (4), (5).
+# Under replace with public budgets, the noises z of k cells can sum to zero. In units of the scale
+# they have P(z) ∝ e^{−Σ|z_j|}: these are k independent Laplace noises, conditioned on summing to
+# zero. Formulas are in the limit of a fine lattice.
+# Proof: docs/proofs/tables.md (1), (2), (3), (4), (5).
 
 _FEW: Final = 64
-"""Number of cells up to which the tail of one cell is its exact polynomial. Beyond, Laplace noise
-bounds it, with at most 4 % more variance."""
+"""Number of cells up to which the tail of one cell is computed exactly, as an exponential times a
+polynomial. For more cells, Laplace noise is used as a bound; its variance is at most 4 % larger."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 _FEW_NODES, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FAR: Final = 45.0
-"""Argument beyond which 1 minus the tail of unit Laplace noise rounds to 1."""
+"""Argument above which 1 minus the tail of unit Laplace noise rounds to 1."""
 
 _FINE: Final = 1e-13
 """Tolerance of probabilities that are Fourier sums."""
 
 _COARSE: Final = 1e-10
-"""The same for probabilities that are integrated further."""
+"""Tolerance of Fourier sums that are then integrated."""
 
 Pairs: TypeAlias = Sequence[tuple[float, int]]
-"""Shifts above 0, each with the number of pairs of cells that are off by it, up and down."""
+"""Positive shifts, each with a number of pairs of cells. One cell of a pair has this bias, the
+other has minus this bias."""
 
 
 @storable("risk.ClosedNoise")
@@ -56,21 +58,24 @@ class ClosedNoise:
 
     @property
     def square(self) -> float:
-        """E Σz²; 2·cells for independent noises. Proof: docs/proofs/tables.md (1)."""
+        """E Σz² (2·cells for independent noises). Proof: docs/proofs/tables.md (1)."""
         k = self.cells
         return (k - 1) * (2 * k - 1) / (k + 1)
 
     @property
     def variance(self) -> float:
-        """The variance of one cell. Proof: docs/proofs/tables.md (1)."""
+        """The variance of the noise of one cell. Proof: docs/proofs/tables.md (1)."""
         return self.square / self.cells
 
     def exceeds(self, alpha: Floats | float) -> Floats:
-        """P(z > alpha) of one cell; a bound beyond 64 cells. Proof: docs/proofs/tables.md (2)."""
+        """P(z > alpha) for one cell; an upper bound if there are more than 64 cells.
+
+        Proof: docs/proofs/tables.md (2).
+        """
         far = np.abs(np.asarray(alpha, dtype=np.float64))
         if self.cells > _FEW:
             tail = 0.5 * np.exp(-far)
-            # Below 0: one minus a lower bound on the mirrored tail.
+            # For negative alpha: one minus a lower bound on the tail at −alpha.
             least = tail * (1.0 - np.minimum((far * far + 2.0 * far + 2.0) * self._less, 1.0))
             return np.where(np.asarray(alpha) < 0.0, 1.0 - least, tail)
         at = 2.0 * np.minimum(far, 10.0 * _FAR)
@@ -86,7 +91,7 @@ class ClosedNoise:
         return 1.0 / (4.0 * self.cells - 10.0)
 
     def wave(self, theta: Floats) -> Floats:
-        """The characteristic function E cos(θz) of one cell: positive and decreasing."""
+        """The characteristic function E cos(θz) of one cell; it is positive and decreasing."""
         if self.cells > _FEW:
             at = np.linspace(-8.0, 8.0, 257) / math.sqrt(self.cells)
             mass = np.exp(-(self.cells - 1) * np.log1p(at * at))
@@ -99,7 +104,7 @@ class ClosedNoise:
         return np.asarray(2.0 * total.real)
 
     def waves_beyond(self, theta: float) -> float:
-        """Bound on ∫ wave(x) dx/x from theta on. Proof: docs/proofs/tables.md (9)."""
+        """Bound on ∫ wave(x) dx/x over x ≥ theta. Proof: docs/proofs/tables.md (9)."""
         k, beyond = self.cells, 0.5 * math.log1p(4.0 / theta**2)
         if k == 2:
             return beyond
@@ -107,25 +112,25 @@ class ClosedNoise:
         return beyond * ((2 * k - 2) / (2 * k - 3) + 0.5 / at_zero(k) * fallen)
 
     def log_envelope(self, rates: Floats) -> Floats:
-        """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for all x; ∞ where there is none."""
+        """For each rate λ, an ln K with P(z > x) ≤ K·e^{−λx} for all x; ∞ if there is none."""
         at, tail = _tabled(self)
-        exponents = rates[:, None] * at[1:] + tail[:-1]  # the tail falls between two points
+        exponents = rates[:, None] * at[1:] + tail[:-1]  # the tail decreases between two points
         best = exponents.max(axis=1)
-        # λx + ln P is concave: if it falls at the last point, it is smaller beyond.
+        # λx + ln P is concave. If it decreases at the last point, it also decreases beyond it.
         falls = exponents[:, -1] < exponents[:, -2]
         falls |= (self.cells > _FEW) & (rates <= 1.0)
         return np.where(falls, np.maximum(best, rates * at[0]), math.inf)
 
     @property
     def steepest(self) -> float:
-        """The rate at which the tail decays in the limit; no larger rate has an envelope."""
+        """The exponential rate of decay of the tail; no larger rate has an envelope."""
         return 2.0 if self.cells <= _FEW else 1.0
 
     def tail(self, alpha: float, sigma: float) -> float:
         """Bound on P(S + z > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0.
 
-        S is stochastically at most a Rayleigh variable R with this tail; P(R + z > alpha) is
-        computed. Proof: docs/proofs/tables.md (2).
+        S is stochastically at most a Rayleigh variable R with this tail, so the function returns
+        P(R + z > alpha). Proof: docs/proofs/tables.md (2).
         """
         if alpha <= 0.0:
             return 1.0
@@ -137,26 +142,27 @@ class ClosedNoise:
         return laplace.beside(self.exceeds, alpha, sigma, np.arange(-_FAR, _FAR + 1.0))
 
     def deviation(self, shift: float, square: float, scale: float, beta: float) -> float:
-        """An α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is one cell, of this scale.
+        """An α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is the noise of one cell.
 
-        S has P(±S > s) ≤ exp(−2s²/square), and is independent of z. Without S (`square` is 0) and
-        up to 64 cells it is the smallest such α. Proof: docs/proofs/risk.md (13).
+        S is independent of z, with P(±S > s) ≤ exp(−2s²/square). If `square` is 0 and there are at
+        most 64 cells, the result is the smallest such α. Proof: docs/proofs/risk.md (13).
         """
         if scale <= 0.0 or self.cells == 2:
             return laplace.deviation(shift, square, 0.5 * scale, beta)
         return laplace.deviation_of(self.exceeds, self.tail, (shift, square, scale), beta)
 
     def within(self, reach: float, off: Pairs = (), fine: float = _FINE) -> float:
-        """P(|c_j + z_j| ≤ reach for all j), where some pairs of cells are off.
+        """P(|c_j + z_j| ≤ reach for all j), for pairs of cells with biases ±c.
 
-        This is the density at zero of the sum of independent Laplace noises truncated to their
-        intervals, divided by that of untruncated ones. With three or four cells the first is one
-        integral. With more it is a Fourier series, whose period exceeds the range of the sum (or is
-        so wide that the aliasing error is 1e-20). Proof: docs/proofs/tables.md (3).
+        This is the density at zero of the sum of independent Laplace noises, each truncated to its
+        interval, divided by the density at zero without truncation. With three or four cells, the
+        first density is one integral. With more cells it is a Fourier series. Its period exceeds
+        the range of the sum, or is long enough for an aliasing error of 1e-20.
+        Proof: docs/proofs/tables.md (3).
 
         Args:
             reach: above 0.
-            off: the pairs of cells that are off; the other cells have c = 0.
+            off: the pairs of biased cells; all other cells have c = 0.
             fine: tolerance.
         """
         k = self.cells
@@ -181,7 +187,10 @@ class ClosedNoise:
         return min(max(found, 0.0), 1.0)
 
     def largest_quantile(self, off: Pairs, beta: float) -> float:
-        """α with P(some |c_j + z_j| > α) = β, up to rounding. Proof: docs/proofs/tables.md (3)."""
+        """The α with P(max_j |c_j + z_j| > α) = β, up to rounding.
+
+        Proof: docs/proofs/tables.md (3).
+        """
         far = off[0][0] if off else 0.0
         fine = max(_FINE, 1e-7 * beta)
 
@@ -224,10 +233,11 @@ def inside(u: Floats, shift: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _coefficients(cells: int) -> tuple[float, ...]:
-    """The q_i of P(z > a) = e^{−2a}·Σ q_i·(2a)^i, all positive. Proof: docs/proofs/tables.md (2).
+    """The positive q_i in P(z > a) = e^{−2a}·Σ q_i·(2a)^i. Proof: docs/proofs/tables.md (2).
 
-    With d = k − 1, j of the cells are positive with probability ∝ C(k, j)·C(d − 1, j − 1). Their
-    sum r is Gamma(d), and each has a fraction U of it with P(U > u) = (1 − u)^{j−1}.
+    With d = k − 1, j of the cells are positive with probability ∝ C(k, j)·C(d − 1, j − 1). The sum
+    r of the positive noises is a Gamma(d) variable. Each of them is a fraction U of r, with P(U >
+    u) = (1 − u)^{j−1}.
     """
     k, d = cells, cells - 1
     total = math.comb(2 * d, d)
@@ -243,7 +253,7 @@ def _coefficients(cells: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _waves(cells: int) -> tuple[float, ...]:
-    """The c_i with E cos(θz) = 2·Re Σ c_i/(1 − iθ/2)^{i+1}.
+    """The c_i in E cos(θz) = 2·Re Σ c_i/(1 − iθ/2)^{i+1}.
 
     The density at a ≥ 0 is 2e^{−2a}·Σ (q_i − (i + 1)·q_{i+1})·(2a)^i.
     """
@@ -255,7 +265,7 @@ def _waves(cells: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _tabled(noise: ClosedNoise) -> tuple[Floats, Floats]:
-    """Points, and the logarithm of the tail there."""
+    """Table of points x and ln P(z > x)."""
     at = np.concatenate([np.arange(-5.0, 20.0, 0.01), np.arange(20.0, 200.0, 0.02)])
     with np.errstate(divide="ignore"):
         return at, np.log(noise.exceeds(at))
@@ -276,8 +286,8 @@ def _few(cells: int, reach: float, shifts: list[float]) -> float:
 
     Args:
         cells: three or four.
-        reach: as in `within`.
-        shifts: of each pair that is off, at most two.
+        reach: bound on |c_j + z_j|, as in `within`.
+        shifts: the bias of each pair of biased cells, at most two.
     """
     first, second = [*shifts, 0.0, 0.0][:2]
     end = min(2.0 * reach, _FAR)
@@ -296,9 +306,10 @@ def _few(cells: int, reach: float, shifts: list[float]) -> float:
 
 
 def _of_a_pair(s: Floats, reach: float, shift: float) -> Floats:
-    """The density at s ≥ 0 of X + Y, Laplace noises with |X + shift| and |Y − shift| ≤ reach.
+    """The density at s ≥ 0 of X + Y for truncated Laplace noises X and Y.
 
-    |x| + |s − x| = max(s, 2|x − s/2|).
+    They are truncated to |X + shift| ≤ reach and |Y − shift| ≤ reach. The formula uses |x| + |s −
+    x| = max(s, 2|x − s/2|).
     """
     low, high = 0.5 * s - reach - shift, reach - shift - 0.5 * s
     return np.where(high > low, 0.25 * (_up_to(high, s) - _up_to(low, s)), 0.0)
@@ -323,10 +334,11 @@ def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex12
 
 
 def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
-    """The frequency beyond which all that is left out is at most `fine` of the density at zero.
+    """A frequency above which all terms together are at most `fine` times the density at zero.
 
-    The wave of one cell is at most 1/(1 + θ²), from the kink at zero, plus
-    e^{−|reach − shift|}/√(1 + θ²), from the two ends. Proof: docs/proofs/tables.md (3).
+    The wave of one cell is at most 1/(1 + θ²) + e^{−|reach − shift|}/√(1 + θ²). The first term
+    comes from the kink at zero, the second from the two ends of the interval.
+    Proof: docs/proofs/tables.md (3).
     """
     wanted = math.log(fine * at_zero(cells))
     still = cells - 2 * sum(pairs for _, pairs in off)
@@ -344,37 +356,39 @@ def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
     return high
 
 
-# Characteristic functions ("waves") of combinations of noises that sum to zero: by residues, or by
-# numerical integration where residues cancel. Proof: docs/proofs/groups.md (8).
+# Characteristic functions ("waves") of linear combinations of noises that sum to zero. They are
+# computed by residues, or by numerical integration if the residues cancel.
+# Proof: docs/proofs/groups.md (8).
 
 HIGHEST: Final = 40.0
-"""Frequency up to which a tail is added up from waves."""
+"""Highest frequency in the sums over waves that give a tail."""
 
 _ORDER: Final = 6
-"""Largest order of a pole whose residue is used; with more cells numerical integration is short."""
+"""Largest order of a pole for which residues are used. With more cells, numerical integration is
+fast."""
 
 _LOST: Final = 1e-14
-"""Tolerated effect of rounding on a wave that is a sum of residues."""
+"""Tolerated rounding error of a wave that is a sum of residues."""
 
 _ROUNDED: Final = 8.0 * 2.0**-52
-"""Bound on the relative rounding error of each term, for each cell."""
+"""Bound on the relative rounding error of each term, per cell."""
 
 
 def closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
-    """E e^{iθ·Σvz}, given that the noises of all cells sum to zero.
+    """E e^{iθ·Σvz}, given that the noises z of all cells sum to zero.
 
     Proof: docs/proofs/groups.md (8).
 
     Args:
         cells: number of cells.
-        used: the coefficients v of some of them, none 0; all others have 0.
+        used: the nonzero coefficients v; all other cells have coefficient 0.
         theta: above 0.
     """
     values, orders = np.unique([*used, *[0.0] * (cells - len(used))], return_counts=True)
     if orders.max() > _ORDER:
         return _by_sum(cells, used, theta)
     wave, most = _by_residues(values, orders, theta)
-    # Large terms cancel, and rounding errors remain.
+    # If large terms cancel, rounding errors dominate.
     lost = ~(_ROUNDED * cells * most <= _LOST * at_zero(cells))
     wave /= at_zero(cells)
     if lost.any():
@@ -383,9 +397,9 @@ def closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
 
 
 def _by_residues(values: Floats, orders: Integers, theta: Floats) -> tuple[Floats, Floats]:
-    """(1/2π)·∫ Π (1 + (θv + φ)²)^{−order} dφ, and the sum of the absolute values of its terms.
+    """(1/2π)·∫ Π (1 + (θv + φ)²)^{−order} dφ by residues, and the sum of their absolute values.
 
-    At the pole φ = i − θv the factors of another v' are Δ = θ(v' − v) and Δ + 2i.
+    At the pole φ = i − θv, another coefficient v' contributes the factors Δ = θ(v' − v) and Δ + 2i.
     Proof: docs/proofs/groups.md (8).
     """
     wave, most = np.zeros(len(theta)), np.zeros(len(theta))
@@ -408,7 +422,7 @@ def _by_residues(values: Floats, orders: Integers, theta: Floats) -> tuple[Float
 
 
 def _coefficient(first: npt.NDArray[Any], slopes: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The last coefficient of a power series, given the derivative of its logarithm."""
+    """The last coefficient of a power series, from its first one and its logarithmic derivative."""
     found = [first]
     for number in range(1, len(slopes) + 1):
         total = sum(slopes[place] * found[number - 1 - place] for place in range(number))
@@ -417,10 +431,12 @@ def _coefficient(first: npt.NDArray[Any], slopes: list[npt.NDArray[Any]]) -> npt
 
 
 def _by_sum(cells: int, used: list[float], theta: Floats) -> Floats:
-    """The same integral, by the trapezoidal rule. Proof: docs/proofs/groups.md (8).
+    """The integral of `_by_residues`, normalized, by the trapezoidal rule.
+
+    Proof: docs/proofs/groups.md (8).
 
     With step width h the sum differs from the integral by at most P(Poisson(2π/h) ≤ cells), plus
-    what is left beyond the ends. No coefficient is above 1.
+    the integral beyond the ends. All coefficients are at most 1.
     """
     others = cells - len(used)
     width = 2.0 * np.pi / (cells + 7.0 * math.sqrt(cells) + 20.0)
@@ -428,7 +444,7 @@ def _by_sum(cells: int, used: list[float], theta: Floats) -> Floats:
     if others > 0:
         end = min(end, math.sqrt(10.0 ** min(20.0 / others, 6.0)))
     across = np.arange(-end, end, width)
-    # Beyond the ends the product over all cells, or over the others alone, is below 1e-18.
+    # Beyond the ends, the product over all cells, or over cells with coefficient 0, is below 1e-18.
     far = float(theta.max()) + math.sqrt(10.0 ** (18.0 / cells))
     across = across[np.abs(across) <= far]
     below = np.ones((len(theta), len(across)))
@@ -439,48 +455,49 @@ def _by_sum(cells: int, used: list[float], theta: Floats) -> Floats:
     return np.asarray((above / below).sum(axis=1) * (width / (2.0 * np.pi * at_zero(cells))))
 
 
-# Noise of several means that are drawn together: one of them, and the largest.
+# Joint noise of several means: the noise of one mean, and the largest noise.
 #
-# The noises z of d means have P(z) ∝ e^{−max|z_j|}, in units of their scale. Half the side of a
-# cube, R, is a gamma variable with shape d + 1, and every z_j is uniform between −R and R; the
-# largest |z_j| is a gamma variable with shape d. Formulas are in the limit of a fine lattice.
+# The noises z of d means have P(z) ∝ e^{−max|z_j|}, in units of their scale. They are uniform in a
+# cube with half side R, so every z_j is uniform between −R and R. R is a gamma variable with shape
+# d + 1, and the largest |z_j| is a gamma variable with shape d. Formulas are in the limit of a fine
+# lattice.
 # Proof: docs/proofs/cube.md (5), (7).
 
 _NEAR: Final = np.arange(-8.0, 8.25, 0.25)
 _AROUND: Final = np.concatenate([np.arange(-45.0, -8.0), _NEAR, np.arange(9.0, 46.0)])
-"""Offsets at which integrals are split: the noise of many means is nearly uniform, with steep
-ends."""
+"""Offsets at which integrals are split. They are dense near 0, because the noise of many means is
+nearly uniform with steep ends."""
 
 
 _LAST: Final = 45.0
 _CUTS: Final = 512
-"""Range, and points per unit, of the table of the tail of one mean."""
+"""Range and points per unit of the table of the tail of one mean."""
 
 _MANY: Final = 300
 _FARTHEST: Final = 700.0
-"""Up to _MANY terms e^{−a}·a^i/i! are added from the last one, for a up to this."""
+"""Sums of up to _MANY terms e^{−a}·a^i/i! use Horner's rule, for a up to _FARTHEST."""
 
 
 @storable("risk.CubeNoise")
 @dataclass(frozen=True)
 class CubeNoise:
-    """Noise of one of several means, in units of Laplace noise with the same variance.
+    """Joint noise of several means, in units of the scale of Laplace noise with the same variance.
 
     Proof: docs/proofs/cube.md (5), (7). Proof: docs/proofs/tables.md (2).
 
     Attributes:
-        means: number of means that are drawn together, at least 1.
+        means: number of means with joint noise, at least 1.
     """
 
     means: int
 
     @property
     def times(self) -> float:
-        """√((d + 1)(d + 2)/6), the scale of Laplace noise with the variance of one mean."""
+        """The scale of Laplace noise with the variance of one mean: √((d + 1)(d + 2)/6)."""
         return math.sqrt((self.means + 1) * (self.means + 2) / 6.0)
 
     def exceeds(self, alpha: Floats | float) -> Floats:
-        """P(z > alpha) of one mean, alpha of either sign: ½e^{−a}·Σ (1 − i/d)·a^i/i! for i < d."""
+        """P(z > alpha) for the noise z of one mean: ½e^{−a}·Σ (1 − i/d)·a^i/i! over i < d."""
         at = self.times * np.abs(np.asarray(alpha, dtype=np.float64))
         left = 1.0 - np.arange(self.means) / self.means
         tail = 0.5 * _poisson_sum(at, left)
@@ -495,12 +512,12 @@ class CubeNoise:
         return laplace.beside(self.tabled, alpha, sigma, _AROUND)
 
     def tabled(self, alpha: Floats | float) -> Floats:
-        """An upper bound on `exceeds`, for very many numbers at once.
+        """An upper bound on `exceeds`, fast for large arrays.
 
         Proof: docs/proofs/cube.md (5).
 
-        It interpolates in a table with _CUTS points per unit and adds a bound on the interpolation
-        error, max|f⁗|/384/_CUTS⁴; the fourth derivative of the tail is below d^1.5 + 2.
+        It interpolates in a table with _CUTS points per unit, and adds a bound on the interpolation
+        error, max|f⁗|/384/_CUTS⁴. The fourth derivative of the tail is below d^1.5 + 2.
         """
         given = np.asarray(alpha, dtype=np.float64)
         values, slopes = _table(self)
@@ -511,7 +528,7 @@ class CubeNoise:
     def deviation(self, shift: float, square: float, scale: float, beta: float) -> float:
         """An α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is the noise of one mean.
 
-        S has P(±S > s) ≤ exp(−2s²/square), and is independent of z. Without S (`square` is 0) it is
+        S is independent of z, with P(±S > s) ≤ exp(−2s²/square). If `square` is 0, the result is
         the smallest such α. Proof: docs/proofs/risk.md (13).
         """
         if scale <= 0.0 or self.means == 1:
@@ -519,21 +536,22 @@ class CubeNoise:
         return laplace.deviation_of(self.exceeds, self.tail, (shift, square, scale), beta)
 
     def largest_beyond(self, alpha: float, shift: float = 0.0) -> float:
-        """The largest P(some |c_j + z_j| > alpha) over |c_j| ≤ shift ≤ alpha.
+        """The largest P(max_j |c_j + z_j| > alpha) over all |c_j| ≤ shift ≤ alpha.
 
-        The worst c_j are ±shift. Proof: docs/proofs/cube.md (7).
+        The worst case has c_j = ±shift. Proof: docs/proofs/cube.md (7).
         """
         d, a, b = self.means, self.times * alpha, self.times * shift
         near = a - b
         beyond = float(_poisson(np.array(near), d + 1).sum())
         half = _poisson(2.0 * np.array([near, a]), d + 1).sum(axis=-1)
-        # Subtract the part inside, for cubes that reach beyond one end and beyond both.
+        # Subtract the probability inside, for cubes that extend beyond one end and beyond both
+        # ends.
         one = math.exp(min(near - d * math.log(2.0), 700.0)) * float(half[0] - half[1])
         both = float(_poisson(np.array(a), d + 1)[-1]) * math.exp(-min(b, 745.0))
         return min(max(beyond - one - both, 0.0), 1.0)
 
     def largest_quantile(self, shift: float, scale: float, beta: float) -> float:
-        """The α ≥ shift with P(some |c_j + z_j| > α) ≤ β for all |c_j| ≤ shift."""
+        """The α ≥ shift with P(max_j |c_j + z_j| > α) ≤ β for all |c_j| ≤ shift."""
         if scale <= 0.0:
             return shift
         far = shift / scale
@@ -554,7 +572,7 @@ def _poisson_sum(at: Floats, factors: Floats) -> Floats:
     """Σ factors_i·e^{−a}·a^i/i!, for decreasing factors in [0, 1]."""
     if len(factors) > _MANY:
         return np.asarray(_poisson(at, len(factors)) @ factors)
-    far = np.minimum(at, _FARTHEST)  # beyond, so few terms add up to nothing
+    far = np.minimum(at, _FARTHEST)  # for larger a the sum of so few terms is 0
     total = np.zeros_like(far)
     for i in range(len(factors) - 1, 0, -1):
         total = (total + factors[i]) * far / i

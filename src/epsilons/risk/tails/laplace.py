@@ -13,7 +13,7 @@ from epsilons.types import Floats
 _LARGEST_RATIO = 1e12
 
 _CHOICE: Final = 0.5
-"""Part of the error probability that is set aside for the choice among several sums."""
+"""Part of the error probability that is reserved for the choice among several sums."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -24,16 +24,16 @@ _HALVINGS: Final = 16
 """Bisection steps in the search for the error probability of one sum."""
 
 Above: TypeAlias = Callable[[Floats | float], Floats]
-"""P(X > alpha) of the noise X, for alpha of either sign."""
+"""Type of a tail function: P(X > alpha) for the noise X, and any real alpha."""
 
 Excess: TypeAlias = Callable[[float], float]
-"""Error probability minus its allowance, as a function of the error: positive, then not."""
+"""Type of a decreasing function of the error: its error probability minus the allowed one."""
 
 
 def deviation(shift: float, square: float, scale: float, beta: float) -> float:
     """An α with P(|c + S + L| > α) ≤ β for every |c| ≤ shift.
 
-    S has P(±S > s) ≤ exp(−2s²/square), L is independent Laplace noise.
+    S is independent of the Laplace noise L, with P(±S > s) ≤ exp(−2s²/square).
     Proof: docs/proofs/risk.md (13).
     """
     if square <= 0.0:
@@ -41,7 +41,7 @@ def deviation(shift: float, square: float, scale: float, beta: float) -> float:
     sigma = math.sqrt(square) / 2.0
 
     def excess(beyond: float) -> float:
-        """Bound on P(error > shift + beyond) − β; shift + beyond might round to shift."""
+        """Bound on P(error > shift + beyond) − β."""
         return tail(beyond, sigma, scale) + tail(shift + beyond, sigma, scale) - beta
 
     low, high = 0.0, sigma + scale
@@ -51,7 +51,10 @@ def deviation(shift: float, square: float, scale: float, beta: float) -> float:
 
 
 def laplace_quantile(shift: float, scale: float, beta: float) -> float:
-    """The exact quantile of |c + L|, largest at |c| = shift. Proof: docs/proofs/risk.md (28)."""
+    """The exact 1 − β quantile of |c + L| at the worst case |c| = shift.
+
+    Proof: docs/proofs/risk.md (28).
+    """
     if scale <= 0.0:
         return shift
     ratio = shift / scale
@@ -59,7 +62,7 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
     alpha = scale * (log_cosh - math.log(beta))
     if alpha >= shift:
         return alpha
-    # β > ½: the error may be smaller than the shift. asinh of (1−β)·e^ratio, without overflow.
+    # β > ½: the quantile can be below the shift. It is asinh of (1−β)·e^ratio, without overflow.
     log_argument = math.log1p(-beta) + ratio
     if log_argument > 350.0:
         return scale * (log_argument + math.log(2.0))
@@ -67,16 +70,17 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
 
 
 def chosen(far: Callable[[float], float], scale: float, times: int, beta: float) -> float:
-    """An α that one of several sums plus noise exceeds with probability at most β.
+    """An α that a chosen one of several sums plus noise exceeds with probability at most β.
 
-    The choice may depend on the sums in any way, but not on the noise. β is divided into two
-    halves: the noise alone exceeds α with probability at most β/2, whichever sum is chosen; and for
-    each sum the excess over that is at most its part of β/2. Proof: docs/proofs/adaptive.md (4).
+    The choice can depend on the sums in any way, but not on the noise. β is divided into two
+    halves. The noise alone exceeds α with probability at most β/2 for every choice. For each sum,
+    the additional probability is at most its part of the other half.
+    Proof: docs/proofs/adaptive.md (4).
 
     Args:
-        far: for this sum plus noise, the error that is exceeded with at most a given probability.
-        scale: of its Laplace noise.
-        times: the number of sums.
+        far: error bound for the chosen sum plus noise, as a function of the error probability.
+        scale: scale of its Laplace noise.
+        times: number of sums.
         beta: the probability β.
     """
     if times == 1:
@@ -106,7 +110,7 @@ def tail(alpha: float, sigma: float, scale: float) -> float:
     z = alpha / sigma
     bell = math.exp(-min(z * z / 2.0, 745.0))
     if sigma > _LARGEST_RATIO * scale:
-        return bell  # the noise is too small to change a float
+        return bell  # the noise is negligible in float precision
     ratio = sigma / scale
     fall = math.exp(-min(alpha / scale, 745.0))
     gap = ratio - z
@@ -129,11 +133,10 @@ def _erfcx(x: float) -> float:
 
 
 def bisect(excess: Excess, low: float, high: float) -> float:
-    """The smallest point from which `excess` is not positive, approached from above.
+    """Return the zero of a decreasing `excess`, rounded up, by a bracketing search.
 
-    Takes halving steps, and inverse quadratic steps where these are certain to be closer
-    (Chandrupatla's rule). Tails are smooth, so this needs a quarter of the steps of plain
-    bisection.
+    The search uses bisection, and inverse quadratic interpolation where it is safe (Chandrupatla's
+    method). Tails are smooth, so this takes a quarter of the steps of plain bisection.
     """
     near, far = (low, excess(low)), (high, excess(high))
     if near[1] <= 0.0:
@@ -160,7 +163,7 @@ def bisect(excess: Excess, low: float, high: float) -> float:
 def _crossing(
     near: tuple[float, float], far: tuple[float, float], last: tuple[float, float]
 ) -> float:
-    """The next step, as a fraction of the way from `near` to `far`; ½ where a parabola misleads."""
+    """The next step as a fraction of `far` − `near`; ½ if interpolation is not safe."""
     (x1, f1), (x2, f2), (x3, f3) = near, far, last
     if f3 in (f1, f2) or x3 == x2:
         return 0.5
@@ -172,7 +175,7 @@ def _crossing(
 
 
 def least(excess: Excess, start: float) -> float:
-    """The smallest point ≥ 0 from which `excess` is not positive; `start` is of that order."""
+    """The smallest point ≥ 0 from which `excess` is not positive; `start` is a rough guess."""
     if not excess(0.0) > 0.0:
         return 0.0
     low, high = 0.0, start
@@ -182,12 +185,12 @@ def least(excess: Excess, start: float) -> float:
 
 
 def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> float:
-    """An α with P(|c + X| > α) ≤ β for every |c| ≤ shift, X symmetric and unimodal noise.
+    """An α with P(|c + X| > α) ≤ β for every |c| ≤ shift and symmetric unimodal noise X.
 
-    The worst c is ±shift. Proof: docs/proofs/risk.md (12), (28).
+    The worst case is c = ±shift. Proof: docs/proofs/risk.md (12), (28).
 
     Args:
-        exceeds: P(X > alpha), or an upper bound on it, for alpha of either sign.
+        exceeds: P(X > alpha), or an upper bound on it, for any real alpha.
         shift: the largest |c|.
         scale: order of magnitude of the noise.
         beta: the probability β.
@@ -202,14 +205,15 @@ def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> flo
 def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
     """Bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0.
 
-    S is stochastically at most a Rayleigh variable R with this tail; P(R + X > alpha) is computed
+    S is stochastically at most a Rayleigh variable R with this tail. P(R + X > alpha) is computed
     by quadrature. Proof: docs/proofs/tables.md (2).
 
     Args:
-        exceeds: P(X > ·) of the noise X.
+        exceeds: P(X > ·) for the noise X.
         alpha: above 0.
-        sigma: of the sum S.
-        around: offsets from alpha at which the integral is split; the noise is smooth in between.
+        sigma: scale parameter σ of the sum S.
+        around: offsets from alpha at which the integral is split, such that the tail of the noise
+            is smooth in between.
     """
     top = max(alpha + float(around[-1]), 10.0 * sigma)
     broad = sigma * np.linspace(0.0, 10.0, 21)
@@ -220,18 +224,18 @@ def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
     with np.errstate(over="ignore"):  # S is negligible compared with such noise
         z = np.minimum(u / sigma, _NOWHERE)
     integrand = z / sigma * np.exp(-0.5 * z * z) * exceeds(alpha - u)
-    # Beyond the last edge only P(R > edge) is counted: P(X > ·) ≤ 1.
+    # Beyond the last edge P(X > ·) ≤ 1 is used, which gives P(R > edge).
     rest = math.exp(-0.5 * min(float(edges[-1]) / sigma, _NOWHERE) ** 2)
     return float((integrand @ _NODE_WEIGHTS) @ half) + rest
 
 
 def interpolated(values: Floats, slopes: Floats, at: Floats) -> Floats:
-    """Cubic Hermite interpolation in a table; off by at most max|f⁗|/384 steps⁴.
+    """Cubic Hermite interpolation in a table, with an error of at most max|f⁗|/384 steps⁴.
 
     Args:
-        values: of the function, at 0, 1, 2, … steps.
+        values: values of the function at 0, 1, 2, … steps.
         slopes: its derivatives there, per step.
-        at: where to evaluate it, in steps; below the last point of the table.
+        at: where to evaluate the function, in steps, below the last point of the table.
     """
     place = at.astype(np.int64)
     u = at - place
@@ -250,13 +254,13 @@ def deviation_of(
 ) -> float:
     """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, for noise X other than Laplace.
 
-    Without S (`square` is 0) it is the smallest such α. Proof: docs/proofs/risk.md (13). The
-    argument uses only the tail of the noise, its symmetry and its independence of S.
+    If `square` is 0, the result is the smallest such α. Proof: docs/proofs/risk.md (13). The proof
+    uses only the tail of the noise, its symmetry and its independence of S.
 
     Args:
-        exceeds: P(X > ·) of the noise, in units of the scale.
+        exceeds: P(X > ·) for the noise X, in units of the scale.
         tail_of: a bound on P(S + X > alpha), as a function of alpha and sigma in the same units.
-        given: shift, square and scale. S has P(±S > s) ≤ exp(−2s²/square), and is independent of X.
+        given: shift, square and scale. S is independent of X, with P(±S > s) ≤ exp(−2s²/square).
         beta: the probability β.
     """
     shift, square, scale = given
@@ -272,7 +276,10 @@ def deviation_of(
 
 
 def kearns_saul(p: Floats) -> Floats:
-    """The sub-Gaussian variance of a coin, at most ¼. Proof: docs/proofs/risk.md (23)."""
+    """The sub-Gaussian proxy variance of a 0/1 variable with probability p, at most ¼.
+
+    Proof: docs/proofs/risk.md (23).
+    """
     odds = np.log1p(-p) - np.log(p)
     balanced = np.abs(odds) < 1e-6
     safe = np.where(balanced, 1.0, odds)

@@ -1,9 +1,9 @@
-"""Noise that is piecewise uniform, and its tails when a bounded sum is added.
+"""Piecewise uniform noise, and the tails of a bounded sum plus such noise.
 
-Staircase noise is uniform on each stair. So the probability that a bounded sum plus such noise
-exceeds a number is a sum over stairs, and each term is an integral of a normal density, without
-approximation. On the lattice a stair is a row of points. Each point is spread evenly over one
-lattice step, which moves nothing by more than half a step (`slack`).
+Staircase noise is uniform on each stair. So the bound on the tail of a bounded sum plus such noise
+is a sum over stairs, and each term is an integral of a Gaussian function in closed form. On the
+lattice a stair is a row of points. Each point is spread evenly over one lattice step, which moves
+the noise by at most half a step (`slack`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from epsilons.draws.noise import Pieces
 from epsilons.types import Floats
 
 _FAR: Final = 45.0
-"""Stairs with probability below e^−45 relative to the first count as exceeding."""
+"""Stairs with probability below e^−45 relative to the first stair are omitted and treated as
+exceeding."""
 
 _MOST_STAIRS: Final = 4000
 
 _NEGLIGIBLE: Final = 1e-13
-"""Pieces of smaller probability count as exceeding as well."""
+"""Pieces with a smaller probability are also omitted and treated as exceeding."""
 
 _LAST: Final = 6.0
-"""Argument beyond which the complementary error function is below 10⁻¹⁶."""
+"""Argument above which the complementary error function is below 10⁻¹⁶."""
 
 _BEYOND: Final = 3e-16
-"""Upper bound on the contribution of all pieces farther away than that: above e^−36."""
+"""Upper bound on the contribution of all pieces beyond `_LAST`; it is above e^−36."""
 
 _CUTS: Final = 1024
 """Table points of the complementary error function per unit."""
@@ -40,23 +41,23 @@ _AT_ONCE: Final = 4096
 """Batch size at which all arrays fit in the first-level cache."""
 
 _HEAVY: Final = 1e-7
-"""Pieces of larger probability are evaluated first."""
+"""Pieces with a larger probability are evaluated first."""
 
 _BINS: Final = 32
-"""Bins into which the distances of one ring are divided."""
+"""Number of bins into which the distances of one ring are divided."""
 
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """A mixture of uniform laws on intervals. Proof: docs/proofs/risk.md (15).
+    """A mixture of uniform distributions on intervals. Proof: docs/proofs/risk.md (15).
 
     Attributes:
         left: left end of each interval.
         right: right end; equal to `left` for a point.
         mass: probability of each interval.
-        rest: probability of what was left out; it counts as exceeding everything.
-        slack: largest distance of the true noise from this one.
-        heavy: how many of the first intervals are heavier than all others; 0 if unknown.
+        rest: probability of the omitted pieces, which are treated as exceeding every number.
+        slack: largest distance between the true noise and this mixture.
+        heavy: number of leading intervals with a larger probability than all others; 0 if unknown.
     """
 
     left: Floats
@@ -69,16 +70,16 @@ class Flat:
     def tail(self, alpha: float, sigma: float) -> float:
         """Bound on P(S + X > alpha), where S is independent and P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0.
 
-        It is E[h(alpha − X)] with h(s) = exp(−s²/2σ²) for s ≥ 0 and 1 below.
+        The bound is E[h(alpha − X)], where h(s) is exp(−s²/2σ²) for s ≥ 0 and 1 for s < 0.
         Proof: docs/proofs/risk.md (15).
 
         Args:
-            alpha: the number to exceed.
-            sigma: of the sum S; 0 if there is none.
+            alpha: the threshold.
+            sigma: scale parameter σ of the sum S; 0 if there is no sum.
         """
         alpha -= self.slack
         root = sigma * math.sqrt(2.0)
-        # Pieces beyond alpha count in full; those too far below it are covered by _BEYOND.
+        # Pieces above alpha count in full. Pieces far below alpha are covered by _BEYOND.
         over = self.left > alpha
         some = np.flatnonzero(~over & (self.right > alpha - _LAST * root))
         surely = float(self.mass[over].sum()) + self.rest
@@ -101,8 +102,8 @@ class Flat:
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
         """Whether `tail` is at most beta. Proof: docs/proofs/add-remove.md (7).
 
-        Where there are very many pieces, the heavy ones nearly always decide: counting all others
-        as not exceeding gives a lower bound, counting them as exceeding an upper one.
+        With very many pieces, the heavy pieces nearly always decide. Treating all others as not
+        exceeding gives a lower bound; treating them as exceeding gives an upper bound.
         """
         if self.heavy:
             left, right, mass = (each[: self.heavy] for each in (self.left, self.right, self.mass))
@@ -115,7 +116,10 @@ class Flat:
 
 
 def staircase(law: Pieces) -> Flat:
-    """The law of one staircase variable, in units of its steps. Proof: docs/proofs/risk.md (12)."""
+    """The distribution of one staircase variable, in units of its steps.
+
+    Proof: docs/proofs/risk.md (12).
+    """
     inner = (law.inner - 0.5) / law.steps
     masses = stair_masses(law)
     j = np.arange(1, len(masses))
@@ -126,13 +130,13 @@ def staircase(law: Pieces) -> Flat:
 
 
 def hourglass(law: Pieces, across: float, along: float) -> Flat:
-    """The law of across·x + along·k, in units, for a pair (x, y) of the hourglass with x + y = k.
+    """The distribution of across·x + along·k for a pair (x, y) of the hourglass with x + y = k.
 
-    Given x on stair j, k is ±j (the sign of x) plus a two-sided geometric variable that is
-    independent of x. Proof: docs/proofs/add-remove.md (6). Proof: docs/proofs/stairs.md (3).
+    Given that x is on stair j, k is ±j (with the sign of x) plus an independent two-sided geometric
+    variable. Proof: docs/proofs/add-remove.md (6). Proof: docs/proofs/stairs.md (3).
     """
     stairs, k = _stairs_and_sums(law)
-    if across == 0.0:  # only the integer k counts
+    if across == 0.0:  # only the integer k matters
         sums, place = np.unique(k, return_inverse=True)
         mass: Floats = np.zeros(len(sums))
         np.add.at(mass, place, stairs.mass)
@@ -144,7 +148,10 @@ def hourglass(law: Pieces, across: float, along: float) -> Flat:
 
 @lru_cache(maxsize=8)
 def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
-    """The law of x, each stair repeated for each value of k, and these k; heavy pieces first."""
+    """The distribution of x with each stair repeated for each k, and these k.
+
+    Heavy pieces come first.
+    """
     stairs = staircase(law)
     half = len(stairs.mass) // 2
     j = np.arange(1.0, half + 1.0)
@@ -167,11 +174,12 @@ def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
 
 
 def rings(law: Pieces, first: float, second: float) -> Flat:
-    """The law of first·x + second·y, in units, for a pair (x, y) of the 2-d staircase.
+    """The distribution of first·x + second·y for a pair (x, y) of the 2-d staircase.
 
     At distance s = |x| + |y| the pair is uniform on four segments, and so is the combination.
-    Distances are divided into bins. Within a bin nothing moves by more than half its width, and all
-    pieces are moved up by that much: this bounds the tail from above.
+    Distances are divided into bins. Rounding to the middle of a bin moves a point by at most half
+    the width of the bin. All pieces are moved up by this amount, which gives an upper bound on the
+    tail.
     Proof: docs/proofs/add-remove.md (6).
     """
     rate, inner = float(law.rate), law.inner / law.steps
@@ -187,13 +195,13 @@ def rings(law: Pieces, first: float, second: float) -> Flat:
     starts = np.concatenate([first * s, first * s, -first * s, -first * s])
     ends = np.concatenate([second * s, -second * s, second * s, -second * s])
     most = max(abs(first), abs(second))
-    own = np.tile(most * width / 2.0, 4)  # upwards; bins of the first ring are narrower
+    own = np.tile(most * width / 2.0, 4)  # moves every piece upwards
     left, right = np.minimum(starts, ends) + own, np.maximum(starts, ends) + own
     return Flat(left, right, mass, 1e-15, most * 2.0 / law.steps)
 
 
 def stair_masses(law: Pieces) -> Floats:
-    """The probability of each stair, both signs together, down to e^−45."""
+    """The probability of each stair, both signs combined, down to a ratio of e^−45."""
     rate = float(law.rate)
     stairs = min(math.ceil(_FAR / rate) + 2, _MOST_STAIRS)
     first = (2.0 * law.inner - 1.0) / (2.0 * law.steps)
@@ -219,8 +227,8 @@ def _table() -> tuple[Floats, Floats]:
 def _erfc(x: Floats) -> Floats:
     """The complementary error function of entries ≥ 0, which NumPy lacks.
 
-    Taylor's series to third order around the nearest table point z, with f″ = −2z·f′ and f‴ =
-    (4z² − 2)·f′: off by at most max|f⁗|/(24·(2·_CUTS)⁴) < 2·10⁻¹⁴.
+    It is a Taylor series of third order around the nearest table point z, with f″ = −2z·f′ and f‴ =
+    (4z² − 2)·f′. The error is at most max|f⁗|/(24·(2·_CUTS)⁴) < 2·10⁻¹⁴.
     """
     values, slopes = _table()
     found = np.zeros(len(x))
