@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from epsilons import words
 from epsilons.results.release.derived import Side
 from epsilons.results.release.verdict import (
+    SHARES,
     Help,
     Verdict,
     gain_of,
@@ -77,9 +78,6 @@ DASH: Final = "–"
 NOTHING: Final = (
     "The interval covers everything possible: with these budgets, the result says nothing."
 )
-
-_SHARES: Final = ("frequencies", "quantile")
-"""Statistics about shares of people rather than means."""
 
 _CLEARLY: Final = 0.8
 """An assumption is mentioned if its error is below this fraction of the current one."""
@@ -174,7 +172,7 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
 
 def _assumed_line(release: Release) -> str:
     """What was assumed, in a line."""
-    return f"Assumed: {words.briefly(release.assumption, release.statistic in _SHARES)}."
+    return f"Assumed: {words.briefly(release.assumption, release.statistic in SHARES)}."
 
 
 def _unit_of_privacy(release: Release) -> str:
@@ -231,7 +229,7 @@ def verdict_of(release: Release) -> Verdict:
     helps: tuple[Help, ...] = ()
     if any(one.worth != "precise" for one in each):
         errors = [(side.related, side.error) for side in release.sides]
-        cells = release.statistic in _SHARES
+        cells = release.statistic in SHARES
         found = list(other_assumptions(errors, release.related, cells=cells))
         if stake is not None:
             found += more_people(*stake[:3])
@@ -498,7 +496,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
     known = f"error at {confidence}" if sides[0].low is None else f"{confidence} interval"
     known = release.estimate.known_as(confidence) or known
     capped = all(side.cap is not None for side in sides)
-    cells = release.statistic in _SHARES
+    cells = release.statistic in SHARES
     heads = (SIDES, known, *(("best cap", "typical error with it") if capped else ()))
     rows = [
         (
