@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-slow fuzz mutants lint style types imports docs bench bench-full clean
+.PHONY: demo test test-slow fuzz mutants lint style types imports words docs bench bench-full clean
 
 # It writes a page too, if what draws one is installed, as `make test` does.
 demo: $(VENV)/.core
@@ -19,7 +19,7 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "slow or rest"
 
-# Looks for neighbouring data that can be told apart, for as long as one likes: make fuzz MINUTES=30.
+# Looks for neighbouring data that can be distinguished, for as long as you like: make fuzz MINUTES=30.
 MINUTES ?= 10
 fuzz: $(VENV)/.dev
 	$(BIN)/python scripts/fuzz.py --minutes $(MINUTES)
@@ -28,7 +28,7 @@ fuzz: $(VENV)/.dev
 mutants: $(VENV)/.dev
 	$(BIN)/python scripts/mutants.py
 
-lint: types style imports
+lint: types style imports words
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
@@ -39,6 +39,10 @@ style: $(VENV)/.dev
 
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+# Finds words that CONTRIBUTING.md bans, in code, messages and pages.
+words: $(VENV)/.dev
+	$(BIN)/python scripts/check_words.py
 
 # The site of the documentation, in site/.
 docs: $(VENV)/.docs

@@ -75,7 +75,7 @@ def against_clarabel() -> Iterator[Result]:
         f"{seconds:.3g} s against {1e3 * mine:.3g} ms",
     )
     yield Result(
-        "objective beside Clarabel's, relative difference",
+        "objective compared with Clarabel's, relative difference",
         abs(ours.risk / found - 1.0),
         "",
         1e-7,

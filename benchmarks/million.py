@@ -1,4 +1,4 @@
-"""Time of a call on a million rows, against the bare query: the overhead besides the scan.
+"""Time of a call on a million rows, less a fixed overhead, over the time of the bare query.
 
 Ten milliseconds are allowed for the call itself, and a seventh of the bare query for sums of
 squares, which the bare mean does not compute and which make intervals narrower.
@@ -33,7 +33,7 @@ def results() -> Iterator[Result]:
 
 
 def besides(turns: Ratio) -> Ratio:
-    """The same times, with the allowed overhead subtracted from ours."""
+    """The same times, with the allowed overhead subtracted from the times of our calls."""
     return Ratio(tuple(max(mine - CALL, 0.0) for mine in turns.ours), turns.other)
 
 

@@ -1,4 +1,4 @@
-"""What tests say of the data, where the default is not what they are about."""
+"""Assumptions about the data, shared by tests that do not test the defaults."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 __all__ = ["GAUSSIAN", "SAMPLE"]
 
 SAMPLE: Final[dict[str, Any]] = {"about": "population", "related": False}
-"""People are a sample of a population, of which budgets say nothing."""
+"""The people are a sample from a population; budgets are independent of values."""
 
 GAUSSIAN: Final[dict[str, Any]] = {**SAMPLE, "shape": "gaussian"}
-"""The same of a Gaussian population, whose range nobody knows."""
+"""A sample from a Gaussian population of unknown range; budgets are independent of values."""

@@ -1,4 +1,4 @@
-"""Tests that hold for every method ask all of them alike: also those that `epsilons.papers` has."""
+"""One interface to all methods, including those of `epsilons.papers`, for tests of every method."""
 
 from __future__ import annotations
 

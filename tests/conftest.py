@@ -1,4 +1,4 @@
-"""What all tests share: the order of files, and one Spark session, started by who needs it."""
+"""Shared by all tests: the order of files, which cases run, and servers started on first use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 
 from tests import needs, turns
 
-# Before NumPy is imported: two workers whose products of small vectors wait for each other's
-# threads take six times as long as with one thread each.
+# Set before NumPy is imported: with several threads each, two workers that multiply small vectors
+# wait for each other's threads and take six times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -42,15 +42,15 @@ FIRST = (
     "tests/corridor/",
     "tests/theory/",
 )
-"""Long files: a worker that began one last would let the others wait. Where two workers share all
-files, xdist's own order, most tests first, leaves the few that take longest to the end."""
+"""Long files start first: a worker that began one last would keep the others waiting. xdist's own
+order, most tests first, leaves the slowest few to the end when two workers share all files."""
 
 
 MANY: int = 10
 """A test with more cases than this leaves most of them to the slow run."""
 
 KEPT: int = 12
-"""Of their cases one in so many is in the ordinary run: which ones, the turn says."""
+"""The ordinary run takes one in this many of those cases; the turn chooses which."""
 
 LONG: dict[str, int] = {
     "tests/allocation/test_rules.py": 12,
@@ -83,13 +83,13 @@ LONG: dict[str, int] = {
     "tests/verify/test_drawn.py": 3,
     "tests/verify/test_replay": 6,
 }
-"""Files whose cases take long, however few there are: one in so many is in the ordinary run."""
+"""Files with slow cases, however few: the ordinary run takes one in this many."""
 
 WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py", "tests/recorded/")
-"""Tests of which every case is another matter."""
+"""Tests whose cases all differ: every case runs."""
 
 TURN: int = turns.current()
-"""Each turn runs other cases of a test with many: a dozen turns in a row run all of them."""
+"""Each turn runs other cases of a long test: a dozen consecutive turns run all of them."""
 
 
 def pytest_report_header() -> str:
@@ -98,13 +98,13 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what the ordinary run leaves out, before anything is chosen; long files first."""
+    """Mark the cases that the ordinary run leaves out, before selection; put long files first."""
     _mark_the_rest(items)
     _put_in_order(items)
 
 
 def _mark_the_rest(items: list[pytest.Item]) -> None:
-    """Of a test with many cases, all but those whose turn it is are `rest`: for the slow run."""
+    """Mark all cases of a long test as `rest`, for the slow run, except those of this turn."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not item.nodeid.startswith(WHOLE):
@@ -118,7 +118,7 @@ def _mark_the_rest(items: list[pytest.Item]) -> None:
 
 
 def _put_in_order(items: list[pytest.Item]) -> None:
-    """Long files first; the order within a file stays."""
+    """Put long files first; keep the order within a file."""
 
     def place(item: pytest.Item) -> int:
         for rank, name in enumerate(FIRST):
@@ -130,7 +130,7 @@ def _put_in_order(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Twelve thousand tests stay to the end: the collector need not look at them ever again."""
+    """Take the twelve thousand tests out of garbage collection: they live until the end anyway."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
@@ -142,7 +142,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def day() -> Iterator[str]:
-    """A day that does not pass while tests run: releases say when they were made."""
+    """A fixed day, because releases state when they were made."""
     from epsilons import made
 
     with pytest.MonkeyPatch.context() as patch:
@@ -152,11 +152,11 @@ def day() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A local Spark session, one for each worker: files stay together."""
+    """A local Spark session, one for each worker: the tests of a file run in one worker."""
     java = shutil.which("java") or os.environ.get("JAVA_HOME")
     if not (java and importlib.util.find_spec("pyspark")):
         needs.lacking("PySpark needs Java 17 and the package pyspark, and one of them is not here")
-    # Workers must be this Python, which has the package.
+    # Spark's workers must run this Python, which has the package installed.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
@@ -166,7 +166,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         .appName("epsilons")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "1")
-        # Tests ask tiny questions: compiling each of them to bytecode takes longer than they do.
+        # Test queries are tiny: compiling one to bytecode takes longer than running it.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")

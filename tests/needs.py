@@ -1,4 +1,4 @@
-"""What some tests need and a machine may lack: they are skipped by name then, and fail where
+"""What some tests need and a machine may lack: they are then skipped with a reason, or fail where
 nothing may be skipped."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--no-first-run",
 ]
-"""Chromium as root, without a screen and without requests of its own."""
+"""Flags to run Chromium as root, headless and without requests of its own."""
 
 
 def lacking(reason: str) -> NoReturn:
@@ -28,7 +28,7 @@ def lacking(reason: str) -> NoReturn:
 
 
 def module(name: str) -> None:
-    """Skip what needs a module that is not installed."""
+    """Skip a test that needs a module which is not installed."""
     if importlib.util.find_spec(name) is None:
         lacking(f"this test needs {name}, and it is not here")
 

@@ -1,4 +1,4 @@
-"""What two releases are compared by."""
+"""Deep comparison of releases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(thing: Any) -> Any:
-    """Everything in a thing, deep down, with types: what two releases are compared by."""
+    """The content of an object, recursively and with types, in a form that can be compared."""
     if isinstance(thing, np.ndarray):
         whole = thing.tolist() if thing.dtype == object else thing.tobytes()
         return str(thing.dtype), thing.shape, whole

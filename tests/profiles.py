@@ -15,7 +15,7 @@ def _levels(seed: int, low: float, high: float, people: int) -> Budgets:
 
 
 def _past_the_door(levels: list[float], counts: list[int]) -> Budgets:
-    """Budgets as they are, outside of the public range, too: no door moves them."""
+    """Budgets left as they are, even outside of the public range, because nothing clips them."""
     made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
     assert made.levels.tolist() == levels
     return made
@@ -33,7 +33,7 @@ ADVERSARIAL: dict[str, Budgets] = {
     "all public": Budgets({math.inf: 6}),
     "one zero": Budgets({0.0: 1, 0.3: 10, 2.0: 4}),
     "zero and public": Budgets({0.0: 5, math.inf: 4}),
-    "tiny beside huge": Budgets({1e-9: 50, 1e3: 2, math.inf: 1}),
+    "tiny next to huge": Budgets({1e-9: 50, 1e3: 2, math.inf: 1}),
     "thousands of levels": _levels(1, -6.0, 3.0, 2500),
 }
 """Tiny, huge, equal, one public, one zero, thousands of levels, and mixtures of them."""
@@ -45,4 +45,4 @@ ORDINARY: dict[str, Budgets] = {
     "menu with public and zero": Budgets({0.0: 40, 0.05: 150, 0.5: 300, 2.0: 100, math.inf: 10}),
     "odd and few": Budgets({0.5: 6, 2.0: 5}),
 }
-"""Budgets of people who might exist."""
+"""Realistic budgets."""

@@ -1,4 +1,4 @@
-"""What import-linter cannot see: who draws, how long files are, what stands in no layer."""
+"""What import-linter cannot check: who draws, how long files are, and files outside all layers."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MAY_DRAW = (
     "papers/",
     "verify/",
 )
-"""The corridor for the central model, randomizers for the local one; papers and checkers aside."""
+"""Files that may draw: the corridor, the randomizers of the local model, papers and checkers."""
 
 DRAWS = {"draw", "thin", "bytes", "bits", "permutation", "resolve", "below", "below_many"}
-"""Calls that consume randomness, or make a source of it."""
+"""Calls that consume randomness or create a source of it."""
 
 SAMPLERS = {"exp_minus", "below", "below_many", "permutation", "resolve", "System", "Seeded"}
-"""What `epsilons.draws.noise` has beside laws and the type of a source."""
+"""The names in `epsilons.draws.noise` other than laws and the type of a source."""
 
 LONGEST = 800
 
@@ -59,7 +59,7 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def drawing(text: str) -> list[str]:
-    """What in a module draws, or gets hold of what does."""
+    """The calls and imports in a module that draw or give access to a sampler."""
     tree = ast.parse(text)
     found = [f"{name}() in line {line}" for name, line in calls(tree) if name in DRAWS]
     for node in ast.walk(tree):
@@ -74,7 +74,7 @@ def drawing(text: str) -> list[str]:
 
 
 def test_only_noise_mechanisms_and_the_corridor_draw() -> None:
-    public = SOURCE / "__init__.py"  # hands `Seeded` to users
+    public = SOURCE / "__init__.py"  # exports `Seeded` to users
     wrong = {
         str(path.relative_to(SOURCE)): found
         for path in sources()
@@ -99,7 +99,7 @@ def test_the_check_sees_who_draws(text: str) -> None:
 
 
 def test_rooms_that_may_draw_are_there() -> None:
-    """A room that was moved would let nobody draw, or everybody."""
+    """If a package were moved, the check would allow nobody to draw, or everybody."""
     assert all((SOURCE / room).exists() for room in MAY_DRAW)
     for path in (
         "draws/accounts.py",
@@ -111,7 +111,7 @@ def test_rooms_that_may_draw_are_there() -> None:
 
 
 def layers() -> list[str]:
-    """The modules that import-linter puts in an order."""
+    """The modules that import-linter puts in layers."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
     [ordered] = [each["layers"] for each in contracts if each["type"] == "layers"]
@@ -119,7 +119,7 @@ def layers() -> list[str]:
 
 
 def outside(paths: Iterator[Path]) -> list[str]:
-    """The modules with code that stand in no layer, or in two."""
+    """The modules that are in no layer, or in two."""
     found = []
     for path in paths:
         module = ".".join(("epsilons", *path.relative_to(SOURCE).with_suffix("").parts))
@@ -136,7 +136,7 @@ def test_every_file_stands_in_one_layer() -> None:
     }
     assert set(outside(sources())) == rooms | {"epsilons.__main__"}
     assert outside(iter([SOURCE / "draws" / "another.py"])) == ["epsilons.draws.another"]
-    for room in ("budgets", "draws", "results"):  # nothing that could import
+    for room in ("budgets", "draws", "results"):  # they contain only a docstring
         assert len(ast.parse((SOURCE / room / "__init__.py").read_text("utf-8")).body) == 1
 
 
@@ -162,7 +162,7 @@ def test_no_file_is_longer_than_a_file_should_be() -> None:
 
 
 def kinds_asked(tree: ast.AST) -> Iterator[str]:
-    """The names of laws that `isinstance` or a match asks for."""
+    """The names of laws that `isinstance`, `type` or a match checks for."""
     for node in ast.walk(tree):
         asked: list[ast.AST] = []
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -185,7 +185,7 @@ def kinds_asked(tree: ast.AST) -> Iterator[str]:
 
 
 def test_nobody_asks_which_law_it_is() -> None:
-    """A law answers; only the room of the laws knows which there are."""
+    """Laws answer through their interface; only the package of the laws knows which there are."""
     assert len(KINDS_OF_LAWS) >= 8
     found = {
         (str(path.relative_to(SOURCE)), name)

@@ -1,7 +1,8 @@
-"""Every statistic × every value of every argument × both neighbours: it works, or it refuses.
+"""Every statistic × every value of every argument × both neighbour models: it works or refuses.
 
-It refuses by name, with an error of ours, before anything is drawn. If it works, the release says
-what was asked: no value is silently ignored. The same holds in the shell, without a traceback.
+It refuses by naming the argument, with an error of ours, before anything is drawn. If it works, the
+release says what was asked: no value is silently ignored. The same holds for commands, which show
+no traceback.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ OWN: Final[dict[str, dict[str, Any]]] = {
     },
     "count": {"values": X},
 }
-"""A call of each statistic that works under the neighbours that it is for."""
+"""For each statistic, a call that works under its neighbour model."""
 
 WRONG: Final[list[Any]] = [None, "nonsense", "", 0, -1, 2, 0.3, math.nan, math.inf, True, b"x", []]
-"""What nobody should give; some of it is right for some argument."""
+"""Values that are wrong for most arguments, and right for some."""
 
 VALUES: Final[dict[str, list[Any]]] = {
     "about": [*parameters.CHOICES["about"], *WRONG],
@@ -94,7 +95,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "x": [X, HOLES, X[:5], *WRONG],
     "y": [X, HOLES, X[:5], *WRONG],
     "values": [X, HOLES, WORDS, X[:5], X > 0.5, X[:, None], list(X), "column", *WRONG],
-    # Of the call:
+    # Arguments of the call:
     "epsilon": [
         *[EPSILON, 1.0, 1e-320, 1e-19, 1e-13, 2.0**20, 1e7, 1e308, EPSILON * 1e300, EPSILON[:5]],
         *[-EPSILON, EPSILON * 0.0, Fraction(1, 3), "column", *WRONG],
@@ -114,7 +115,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "data": [pl.DataFrame({"x": X}), "no such file.csv", *WRONG],
     "separator": [",", ";;", *WRONG],
 }
-"""What is tried of each argument: all words that it takes, and what it should not take."""
+"""The values to try for each argument: all words that it takes, and some that it must not."""
 
 VALUES.update(dict.fromkeys(("x_bounds", "y_bounds"), VALUES["bounds"]))
 ALSO: Final[dict[str, dict[str, Any]]] = {
@@ -124,14 +125,14 @@ ALSO: Final[dict[str, dict[str, Any]]] = {
     "shape": {"bounds": None, "about": "population", "related": False},
     "edges": {"categories": None, "values": X},
 }
-"""What an argument needs with it."""
+"""Other arguments that an argument requires."""
 
 _SAID: Final = ("missing", "about", "related", "loss", "confidence")
 _CALL: Final = ("epsilon", "person", "levels", "cap", "neighbours", "data", "separator")
 
 
 class Counting(ep.Seeded):
-    """A seed that counts how often it is asked."""
+    """A seeded source that counts how often it is used."""
 
     asked = 0
 
@@ -183,7 +184,7 @@ def test_it_works_or_refuses_by_name_before_anything_is_drawn(
             release = ep.publish([question], **call, source=source)[0]
         except EpsilonsError as refused:
             _check_refused(refused, source, f"{argument}={value!r}")
-            if (statistic, neighbours) != ("count", "replace"):  # which is refused anyhow
+            if (statistic, neighbours) != ("count", "replace"):  # which is refused anyway
                 _check_named(argument, str(refused))
             continue
         _check_release(release, given, argument, value)
@@ -194,7 +195,7 @@ def _check_refused(refused: EpsilonsError, source: Counting, given: str) -> None
 
 
 def _check_named(argument: str, message: str) -> None:
-    """A message names the argument, or what it goes with."""
+    """Check that a message names the argument, or one that belongs to it."""
     others = {
         "data": ("values", "column", "data"),
         "x": ("x", "questions"),
@@ -286,11 +287,11 @@ def test_a_command_works_or_says_what_is_wrong(
         for words in OPTIONS[option]:
             budget = [] if option == "epsilon" else ["--epsilon", "e"]
             result = CliRunner().invoke(cli, [*plain, *budget, flags[option], *words])
-            # An error of ours is one line where the command line is run by `main`.
+            # `main` turns an error of ours into one line.
             ended = (type(None), SystemExit, EpsilonsError)
             assert isinstance(result.exception, ended), f"--{option} {words}: {result.exception!r}"
             assert "Traceback" not in result.output
-            assert (result.exit_code == 0) == ("spends" in result.stdout), (option, words)
+            assert (result.exit_code == 0) == ("Spent: " in result.stdout), (option, words)
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
@@ -317,7 +318,7 @@ def test_people_without_an_answer_can_be_left_out_of_every_number(
 
 
 def test_no_message_advises_to_drop_rows() -> None:
-    """The number of people is published: who drops rows publishes who did not answer."""
+    """The number of people is published, so dropping rows would publish who did not answer."""
     for path in Path(ep.__file__).parent.rglob("*.py"):
         text = " ".join(path.read_text().split()).lower()
         for advice in ("drop these rows", "drop them first", "drop rows"):
@@ -349,7 +350,7 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
-    """The error with it would contradict the error of the release."""
+    """The error at that cap would contradict the error of the release."""
     given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):
         release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))

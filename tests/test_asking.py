@@ -1,4 +1,4 @@
-"""Every argument is used or refused, for each statistic, neighbours and kind of bounds."""
+"""Every argument is used or refused, for each statistic, neighbour model and kind of bounds."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ OTHERS: dict[str, list[Any]] = {
     "groups_are": ["public"],
     "where": [VALUES > 0.4],
 }
-"""Other values of each argument: ones that mean something else, if they mean anything."""
+"""Other values of each argument, with another meaning if they are valid."""
 
 
 def outcome(call: str, **changes: Any) -> Any:
-    """All that is released, or how it was refused."""
+    """Everything in a release, or the error."""
     function, arguments = CALLS[call]
     values = WORDS if "categories" in arguments else VALUES
     given = {"values": values, "epsilon": EPSILON, "source": ep.Seeded(7)} | arguments | changes
@@ -92,8 +92,8 @@ def arguments_of(call: str) -> list[str]:
 
 @pytest.mark.parametrize(("call", "name"), [(c, n) for c in CALLS for n in arguments_of(c)])
 def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> None:
-    """For each argument some other value changes the release, or is refused."""
-    assert "Release" in usual[call][0]  # and no error
+    """For each argument, another value changes the release or is refused."""
+    assert "Release" in usual[call][0]  # not an error
     if name == "missing":  # the default is one of its two words
         data = {"values": GAPS} if "mean" in call else {}
         first, second = (outcome(call, missing=word, **data) for word in OTHERS[name])
@@ -123,13 +123,13 @@ def test_missing_under_replace() -> None:
     kept = outcome("mean", values=GAPS, missing="midpoint")
     filled = np.where(np.isnan(GAPS), 0.5, GAPS)
     assert kept == outcome("mean", values=filled, missing="midpoint")
-    assert kept != outcome("mean", values=filled)  # which says otherwise what values count as
+    assert kept != outcome("mean", values=filled)  # which treats missing values otherwise
     assert "no middle" in outcome("frequencies", missing="midpoint")[1]
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if "add-remove" in call])
 def test_missing_under_add_remove(call: str) -> None:
-    """A refusal would tell: "error" is not accepted, and what happens instead has a name."""
+    """An error would reveal data: "error" is refused, and the message names what to use instead."""
     kind, message = outcome(call, missing="error")
     assert kind == "ArgumentError"
     assert "would reveal" in message
@@ -173,7 +173,7 @@ PLANS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("make", [ep.plan, ep.allocate])
 def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: str) -> None:
     parameters = inspect.signature(make).parameters.values()
-    # What has no name is the budgets, or a list of questions: tests/planning/test_several.py.
+    # Positional ones are budgets or a list of questions: tests/planning/test_several.py.
     names = [each.name for each in parameters if each.kind is not each.POSITIONAL_ONLY]
     others: dict[str, Any] = {
         "shares": [1],
@@ -200,7 +200,7 @@ def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: st
     given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
     if "neighbours" not in names:
         given.pop("neighbours", None)
-    if "confidence" in names:  # which matters for this loss alone
+    if "confidence" in names:  # it matters for "pac" only
         given["loss"], others["loss"] = "pac", "mse"
 
     def shown(**changes: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Budgets: levels and counts, whatever form they are given in."""
+"""Budgets: levels and counts, in whatever form they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The curator's look: what it says is so, it draws and refuses nothing, and warns of itself."""
+"""The curator's check: its statements are true, it draws and refuses nothing, and says so."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ OPTIONS = {
     'missing="exclude" or "midpoint"': "--missing exclude or midpoint",
     'other="…"': "--other …",
 }
-"""What a hint says in Python, and what a command says in its place."""
+"""A hint in Python, and the same hint of a command."""
 
 
 @pytest.mark.parametrize("case", ["tidy", "missing", "two budgets"])
@@ -286,7 +286,7 @@ def test_the_command_takes_every_option_of_every_publishing_command() -> None:
     taken = {option.name for option in cli.commands["check"].params}
     for name in ("mean", "frequencies"):
         own = {option.name for option in cli.commands[name].params}
-        assert own - {"page", "picture"} <= taken  # a look is not published, so it has no page
+        assert own - {"page", "picture", "details"} <= taken  # a check publishes nothing
 
 
 WRITTEN = {
@@ -296,7 +296,7 @@ WRITTEN = {
     "units": ["46 kg", "12%", "$ 9", "€1,200", "30min"],
     "truth values": ["yes", "No", "Y"],
 }
-"""Text that is not a number, by what the alarm calls it."""
+"""Text that is not a number, by the name that the alarm gives it."""
 
 
 @pytest.mark.parametrize("form", WRITTEN)
@@ -304,7 +304,7 @@ WRITTEN = {
 def test_numbers_that_cannot_be_read_raise_an_alarm_that_says_how_they_are_written(
     form: str, where: str, tmp_path: Path
 ) -> None:
-    """Incomes such as 13,170 counted as missing, and nothing here would have been refused."""
+    """Incomes such as 13,170 would count as missing, and nothing here would be refused."""
     text = WRITTEN[form]
     rows = pl.DataFrame({"v": text, "e": ["1"] * len(text), "n": ["5"] * len(text)})
     rows.write_csv(tmp_path / "rows.csv", quote_style="always")
@@ -365,7 +365,7 @@ def test_text_in_a_typed_table_is_refused_by_its_schema(missing: str, tmp_path: 
 
 @pytest.mark.parametrize("form", ["polars", "pandas", "pyarrow"])
 def test_text_that_add_remove_must_not_refuse_raises_the_alarm(form: str) -> None:
-    """There the type of a column is data, so that the curator is warned in place of a refusal."""
+    """Under add/remove the type of a column is data, so the curator gets an alarm, not an error."""
     rows = pl.DataFrame({"v": ["13,170", "12,000"] * 5, "e": [1.0] * 10})
     data = {"polars": rows, "pandas": rows.to_pandas(), "pyarrow": rows.to_arrow()}[form]
     question = ep.Mean("v", bounds=(0, 200_000))

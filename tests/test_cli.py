@@ -1,4 +1,4 @@
-"""The command line: `main` with the words of a user, mostly without a process of its own."""
+"""The command line: `main` with a user's arguments, mostly without a new process."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Done = subprocess.CompletedProcess[str]
 
 
 def started(*words: str) -> Done:
-    """A process of its own, as a user starts it."""
+    """Run a command in a new process, as a user would."""
     return subprocess.run(
         [sys.executable, "-m", "epsilons", *words], capture_output=True, text=True, timeout=60
     )
 
 
 def run(*words: str) -> Done:
-    """The same `main` in this process, which has imported everything."""
+    """Run the same `main` in this process, which has already imported everything."""
     out, err = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -55,15 +55,15 @@ def table(tmp_path: Path) -> Path:
     ("words", "code"),
     [
         (("verify", "0.1:500", "1:200", "--json"), 0),
-        (("plan", "0:5"), 2),  # an error of ours
-        (("plan", "0.1:x"), 2),  # and one of usage
+        (("plan", "0:5"), 2),  # one of our errors
+        (("plan", "0.1:x"), 2),  # a usage error
     ],
 )
 def test_a_process_says_the_same(words: tuple[str, ...], code: int) -> None:
     process, here = started(*words), run(*words)
     assert process.returncode == here.returncode == code
     assert process.stdout == here.stdout
-    # Above an error of usage there is how the command was called.
+    # A usage error also shows how the command was called, above the message.
     assert process.stderr.splitlines()[-1:] == here.stderr.splitlines()[-1:]
 
 
@@ -72,14 +72,18 @@ def test_the_demo_shows_a_number_an_interval_and_who_spent_what() -> None:
     assert done.returncode == 0, done.stderr
     assert "Mean: " in done.stdout
     assert "95 % interval" in done.stdout
-    assert "spent" in done.stdout
+    assert "Spent: " in done.stdout
     assert "Everyone's budget is kept." in done.stdout
-    assert "by at most 5 % of the range" in done.stdout
     words = " ".join(done.stdout.split())
-    assert re.search(r"In plain words: the mean commute of these people is between \d+ and", words)
-    assert "the option --related 0.05: the typical error is then 1.41 times smaller." in words
-    assert "If only a few people are strict, the default itself gains" in words
-    assert "the typical error is 7.0 times smaller than with everyone at the strictest" in words
+    assert re.search(
+        r"In plain words: the mean commute of these people is between [\d.]+ and", words
+    )
+    assert (
+        "2.23 × smaller than giving everyone ε = 0.05, and 1.24 × smaller than leaving the 14"
+        in words
+    )
+    assert "With everyone at the strictest ε the interval would be ±1.8 minutes" in words
+    assert "Where many people are strict, nothing is gained" in words
     *_, page, extra, heading, first, second = done.stdout.splitlines()
     assert page == "For a report to open in a browser: epsilons demo --report demo.html"
     assert "pip install '.[report]'" in extra
@@ -215,7 +219,7 @@ def test_a_mean_of_an_unknown_range(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     assert data["method"] == "weighted"
-    assert 20.0 < data["value"] < 40.0  # ten deviations of the noise and more
+    assert 20.0 < data["value"] < 40.0  # more than ten standard deviations of the noise
     for given in ([], ["--bounds", "0", "120", "--unknown-range"]):
         refused = run(*words, *given)
         assert refused.returncode == 2
@@ -254,6 +258,7 @@ def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
         "publish",
         "replay",
         "reproduce",
+        "statement",
         "survey",
         "verify",
     ]

@@ -1,4 +1,4 @@
-"""The commands `quantile` and `count` say what the calls say, for every option of theirs."""
+"""The commands `quantile` and `count` give what the Python calls give, for every option."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_quantile(
     usual["bounds"] = (0.0, 40.0)
     found = told(again, ["quantile", str(table), *plain(words, given)])
     assert found == called(again, ep.quantile, **usual | same)
-    if words:  # an option that were ignored would not be seen otherwise
+    if words:  # an ignored option would go unnoticed otherwise
         assert found != called(again, ep.quantile, **usual)
 
 

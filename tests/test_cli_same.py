@@ -1,4 +1,4 @@
-"""Every command, with every option, says what the same call in Python says."""
+"""Every command, with every option, gives what the same call in Python gives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS = 3 * PEOPLE
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Columns that no mistake confuses: three rows for each person, and holes in one column."""
+    """Columns that cannot be confused: three rows for each person, and gaps in one column."""
     rng, who = np.random.default_rng(13), np.arange(ROWS) % PEOPLE
     x = np.round(rng.gamma(4.0, 1.0, ROWS), 3)
     columns = {
@@ -55,7 +55,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def again(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """What lets the system's entropy begin once more: two calls then draw the same."""
+    """A function that restarts the system's entropy, so two calls draw the same."""
     stream = [Seeded(0)]
 
     def restart() -> None:
@@ -86,7 +86,7 @@ GUESSED = ["--level", "0.5:300", "--level", "1:900", "--level", "2:200"]
 PRIVATE: dict[str, Any] = {"neighbours": "add-remove"}
 CHOSEN = {0.5: 300, 1.0: 900, 2.0: 200}
 
-# Words, the same in Python, and the option that they are about.
+# Arguments of a command, and the same arguments in Python.
 SHARED: list[tuple[list[str], dict[str, Any]]] = [
     (["--epsilon", "f"], {"epsilon": "f"}),
     (["--epsilon", "0.25"], {"epsilon": 0.25}),
@@ -149,7 +149,7 @@ FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
 
 
 def plain(words: list[str], given: dict[str, str]) -> list[str]:
-    """The given options, but for those that the words say again."""
+    """The given options, except those that `words` repeats."""
     rest = [[name, *value.split()] for name, value in given.items() if name not in words]
     return [*(word for each in rest for word in each), *words]
 
@@ -162,7 +162,7 @@ def test_a_mean(
     usual: dict[str, Any] = {"values": "x", "epsilon": "e", "bounds": (0.0, 40.0), "data": table}
     found = told(again, ["mean", str(table), *plain(words, given)])
     assert found == called(again, ep.mean, **usual | same)
-    if words:  # an option that were ignored would not be seen otherwise
+    if words:  # an ignored option would go unnoticed otherwise
         assert found != called(again, ep.mean, **usual)
 
 
@@ -235,7 +235,7 @@ PLANS: list[tuple[list[str], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("words", "same"), PLANS, ids=lambda each: str(each)[:60])
 def test_a_plan(again: Callable[[], None], words: list[str], same: dict[str, Any]) -> None:
-    # One level in two pieces: they add up.
+    # One level is given twice: the counts add up.
     found = told(again, ["plan", "0.1:400", "1:200", "inf:3", "4:20", "0.1:100", *words])
     assert found == called(again, ep.plan, epsilon=ep.Budgets(LEVELS), **same)
     if words:
@@ -261,7 +261,7 @@ VERIFIED: list[tuple[list[str], dict[str, Any]]] = [
 def test_what_is_verified(
     again: Callable[[], None], words: list[str], same: dict[str, Any]
 ) -> None:
-    """The losses are those of a release to such people."""
+    """The losses are those of a release for such people."""
     levels = {0.1: 50, 1.0: 20, 4.0: 2}
     epsilon = np.repeat(list(levels), list(levels.values()))
     found = told(again, ["verify", "0.1:50", "1:20", "4:2", *words])
@@ -336,7 +336,7 @@ def test_reproduce_without_a_word_lists_and_runs_nothing(
 
 
 def test_reproduce_takes_its_options(tmp_path: Path) -> None:
-    """A search with a seed: the numbers are those of the call, for the seed and the trials."""
+    """A seeded search: its numbers are those of the Python call with the same seed and trials."""
     name = "limits/two-levels"
     words = ["reproduce", name, "--out", str(tmp_path), "--seed", "5", "--quick", "--json"]
     done = CliRunner().invoke(cli, words)
@@ -377,18 +377,19 @@ def test_every_option_of_every_command_is_compared() -> None:
         "beside",
         "beside_bounds",
     }  # tests/questions/test_covariance.py
-    shared = {"--json", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
+    shared = {"--json", "--details", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
     shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     for name, command in cli.commands.items():
-        if name in ("ledger", "publish", "survey"):  # in tests/ledger, cli/test_study.py, collector
+        # in tests/ledger, cli/test_study.py, verify/test_sign_off.py, collector
+        if name in ("ledger", "publish", "statement", "survey"):
             continue
-        if isinstance(command, click.Group):  # `replay`: the options with which one publishes
+        if isinstance(command, click.Group):  # `replay` takes the options of publishing
             for each, inner in command.commands.items():
-                own = {p.name for p in cli.commands[each].params} - {"page", "picture"}
+                own = {p.name for p in cli.commands[each].params} - {"page", "picture", "details"}
                 assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
-            # The one class of them all hands on the same options, as it does for these two.
+            # These commands share one class, which passes on the options as for the two above.
             assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= known, name
             continue

@@ -1,6 +1,6 @@
-"""The documentation is run: every example, command and link, and every signature of a proof.
+"""The documentation runs: every example, command and link, and the signatures of all proofs.
 
-When what is printed has changed on purpose, EPSILONS_UPDATE_DOCS=1 pytest -n 0 tests/test_docs.py
+When printed output has changed on purpose, EPSILONS_UPDATE_DOCS=1 pytest -n 0 tests/test_docs.py
 writes the new output into the pages.
 """
 
@@ -49,7 +49,7 @@ LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 
 
 class Block(NamedTuple):
-    """A fenced block, and the line of the page on which its text begins."""
+    """A fenced block, and the line of the page before its text."""
 
     kind: str
     text: str
@@ -70,7 +70,7 @@ def with_blocks(kind: str) -> list[str]:
 
 
 def compare(page: str, shown: str, printed: str) -> None:
-    """Fail if a page does not show what is printed; or write it, if that is asked for."""
+    """Fail if a page does not show what is printed; or update the page, if that is requested."""
     if os.environ.get("EPSILONS_UPDATE_DOCS") and shown.rstrip() != printed.rstrip():
         text = (ROOT / page).read_text("utf-8")
         assert text.count(shown.rstrip()) == 1
@@ -81,7 +81,7 @@ def compare(page: str, shown: str, printed: str) -> None:
 
 @pytest.fixture
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with the files that the examples read: the bundled data, under two names."""
+    """A directory with the files that the examples read: the bundled data as CSV and Parquet."""
     table = pl.read_csv(ROOT / "src/epsilons/data/commute.csv")
     table.write_csv(tmp_path / "people.csv")
     table.write_parquet(tmp_path / "people.parquet")
@@ -93,20 +93,20 @@ LONG = {"docs/tutorials/spark.md"}
 """Pages that take minutes."""
 
 ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
-"""Pages that show several ways to ask the same people, and say what that would cost."""
+"""Pages that show several ways to ask the same people, and state what that would cost."""
 
 ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
-"""What such pages say."""
+"""The statement on such pages."""
 
 SPENT: dict[str, Fraction] = {}
-"""The largest part of anyone's budget that each page has spent so far, in Python and commands."""
+"""The largest share of anyone's budget that each page has spent so far, in Python and commands."""
 
 
 @contextlib.contextmanager
 def accounted(page: str) -> Iterator[None]:
-    """Add up what a page spends of each person, as if all of its examples had the same people.
+    """Add up what a page spends of each budget, as if all of its examples had the same people.
 
-    Releases that are drawn from a seed are simulations, and a ledger keeps accounts by itself.
+    Releases drawn from a seed are simulations and do not count; a ledger keeps its own accounts.
 
     Raises:
         AssertionError: somebody on the page spends more than their budget.
@@ -136,7 +136,7 @@ def test_pages_with_alternatives_say_that_spending_adds_up(page: str) -> None:
 
 
 def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
-    """Two questions, each of which may spend everything."""
+    """Two questions, each of which may spend the whole budget."""
     asked = epsilons.Mean([0.5, 0.25], bounds=(0, 1))
     with accounted("one"):
         epsilons.publish([asked, asked], epsilon=[0.01, 0.01])
@@ -160,12 +160,12 @@ def test_a_page_that_spends_more_than_budgets_is_noticed() -> None:
 )
 @pytest.mark.usefixtures("people")
 def test_python_runs(page: str) -> None:
-    """A block of text right after a block of Python is exactly what that block prints."""
+    """A text block right after a Python block is exactly what that block prints."""
     if page not in LONG:
         run_python(page)
         return
-    # In a process of its own: a session of Spark that another test began would be in another
-    # folder, and the page would stop it.
+    # These pages run in a new process: a Spark session of another test would have another working
+    # directory, and the page would stop it.
     code = f"from tests.test_docs import run_python; run_python({page!r})"
     own = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True)
@@ -181,7 +181,7 @@ def run_python(page: str) -> None:
         if block.kind != "python":
             continue
         printed = io.StringIO()
-        padded = "\n" * block.line + block.text  # so that a traceback shows the line of the page
+        padded = "\n" * block.line + block.text  # tracebacks then show the line of the page
         with contextlib.redirect_stdout(printed), accounted(page):
             exec(compile(padded, str(ROOT / page), "exec"), namespace)
         if after and after.kind == "text":
@@ -193,7 +193,7 @@ def run_python(page: str) -> None:
 @pytest.mark.parametrize("page", with_blocks("console"))
 @pytest.mark.usefixtures("people")
 def test_commands_run(page: str) -> None:
-    """Each `$ epsilons …` exits with 0, and prints what is shown below it, if anything is."""
+    """Each `$ epsilons …` exits with 0, and prints what the page shows below it, if anything."""
     for block in blocks(page):
         if block.kind != "console":
             continue
@@ -216,7 +216,7 @@ def test_every_block_says_what_it_is() -> None:
 
 
 def test_studies_and_surveys_that_are_shown_are_the_bundled_ones() -> None:
-    """Which are used by the commands of the pages."""
+    """The commands on the pages use the bundled files."""
     shown = [block.text for page in PAGES for block in blocks(page) if block.kind == "toml"]
     bundled = (ROOT / "src/epsilons/data/study.toml").read_text("utf-8")
     survey = (ROOT / "src/epsilons/data/question.toml").read_text("utf-8")
@@ -267,7 +267,7 @@ def test_every_file_is_on_the_map() -> None:
 
 
 def walked() -> dict[str, Callable[[], Any]]:
-    """The calls of the four walks, on people.parquet."""
+    """The calls of the four walks in docs/architecture.md, on people.parquet."""
     file: dict[str, Any] = {"epsilon": "epsilon", "data": "people.parquet"}
     budgets = [0.05, 0.2, 0.5, 1.0, 2.0]
     survey = epsilons.local.Mean((0, 120))
@@ -285,7 +285,7 @@ def walked() -> dict[str, Callable[[], Any]]:
 
 
 def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
-    """The functions of epsilons that a call enters, generators again with each `send`."""
+    """The functions of epsilons that a call enters; generators appear again at each `send`."""
     found = []
     source = ROOT / "src/epsilons"
 
@@ -305,7 +305,7 @@ def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
 
 @pytest.mark.usefixtures("people")
 def test_the_walks_are_those_that_calls_take() -> None:
-    """Each hop is entered after the one before it."""
+    """The steps of a walk are entered in order."""
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
     walks = page.partition("## Four walks")[2].partition("\n## ")[0]
     parts = dict(part.split("\n", maxsplit=1) for part in walks.split("\n### ")[1:])
@@ -322,7 +322,7 @@ def test_the_walks_are_those_that_calls_take() -> None:
 
 @pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
 def test_public_names_are_documented(module: str) -> None:
-    """Functions say Args, Returns and Raises; classes Args and Raises, or their Attributes."""
+    """Functions document Args, Returns and Raises; classes Args and Raises, or Attributes."""
     room = importlib.import_module(module)
     for name in room.__all__:
         thing = getattr(room, name)

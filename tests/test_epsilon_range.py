@@ -1,7 +1,7 @@
-"""The public range of ε: below it a budget counts as 0, above it as its upper end, ∞ stays ∞.
+"""The public range of ε: smaller budgets count as 0, larger finite ones as its upper end.
 
-Every statistic works for every budget that a float can be, or refuses by name before anything is
-drawn; no number of a release is NaN; and nobody spends more than is reported, to the last bit.
+Every statistic works for every budget that is a float, or refuses it by name before anything is
+drawn. No number of a release is NaN, and nobody spends more than is reported, to the last bit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ budgets = st.one_of(st.sampled_from(EXTREMES), st.floats(1e-320, 1e308), st.just
 
 
 def questions(bounds: tuple[float, float]) -> dict[str, Any]:
-    """Every statistic, and every way to it that has arithmetic of its own."""
+    """Every statistic, and every method with arithmetic of its own."""
     lo, hi = bounds
     x = lo / 2.0 + hi / 2.0 + (hi / 4.0 - lo / 4.0) * np.linspace(-1.0, 1.0, N)
     return {
@@ -105,7 +105,7 @@ def test_a_budget_counts_as_the_range_says() -> None:
 
 
 def test_a_finite_budget_is_never_infinite() -> None:
-    """Not in a release, whose record would be published as it is; not in an account."""
+    """Infinite ε would publish a record as it is; this holds for releases and for accounts."""
     release = ep.mean([0.0, 1.0] * 20, epsilon=[1e100] * 40, bounds=(0, 1), source=ep.Seeded(1))
     assert release.mechanism.levels.tolist() == [LARGEST]
     assert all(loss <= LARGEST for loss in release.mechanism.losses)

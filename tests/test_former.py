@@ -1,4 +1,4 @@
-"""The word of former versions is refused with what to write now, before anything is read."""
+"""The argument of former versions is refused with its translation, before any data is read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTIONS = {
 
 
 class Unread:
-    """Data, budgets and a source that nobody may look at."""
+    """Data or budgets that must not be read."""
 
     def __getattribute__(self, name: str) -> Any:
         if name in ("__class__", "__repr__"):
@@ -37,7 +37,7 @@ class Unread:
 
 
 class Dry(Source):
-    """A source that must not be asked."""
+    """A source that must not be used."""
 
     private = True
 
@@ -92,7 +92,7 @@ def test_what_is_said_to_write_can_be_written(word: str) -> None:
 
 
 def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every command that asks what is taken to be true of the data."""
+    """Every command that takes assumptions about the data."""
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
             yield from commands(command, (*before, name))
@@ -117,7 +117,7 @@ def test_all_commands_that_ask_are_here() -> None:
 def test_a_command_translates_it_before_it_misses_anything_else(
     command: tuple[str, ...], word: str
 ) -> None:
-    """Neither the file nor any option that must be given was given, and another is wrong."""
+    """The file and all required options are missing, and another option is invalid."""
     done = CliRunner().invoke(cli, [*command, "--confidence", "nonsense", "--assume", word])
     assert done.exit_code == 2
     how = OPTIONS.get(word, "--about people|population --related yes|no|DELTA")

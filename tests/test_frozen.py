@@ -1,4 +1,4 @@
-"""Frozen objects as plain data, and back: numbers to the last bit, and nothing but such objects."""
+"""Frozen objects as plain data, and back: exact numbers, and no other objects."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_nan_and_numpy_scalars_are_numbers() -> None:
 
 @dataclass(frozen=True)
 class Planted:
-    """A class that a test stores."""
+    """A class that tests store."""
 
     first: int
     second: float = 0.5
@@ -77,7 +77,7 @@ class Planted:
 
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test declares is forgotten after it."""
+    """Forget what a test declares, after the test."""
     monkeypatch.setattr(frozen, "_FORMS", dict(frozen._FORMS))
     monkeypatch.setattr(frozen, "_FORM_OF", dict(frozen._FORM_OF))
 

@@ -1,4 +1,4 @@
-"""The public ladder: a rung is a function of one's own ε, and never above."""
+"""The public ladder: a rung is a function of one's own ε, and never above it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ HARD = [
 
 
 def largest_below(ladder: Ladder, epsilon: float) -> float:
-    """Reference: look at every rung."""
+    """Reference: search all rungs."""
     below = ladder.levels[ladder.levels <= epsilon]
     return float(below.max()) if len(below) else 0.0
 
 
 def around(numbers: np.ndarray) -> list[float]:
-    """Numbers and their neighbours."""
+    """Numbers and the floats next to them."""
     return [
         *numbers.tolist(),
         *np.nextafter(numbers, 0.0).tolist(),
@@ -44,7 +44,7 @@ def around(numbers: np.ndarray) -> list[float]:
 
 
 def edges(ladder: Ladder) -> list[float]:
-    """Where rounding could go wrong: rungs, the middles between them, and their neighbours."""
+    """Where rounding could go wrong: rungs, midpoints between them, and the floats next to them."""
     rungs = ladder.levels if len(ladder.levels) < 300 else ladder.levels[-300:]
     middles = (rungs[1:] + rungs[:-1]) / 2.0
     return [*around(rungs), *around(middles), *around(ladder.levels[:3]), *HARD]

@@ -1,4 +1,4 @@
-"""The day and the version that releases say."""
+"""The day and the version that releases state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import epsilons as ep
 from epsilons import made
-from epsilons.made import today  # as it is, before the tests' own day takes its place
+from epsilons.made import today  # the real function, before the `day` fixture replaces it
 
 ROOT = Path(__file__).parents[1]
 

@@ -1,4 +1,4 @@
-"""The lists of faults fit the source: a fault that cannot be planted would pass unseen."""
+"""The lists of faults fit the source: a fault that cannot be planted would go unnoticed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scripts.mutants import PAGES, Copy, Fault, main, read
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "epsilons"
 WITHOUT = {"data", "theory"}
-"""Rooms without code, or whose bounds no release depends on."""
+"""Packages without code, or on which no release depends."""
 
 
 def test_every_fault_can_be_planted() -> None:

@@ -1,4 +1,4 @@
-"""The notebooks of the tutorials are what their pages make, and run."""
+"""The notebooks of the tutorials are up to date with their pages, and run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def source(cell: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_notebook_is_what_the_page_makes_now(page: Path) -> None:
-    """If not: python scripts/make_notebooks.py."""
+    """If this fails, run python scripts/make_notebooks.py."""
     made = make_notebooks.notebook(page.stem, page.read_text("utf-8"))
     assert page.with_suffix(".ipynb").read_text("utf-8") == made
 
@@ -32,7 +32,7 @@ def test_every_notebook_has_a_page() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_committed_notebook_is_valid_and_was_not_run(page: Path) -> None:
-    """By the schema of the format; a later reader must not find somebody's output."""
+    """It matches the schema of the format, and contains nobody's output."""
     import nbformat
 
     held = nbformat.read(page.with_suffix(".ipynb"), as_version=nbformat.NO_CONVERT)

@@ -123,7 +123,7 @@ BAD_BOUNDS: list[tuple[object, str]] = [
     ((0.0, -0.0), "equal"),
     ((2, 1), "reversed"),
     ((-1.7e308, 1.7e308), "too wide or too narrow"),
-    ((-1e155, 1e155), "too wide or too narrow"),  # its square is beyond all floats
+    ((-1e155, 1e155), "too wide or too narrow"),  # its square overflows
     ((0.0, 5e-324), "too wide or too narrow"),
     ((0.0, 1e-300), "too wide or too narrow"),
     ((0, 10**400), "bounds="),
@@ -217,7 +217,7 @@ def test_anything_else_is_not_related_and_zero_and_one_get_a_hint(value: object,
 
 
 OLD = "assume"
-FORMER = {  # the words of former versions, and what stands for each
+FORMER = {  # words of former versions, and what replaces them
     "iid": 'about="population", related=False',
     "shuffled": 'about="people", related=False',
     "correlated": 'about="people", related=True',
@@ -314,7 +314,7 @@ def test_every_function_that_took_the_word_says_what_to_write(function: Any, wor
 @pytest.mark.parametrize(
     ("given", "known", "meant"),
     [
-        ("epsilon", ["region", "eps", "age"], "eps"),  # "region" has more letters in common
+        ("epsilon", ["region", "eps", "age"], "eps"),  # "region" shares more letters
         ("eps", ["steps", "epsilon"], "epsilon"),
         ("Wage", ["age", "wage"], "wage"),
         ("minuts", ["hours", "minutes"], "minutes"),

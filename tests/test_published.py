@@ -1,4 +1,4 @@
-"""What is published: archives that hold what they must, and run where nothing else is."""
+"""Publishing: the archives contain what they must, and run in an empty environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_the_citation_is_that_of_the_package() -> None:
-    """By the fields that version 1.2.0 of the format demands, and those that can go stale."""
+    """Checks the fields that version 1.2.0 of the format requires, and those that can go stale."""
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= cited.keys()
     assert cited["cff-version"] == "1.2.0"
@@ -42,7 +42,7 @@ def test_the_security_policy_says_what_is_no_goal() -> None:
 
 
 def run(*command: str | Path, at: Path) -> str:
-    """What a command prints, with nothing of this environment's own packages."""
+    """The output of a command, run without this environment's own packages."""
     without = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     ran = subprocess.run(
         [str(part) for part in command],
@@ -58,7 +58,7 @@ def run(*command: str | Path, at: Path) -> str:
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source archive, and the wheel that is made from it."""
+    """The source archive, and the wheel made from it."""
     folder = tmp_path_factory.mktemp("archives")
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT, at=folder)
     return folder

@@ -1,4 +1,4 @@
-"""What users type is what an editor shows: typed, with words as such, the same in every pair."""
+"""Signatures as an editor shows them: typed, with literal words, and the same in every pair."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ READ: Final = (
     *(ep.local.Reports, ep.local.State),
     *(ep.verify.Audit, ep.verify.Draws, ep.verify.Published, ep.verify.Replay, ep.verify.Verdict),
 )
-"""What users read, and never make: its fields are no arguments."""
+"""Classes that users read but do not create: their fields are not arguments."""
 
 WORD_OF: Final = {
     "about": types.About,
     "groups_are": types.GroupsAre,
+    "length": types.Length,
     "loss": types.Loss,
     "method": types.MeanMethod,
     "missing": types.Missing,
@@ -39,11 +40,11 @@ WORD_OF: Final = {
     "statistic": types.Allocated,
     "weights": types.Weights,
 }
-"""Parameters that take words: whoever takes one must say which."""
+"""Parameters that take words, and the type that must list these."""
 
 
 def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Everything public that can be called: functions, classes, and methods of these."""
+    """All public callables: functions, classes, and their methods."""
     if isinstance(what, ModuleType):
         for each in getattr(what, "__all__", ()):
             yield from walked(f"{name}.{each}", getattr(what, each))
@@ -54,7 +55,7 @@ def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield name, what
         offered = (
             ["call"] if issubclass(what, Question) else dir(what)
-        )  # the rest is the corridor's
+        )  # the corridor calls the rest
         for each in offered:
             found = inspect.getattr_static(what, each)
             inner = getattr(found, "__func__", found)
@@ -85,7 +86,7 @@ def test_every_parameter_says_what_may_be_typed(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_function_and_its_question_take_the_same_in_the_same_order(name: str) -> None:
-    """The function has what belongs to the call besides, each time in the same order."""
+    """The function also takes the arguments of the call, always in the same order."""
     function, question = (inspect.signature(each).parameters for each in PAIRS[name])
     call = (*TERMS, "ledger", "source")
     own = [each for each in function.values() if each.name not in call]

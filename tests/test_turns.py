@@ -1,4 +1,4 @@
-"""Every case of a long test has its turn, and has it soon."""
+"""Every case of a long test runs once within a fixed number of turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is protected, assumed and done with values that do not fit, in words."""
+"""The words for what is protected, what is assumed, and how unsuitable values are treated."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_mean_says_what_values_that_do_not_fit_count_as(
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_missing_values_count_as_it_is_said(neighbours: str) -> None:
-    """Hardly any noise: one person has a value beside a missing one, and one has none at all."""
+    """Hardly any noise: one person has a value and a missing one, another only a missing one."""
     given: dict[str, Any] = {"neighbours": neighbours}
     if neighbours == "add-remove":
         given["levels"] = [1e5]

@@ -1,4 +1,4 @@
-"""Whose turn it is: which cases of a long test the ordinary run takes."""
+"""Turns: which cases of a long test an ordinary run takes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ T = TypeVar("T")
 
 
 def current() -> int:
-    """The turn: what `EPSILONS_TURN` says, and 0 otherwise. Workers read it there as well."""
+    """The turn: `EPSILONS_TURN` from the environment, which workers also see, or 0."""
     return int(os.environ.get(NAME, "0"))
 
 
 def waiting(cases: Sequence[T], fewer: int, turn: int) -> list[T]:
-    """The cases whose turn it is not: all but one in `fewer`, and another one at the next turn.
+    """The cases left out in this turn: all but one in `fewer`; the next turn takes others.
 
     Args:
         cases: in an order that does not depend on the turn.
-        fewer: one in so many is taken, and at least one.
-        turn: how many turns there were.
+        fewer: one in this many is taken, and at least one.
+        turn: the number of turns so far.
     """
     size = math.ceil(len(cases) / fewer)
     first = turn * size % max(len(cases), 1)

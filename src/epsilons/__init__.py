@@ -40,59 +40,7 @@ if TYPE_CHECKING:
     from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Variance
     from epsilons.results.release import Release, Releases
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "collector": (),
-            "errors": (),
-            "local": (),
-            "papers": (),
-            "theory": (),
-            "verify": (),
-            "asking": (
-                "count",
-                "covariance",
-                "frequencies",
-                "mean",
-                "publish",
-                "quantile",
-                "variance",
-            ),
-            "asking.checking": (
-                "Check",
-                "check",
-            ),
-            "budgets.allocation": (
-                "Allocation",
-                "allocate",
-            ),
-            "budgets.levels": ("Budgets",),
-            "draws.noise": ("Seeded",),
-            "ledger": ("Ledger",),
-            "planning": (
-                "GroupsPlan",
-                "LocalPlan",
-                "MenusPlan",
-                "Plan",
-                "RangePlan",
-                "SeveralPlans",
-                "compare_menus",
-                "plan",
-            ),
-            "questions": (
-                "Count",
-                "Covariance",
-                "Frequencies",
-                "Mean",
-                "Quantile",
-                "Variance",
-            ),
-            "results.release": (
-                "Release",
-                "Releases",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "Allocation",

@@ -1,46 +1,46 @@
 """Lazy imports (PEP 562): names are loaded on first use, which keeps `import epsilons` fast.
 
-A package repeats its imports under `if TYPE_CHECKING`, for mypy and for readers:
+A package writes its imports once, under `if TYPE_CHECKING`. Mypy and readers find them there, and
+`names` reads them when one of them is first asked for:
 
     if TYPE_CHECKING:
         from epsilons.draws.noise.laws import DiscreteLaplace
     else:
-        __getattr__, __dir__ = names(__name__, {"laws": ("DiscreteLaplace",)})
+        __getattr__, __dir__ = names(__name__)
 
-`later` does the same for a module that only some calls need. Tests check that the tables match the
-imports.
+`later` does the same for a module that only some calls need.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from importlib.abc import InspectLoader
 
 __all__ = ["later", "names"]
 
 
-def names(
-    package: str, table: Mapping[str, Sequence[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package whose names are loaded on first use.
 
     Args:
         package: the package's `__name__`.
-        table: for each submodule, the names that the package takes from it. A submodule without
-            names is itself a name of the package.
     """
-    where = {name: module for module, taken in table.items() for name in taken}
 
     def load(name: str) -> Any:
-        if name in where:
-            value = getattr(importlib.import_module(f"{package}.{where[name]}"), name)
-        elif name in table:
+        module = None if name.startswith("__") else _imports(package).get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if module == package:
             value = importlib.import_module(f"{package}.{name}")
         else:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            value = getattr(importlib.import_module(module), name)
         # Importing a submodule sets it as an attribute of the package. If a function has the same
         # name, the function must win.
         setattr(sys.modules[package], name, value)
@@ -51,6 +51,25 @@ def names(
         return sorted({*held["__all__"], *(name for name in held if name.startswith("__"))})
 
     return load, listed
+
+
+@cache
+def _imports(package: str) -> dict[str, str]:
+    """The names that a package imports for mypy alone, each with the module that it is from."""
+    import ast
+
+    # The loader itself is quickest, and also reads from an archive.
+    source = cast("InspectLoader", sys.modules[package].__loader__).get_source(package)
+    if source is None:
+        raise ImportError(f"{package} is installed without its source, which says what it holds")
+    return {
+        each.name: str(node.module)
+        for branch in ast.parse(source).body
+        if isinstance(branch, ast.If)
+        for node in branch.body
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+    }
 
 
 class _Later(ModuleType):

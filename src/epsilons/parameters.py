@@ -24,6 +24,7 @@ _R = TypeVar("_R")
 
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "about": get_args(types.About),
+    "length": get_args(types.Length),
     "loss": get_args(types.Loss),
     "groups_are": get_args(types.GroupsAre),
     "missing": get_args(types.LocalMissing),
@@ -38,14 +39,14 @@ LOSSES_OF_A_MEAN: Final = get_args(types.LossOfOne)
 """The values of `loss` for a mean, which has only one error."""
 
 MISSING: Final = get_args(types.Missing)
-"""The values of `missing` for numbers in the central model; "exclude" hides the denominator."""
+"""Values of `missing` for numbers in the central model; "exclude" makes the denominator private."""
 
 FORMER: Final[dict[str, tuple[str, bool]]] = {
     "iid": ("population", False),
     "shuffled": ("people", False),
     "correlated": ("people", True),
 }
-"""The `about` and `related` that replace each value of `assume`, which was dropped in 0.2."""
+"""For each value of `assume`, dropped in 0.2, the `about` and `related` that replace it."""
 
 _FOR_COMPARISON = (
     " now: it draws for each person, takes arrays, and is there for comparison. Leave method out "
@@ -58,7 +59,7 @@ MOVED: Final[dict[str, str]] = {
         f"ep.papers.diffused_mean or, for add-remove, ep.papers.reduced_mean{_FOR_COMPARISON}"
     ),
 }
-"""Methods that `method` took before 0.3, and where they are now."""
+"""Values that `method` accepted before 0.3, and the functions that replace them."""
 
 LONGEST: Final[dict[str, int]] = {
     "title": 120,
@@ -105,7 +106,7 @@ def method(value: object, allowed: Collection[str]) -> str:
     """Return a method of the central model, if it is allowed.
 
     Raises:
-        ArgumentError: it is not, or it is now elsewhere: the message says where.
+        ArgumentError: it is not allowed, or it moved to `epsilons.papers`: the message says where.
     """
     if isinstance(value, str) and value in MOVED:
         raise ArgumentError(f"method={value!r} is {MOVED[value]}")
@@ -137,10 +138,10 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
 
 
 def loss_of_a_mean(value: str) -> str:
-    """Return a loss, if a mean has it.
+    """Return `value` if it is a loss of a mean.
 
     Raises:
-        ArgumentError: it is only for statistics with several errors.
+        ArgumentError: it is a loss of statistics with several errors, such as frequencies.
     """
     if value not in LOSSES_OF_A_MEAN:
         raise ArgumentError(
@@ -216,7 +217,7 @@ def refuse(
 ) -> None:
     """Raise a helpful error for wrong or missing argument names, where Python's is terse.
 
-    A name that is unknown, and always was, is left to Python, whose message names it.
+    A name that was never an argument is left to Python, whose message names it.
 
     Args:
         asked: the function that is called, or the `__init__` of a class.

@@ -25,6 +25,7 @@ __all__ = [
     "Integers",
     "Label",
     "Labels",
+    "Length",
     "LocalFrequenciesMethod",
     "LocalMeanMethod",
     "LocalMissing",
@@ -49,6 +50,8 @@ __all__ = [
 
 About: TypeAlias = Literal["people", "population"]
 GroupsAre: TypeAlias = Literal["private", "public"]
+Length: TypeAlias = Literal["public", "board", "methods"]
+"""The reader of a statement about a release."""
 LocalMissing: TypeAlias = Literal["error", "midpoint"]
 LossOfOne: TypeAlias = Literal["mse", "pac"]
 """Which error to minimize, for a single number."""

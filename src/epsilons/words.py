@@ -120,8 +120,8 @@ RANGE: Final = (
 """A note for releases with public budgets outside the public range of ε."""
 
 HIGHEST: Final = (
-    "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, whoever "
-    "has one."
+    "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, no matter "
+    "who has one."
 )
 """A note for releases with a declared level at the upper end of that range, whatever the data."""
 
@@ -353,7 +353,7 @@ def clipped(
         midpoint: whether missing values count as the middle of the range.
         averaged: the range of what is averaged, if that is a function of the values.
         found: whether the bounds were found and not given; then they are shown to a few digits.
-        alone: whether each row counts by itself, as in quantiles; otherwise a missing row does not
+        alone: whether each row counts separately, as in quantiles; otherwise a missing row does not
             matter if the person has others.
         alike: whether nearly all values seemed to be equal when the bounds were found.
     """

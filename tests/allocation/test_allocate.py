@@ -1,4 +1,4 @@
-"""`ep.allocate`: the figures of the papers, what each person spends, and what is refused."""
+"""`ep.allocate`: figures of the papers, everyone's spending, and refusals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 
 
 def ratio(epsilon: Any) -> float:
-    """By how much one well-chosen threshold loses against the best affine estimator."""
+    """The risk of the best threshold over that of the best affine estimator."""
     return sampled(epsilon, "threshold").risk / sampled(epsilon, "affine").risk
 
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_meant_is_refused_with_a_hint(
 def test_public_people_beside_budgets_that_are_next_to_nothing(
     tiny: float, assumption: Assumption
 ) -> None:
-    """The best cap is beyond all floats there: public people are used alone, and nothing is NaN."""
+    """The best cap exceeds all floats here: only public people count, and nothing is NaN."""
     found = ep.allocate([tiny, math.inf], **asdict(assumption), method="minimax")
     assert np.isfinite(found.risk)
     assert 0.0 < found.total <= 1.0

@@ -1,7 +1,7 @@
 """`optimal` and `minimax` against Clarabel, over all weights that the budgets allow.
 
 The objectives are written here from the mathematics (unit range, weights w, noise Laplace(t) with
-t ≥ w_i/ε_i), and share nothing with `epsilons.risk`.
+t ≥ w_i/ε_i), and share no code with `epsilons.risk`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from epsilons.budgets.allocation import RULES
 from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
-# Clarabel is asked for more digits than it always reaches; what it reached is compared below.
+# Clarabel does not always reach the requested digits; what it reached is compared below.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 PROFILES = 50
@@ -46,12 +46,12 @@ def kind_of(index: int) -> str:
 
 
 def by_person(index: int) -> bool:
-    """Whether a witness has one weight for each person, not for each level."""
+    """Whether Clarabel has one weight for each person, rather than for each level."""
     return index % 5 == 4
 
 
 def indices() -> list[Any]:
-    """The first of every kind in either form; the others are more of the same, and slow."""
+    """The first of every kind in either form is fast; the others are similar, and marked slow."""
     seen, found = set(), []
     for index in range(PROFILES):
         form = kind_of(index), by_person(index)
@@ -101,7 +101,7 @@ def generator(*words: object) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class People:
-    """Budgets of groups of people who are treated alike."""
+    """Budgets of groups of people with the same weight."""
 
     epsilon: Floats
     counts: Floats
@@ -121,7 +121,7 @@ def alone(epsilon: Floats) -> People:
 
 
 def noise(people: People, weights: Floats) -> float:
-    """The least t with w ≤ t·ε."""
+    """The smallest t with w ≤ t·ε."""
     assert not np.any(weights[people.epsilon == 0.0])
     inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
     return float(np.max(weights[inner] / people.epsilon[inner], initial=0.0))
@@ -153,10 +153,10 @@ def objective(
 def solve(
     people: People, assumption: Assumption, confidence: float | None, *, simplex: bool
 ) -> float:
-    """The least risk, by Clarabel. Weights are counted in 1/n and noise in its natural unit."""
+    """The least risk found by Clarabel. Weights are in units of 1/n, noise in its natural unit."""
     n, counts = people.n, people.counts
     inner = (people.epsilon > 0.0) & np.isfinite(people.epsilon)
-    # About the noise that budgets capped at the middle one would need.
+    # Roughly the noise that budgets capped at the median need.
     middle = float(np.median(people.epsilon[inner])) if inner.any() else 1.0
     unit = 1.0 / (n * middle)
     u = cp.Variable(len(counts), nonneg=True)  # n·w
@@ -175,7 +175,7 @@ def solve(
     if simplex:
         constraints.append(total == 1.0)
     root = np.sqrt(share)
-    # Norms, not squares: everything is of the order of the error itself.
+    # Norms, not squares: everything is on the scale of the error itself.
     if assumption == RELATED:
         data = 0.5 * (share @ cp.abs(u - 1.0))
         size = 1.0
@@ -194,9 +194,9 @@ def solve(
     if confidence is None:
         goal = cp.norm(cp.hstack([data, math.sqrt(2.0) * ratio * s]))
         return (clarabel(cp.Problem(cp.Minimize(goal), constraints)) * size) ** 2
-    # The risk t·(ln cosh(b/t) + ln(1/β)) is convex and homogeneous in (b, t), so it is the largest
+    # The risk t·(ln cosh(b/t) + ln(1/β)) is convex and homogeneous in (b, t), so it is the maximum
     # of its tangents b·tanh z + t·(ln cosh z − z·tanh z + ln(1/β)). A linear program over some of
-    # them is a lower bound, its answer an upper bound; the tangent there joins until both meet.
+    # them gives a lower bound, its solution an upper bound. Add the tangent there until both meet.
     bias, risk = cp.Variable(nonneg=True), cp.Variable()
     constraints.append(bias >= data)
     lost = -math.log(1.0 - confidence)
@@ -296,7 +296,7 @@ def test_minimax_is_least_where_everyone_is_left_out_or_public(
 ) -> None:
     found = ep.allocate({0.0: nobody, math.inf: public}, **asdict(assumption), method="minimax")
     people = People(np.array([0.0, math.inf]), np.array([nobody, public], dtype=np.float64))
-    # One number is free: the weight of a public person.
+    # The only free variable is the weight of a public person.
     grid = np.linspace(0.0, 2.0 / public, 1001)
     values = [objective(people, np.array([0.0, w]), assumption) for w in grid]
     assert found.risk <= min(values) * (1.0 + 1e-6)
@@ -319,4 +319,4 @@ def test_no_point_of_a_fine_grid_on_a_small_simplex_does_better(
             if not np.any(weights[budgets == 0.0]):
                 best = min(best, objective(people, weights, assumption, confidence))
     assert found.risk <= best * (1.0 + 1e-12)
-    assert best <= found.risk * 1.05  # and the grid comes near, so it was the same problem
+    assert best <= found.risk * 1.05  # the grid comes close, so it is the same problem

@@ -1,4 +1,4 @@
-"""The rules of the papers do what the papers define: against Clarabel and 60-digit arithmetic."""
+"""The rules of the papers match their definitions: against Clarabel and 60-digit arithmetic."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def noise(epsilon: Floats, weights: Floats) -> float:
 
 
 def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> float:
-    """Paper *correlated*, (6), (7) and Algorithm 3, for k = 1: squared."""
+    """The squared surrogates (6), (7) and Algorithm 3 of paper *correlated*, for k = 1."""
     n = len(weights)
     far = weights - 1.0 / n
     near = n * float(far @ far) if method.endswith("-t") else float(np.abs(far).sum()) ** 2
@@ -52,7 +52,7 @@ def surrogate(method: str, weights: Floats, epsilon: Floats, log: float) -> floa
 
 
 def least(method: str, epsilon: Floats, log: float) -> float:
-    """The least surrogate on the simplex: of a minimum, the least of either part."""
+    """The least surrogate on the simplex; for a minimum of two parts, the smaller optimum."""
     n = len(epsilon)
     inner = (epsilon > 0.0) & np.isfinite(epsilon)
     w, t = cp.Variable(n, nonneg=True), cp.Variable(nonneg=True)  # in units of 1/n
@@ -108,5 +108,5 @@ def test_hpm_a_weighs_people_by_1_minus_e_to_the_minus_epsilon(epsilon: list[flo
         )
         expected = [float(share / total) for share in shares]
     np.testing.assert_allclose(found.weights, expected, rtol=1e-13)
-    # And no more noise than the strictest needs.
+    # And no more noise than the strictest person needs.
     assert found.spent[0] == pytest.approx(found.levels[0], rel=1e-14)

@@ -1,6 +1,6 @@
-"""Caps where budgets tell something of values, beside scans, random weights and Clarabel.
+"""Caps if budgets are related to values, against scans, random weights and Clarabel.
 
-The risks are written here from the mathematics, and share nothing with `epsilons.risk`.
+The risks are written here from the mathematics, and share no code with `epsilons.risk`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_no_cap_of_a_fine_scan_has_a_smaller_squared_error(
     mine = float(written(levels, counts, found.spent[None, :], assumption)[0])
     assert found.risk == pytest.approx(mine, rel=1e-9)
     assert mine <= float(risks.min()) * (1.0 + 1e-9)
-    assert mine >= float(risks.min()) * (1.0 - 1e-4)  # the scan comes near: the same problem
+    assert mine >= float(risks.min()) * (1.0 - 1e-4)  # the scan comes close: same problem
     goal = MeanGoal(assumption, "mse", 0.95)
     assert found.cap == best_cap(Budgets(PEOPLE[name]), goal, OPEN)
 
@@ -105,7 +105,7 @@ def test_no_cap_of_a_scan_has_a_smaller_risk(
 
 
 def clarabel(levels: Floats, counts: Floats, assumption: Assumption) -> float:
-    """The least squared error over all weights on the simplex, whatever the people of a level."""
+    """The least squared error over all weights on the simplex, one for each level."""
     n = float(counts.sum())
     u, s = cp.Variable(len(levels), nonneg=True), cp.Variable(nonneg=True)  # n·w, and n·t
     bias = 0.5 * ((counts / n) @ cp.abs(u - 1.0))
@@ -158,7 +158,7 @@ def test_minimax_is_near_a_scan_of_caps_and_factors(assumption: Assumption, name
     mine = written(levels, counts, found.spent[None, :], assumption, found.total)
     assert found.risk == pytest.approx(float(mine[0]), rel=1e-9)
     assert found.risk <= least * (1.0 + 1e-4)
-    assert found.risk >= least * (1.0 - 0.02)  # the scan comes near: the same problem
+    assert found.risk >= least * (1.0 - 0.02)  # the scan comes close: same problem
 
 
 @pytest.mark.parametrize("assumption", ASKED)
@@ -183,7 +183,7 @@ def test_optimal_is_never_worse_than_a_rule_with_a_name(assumption: Assumption, 
 
 
 def test_the_less_budgets_tell_the_more_is_spent() -> None:
-    """From everyone nearly at the strictest ε to the cap of budgets that tell nothing."""
+    """From nearly the strictest ε for everyone to the cap for unrelated budgets."""
     for about in ("people", "population"):
         asked = (True, 0.5, 0.2, 0.05, 0.01)
         caps = [

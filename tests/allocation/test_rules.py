@@ -1,4 +1,4 @@
-"""What is true of every rule, for every assumption and loss, and for the strangest budgets."""
+"""Properties of every rule, for every assumption and loss, and for extreme budgets."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ STRANGE = (
 
 
 def counted(epsilon: float) -> float:
-    """A budget as it counts: nothing below 2⁻⁶⁰, and no finite one above 2²⁰."""
+    """The effective value of a budget: 0 below 2⁻⁶⁰, and at most 2²⁰ if finite."""
     if epsilon * 2.0**60 < 1.0:
         return 0.0
     return epsilon if math.isinf(epsilon) else min(epsilon, 1048576.0)
 
 
 def past_the_door(epsilon: Mapping[float, int]) -> Budgets:
-    """Budgets of any size as they are: rules keep their promises beyond the public range, too."""
+    """Budgets without validation: rules keep their guarantees beyond the public range too."""
     levels, counts = zip(*sorted(epsilon.items()), strict=True)
     made = Budgets.of_levels(np.array(levels), np.array(counts, dtype=np.int64))
     assert made.levels.tolist() == list(levels)
@@ -72,7 +72,7 @@ Goal = tuple[Assumption, str, float]
 
 
 def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
-    """An allocation in which every warning is an error."""
+    """An allocation, with warnings raised as errors."""
     assumption, loss, confidence = goal
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,7 +82,7 @@ def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
 
 
 def price(found: Allocation) -> float:
-    """The weight that a budget of 1 pays for: the scale of Laplace noise, or a unit by its rate."""
+    """The weight that ε = 1 pays for: the scale of Laplace noise, or a unit over its rate."""
     if found.stairs is None:
         return found.scale
     with np.errstate(over="ignore"):
@@ -90,7 +90,7 @@ def price(found: Allocation) -> float:
 
 
 def check(found: Allocation) -> None:
-    """All that an allocation promises, whatever the budgets."""
+    """Check everything that an allocation guarantees, whatever the budgets."""
     levels, spent, weights = found.levels, found.spent, found.weights
     for array in (levels, spent, weights):
         assert array.shape == levels.shape
@@ -109,7 +109,7 @@ def check(found: Allocation) -> None:
     else:
         assert total == pytest.approx(1.0, rel=1e-12)
     if found.scale == 0.0:
-        # No noise at all: only people whose records are public may count.
+        # Without noise, only people with public records may count.
         assert not np.any(weights[np.isfinite(levels)])
     else:
         inner = (levels > 0.0) & np.isfinite(levels)
@@ -125,7 +125,7 @@ def test_nobody_spends_more_than_they_have(method: str, epsilon: list[float], go
     found = allocated(epsilon, goal, method)
     check(found)
     assert math.isfinite(found.risk)
-    # Effective budgets, weights and noise say the same thing.
+    # Effective budgets, weights and noise agree.
     np.testing.assert_allclose(found.weights, found.spent * price(found), rtol=1e-12)
 
 
@@ -141,27 +141,27 @@ def test_strange_budgets_keep_every_promise_without_a_warning(
 ADVERSARIAL: dict[str, Epsilon] = {
     "smallest that count": [2.0**-60, 2.0**-60, 2.0**-59],
     "smallest floats": past_the_door({5e-324: 2, 1e-323: 1}),
-    "smallest that counts beside one": [2.0**-60, 1.0, 1.0],
-    "smallest beside one": past_the_door({5e-324: 1, 1.0: 2}),
+    "smallest that counts next to one": [2.0**-60, 1.0, 1.0],
+    "smallest next to one": past_the_door({5e-324: 1, 1.0: 2}),
     "tiny": [1e-18, 2e-18, 3e-18],
     "tinier": past_the_door({1e-300: 1, 2e-300: 1, 3e-300: 1}),
-    "tiny beside public": {1e-18: 5, math.inf: 100},
-    "tinier beside public": past_the_door({1e-20: 5, math.inf: 100}),
-    "tiniest beside public": past_the_door({1e-300: 5, math.inf: 3}),
+    "tiny next to public": {1e-18: 5, math.inf: 100},
+    "tinier next to public": past_the_door({1e-20: 5, math.inf: 100}),
+    "tiniest next to public": past_the_door({1e-300: 5, math.inf: 3}),
     "huge": [1e6, 1e6, 5e5],
     "huger": past_the_door({1e300: 2, 5e299: 1}),
     "largest that count": [2.0**20] * 3,
     "largest floats": past_the_door({1.7976931348623157e308: 3}),
-    "huge beside tiny": [1e6, 1e-18, 1.0],
-    "huger beside tinier": past_the_door({1e-300: 1, 1.0: 1, 1e300: 1}),
-    "huge beside public": [1e6, 1e6, math.inf],
-    "huger beside public": past_the_door({1e300: 2, math.inf: 1}),
+    "huge next to tiny": [1e6, 1e-18, 1.0],
+    "huger next to tinier": past_the_door({1e-300: 1, 1.0: 1, 1e300: 1}),
+    "huge next to public": [1e6, 1e6, math.inf],
+    "huger next to public": past_the_door({1e300: 2, math.inf: 1}),
     "two beyond all squares": past_the_door({1e-12: 1, 1e-3: 1, 30.0: 1, 1e160: 1, 1e300: 1}),
     "from end to end": [2.0**-60, 2.0**-60, 1e6, 2.0**20],
     "from end to end of floats": past_the_door({1e-300: 2, 1e160: 1, 1e300: 1}),
     "outside of the range": [5e-324, 1e-300, 0.5, 1e160, 1e300],
     "far apart": past_the_door({1.5: 2, 3e84: 2}),
-    "far apart beside public": past_the_door({800.0: 1, 1e160: 1, math.inf: 1}),
+    "far apart next to public": past_the_door({800.0: 1, 1e160: 1, math.inf: 1}),
     "equal": [0.7] * 50,
     "one public": [0.2, 0.5, math.inf],
     "one zero": [0.0, 0.2, 0.5],
@@ -236,7 +236,7 @@ def test_the_strictest_decides_for_uniform_and_everyone_spends_all_for_proportio
 
 
 def check_that_nobody_beats(epsilon: Epsilon, goal: Goal) -> None:
-    """No rule with Laplace noise whose weights sum to one has less risk than `optimal`."""
+    """Check that no rule with Laplace noise and weights of sum one beats `optimal`."""
     best = allocated(epsilon, goal, "optimal")
     assumption = goal[0]
     assert best.exact == (assumption.related is False or not assumption.sampled)
@@ -338,7 +338,7 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
 def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
     strictest: float, assumption: Assumption
 ) -> None:
-    """No finite cap is best for squares there: the scan ends at a large one all the same."""
+    """No finite cap is best for squares here, but the scan still ends at a large one."""
     for words in ({}, {"statistic": "frequencies", "categories": 3}):
         chosen: dict[str, Any] = {**asdict(assumption), "loss": "pac", "confidence": 0.98, **words}
         budgets = past_the_door({strictest: 1, math.inf: 1})
@@ -368,7 +368,7 @@ def test_threshold_is_one_level_for_those_who_reach_it_and_the_best_such(
     assert at in found.levels
     np.testing.assert_array_equal(found.spent, np.where(found.levels >= at, at, 0.0))
     for level in found.levels.tolist():
-        # People below a threshold count as left out: then the threshold is the strictest.
+        # If people below a threshold are left out, the threshold is the strictest budget.
         alone = [e if e >= level else 0.0 for e in epsilon]
         other = allocated(alone, goal, "uniform").risk
         assert found.risk <= other * (1.0 + 1e-9)
@@ -388,8 +388,8 @@ def test_a_more_generous_person_never_makes_the_optimum_worse(
     generous[who % len(epsilon)] *= more
     for goal in ((assumption, "mse", 0.95), (RELATED, "pac", 0.95)):
         closed = goal[0].related is False or goal[0] == RELATED
-        missed = 1e-9 if closed else 1e-6  # by a search of caps
-        # Where caps and factors are searched, minimax is only never worse than optimal.
+        missed = 1e-9 if closed else 1e-6  # caps are searched
+        # If caps and factors are searched, minimax is only known to be no worse than optimal.
         for method in ("optimal", "threshold", *(("minimax",) if closed else ())):
             before = allocated(epsilon, goal, method).risk
             assert allocated(generous, goal, method).risk <= before * (1.0 + missed)

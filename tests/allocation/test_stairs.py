@@ -1,4 +1,4 @@
-"""The staircase rule: multiples of one rate, the best by brute force, and when it is taken."""
+"""The staircase rule: multiples of one rate, brute force, and when it is chosen."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def units(found: Allocation) -> list[Fraction]:
 
 
 def check(found: Allocation) -> None:
-    """Small whole multiples of one rate, nobody above their budget, all as rational numbers."""
-    if found.stairs is None:  # public people alone
+    """Check for small multiples of one rate, within everyone's budget, in exact arithmetic."""
+    if found.stairs is None:  # only public people
         assert found.scale == 0.0
         assert math.isinf(found.levels[-1])
         return
@@ -105,7 +105,7 @@ def by_hand(
 def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Assumption) -> None:
     found = ep.allocate(budgets, **asdict(assumption), method="staircase")
     parts = {level / m for level in budgets for m in range(1, 13) if level > 0.0}
-    between = np.geomspace(0.1, max(budgets), 60).tolist()  # which can only be worse
+    between = np.geomspace(0.1, max(budgets), 60).tolist()  # these can only be worse
     rates = [rate for rate in {*parts, *between} if rate >= 0.1]
     least = min(
         by_hand(budgets, rate, most, assumption, "mse")
@@ -124,7 +124,7 @@ def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Ass
 def test_the_search_for_the_pac_error_is_near_the_best(
     budgets: dict[float, int], assumption: Assumption
 ) -> None:
-    """It looks at a few candidates only: within 3 % of all of them here, and never below."""
+    """The search tries only a few candidates: within 3 % of the best of all here."""
     found = ep.allocate(budgets, **asdict(assumption), loss="pac", method="staircase").risk
     rates = {level / m for level in budgets for m in range(1, 7)}
     least = min(
@@ -173,7 +173,7 @@ def test_auto_takes_it_where_all_budgets_are_large(
 
 def test_auto_takes_it_for_a_sample_only_while_noise_counts() -> None:
     assert ep.allocate({4.0: 20}, **asdict(SAMPLE)).method == "staircase"
-    # Of a thousand people the sampling error is all there is: stairs would gain 0.02 %.
+    # For a thousand people the sampling error dominates: stairs would gain 0.02 %.
     assert ep.allocate({4.0: 1000}, **asdict(SAMPLE)).method == "optimal"
 
 

@@ -1,4 +1,4 @@
-"""The model of cost: planted coefficients are found, and a cluster behaves as it must."""
+"""The cost model: it recovers planted coefficients, and its predictions for clusters make sense."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODEL = Model(PLANTED, (0.0,))
 
 
 def queries() -> list[Query]:
-    """The design of `cluster.measured`, without Spark."""
+    """The queries that `cluster.measured` times, without Spark."""
     found = []
     for rows, parts, groups in ((10**6, 1, 50), (10**6, 1, 2553), (10**7, 10, 2553)):
         found += [Query(rows, parts, groups, 56.0, 1, 2, ours) for ours in (False, True)]
@@ -44,8 +44,8 @@ def test_waves_are_those_of_the_busiest_core() -> None:
 
 def test_terms_are_counted_by_hand() -> None:
     query = Query(900, 3, 10, 7.0, 5, 2, True)
-    # Three partitions on two cores: the busiest reads two of them, 600 rows; five reducers make
-    # three waves more; 30 groups of 7 bytes are merged by two cores.
+    # Three partitions on two cores: the busiest core reads two of them, 600 rows. Five reducers add
+    # three waves. Two cores merge 30 groups of 7 bytes.
     assert query.terms() == [1.0, 5.0, 0.0, 600.0, 15.0, 105.0, 1.0]
     assert replace(query, ours=False).terms() == [1.0, 5.0, 600.0, 0.0, 15.0, 105.0, 0.0]
     assert query.shuffled == 210.0
@@ -61,7 +61,7 @@ def test_planted_coefficients_are_found_in_noise_and_refits_hold_them() -> None:
     rng = np.random.default_rng(3)
     times = [MODEL.seconds(query) * float(np.exp(rng.normal(0.0, 0.05))) for query in queries()]
     model = fit_model(queries(), times)
-    # What the extrapolation rests on is told best: rows by both queries.
+    # The extrapolation rests on the cost per row of both queries, which is estimated best.
     assert model.coefficients[2:4] == pytest.approx(PLANTED[2:4], rel=0.1)
     assert model.typical < 0.1
     drawn = np.array([each.coefficients for each in resample(queries(), times, 100)])
@@ -137,7 +137,7 @@ def test_the_table_and_the_words_are_made_of_the_model() -> None:
     rows = cluster.over_cores(MODEL, [MODEL], there)
     assert [row[0] for row in rows] == list(cluster.OVER_CORES)
     for cores, bare, ours, low, high in rows:
-        # Where storage is what bounds the scan, a query that computes less is no faster.
+        # Where storage limits the scan, a query that computes less is no faster.
         assert bare < ours if cores <= 1000 else bare <= ours
         assert low == pytest.approx(ours)
         assert high == pytest.approx(ours)

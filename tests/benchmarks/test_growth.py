@@ -1,4 +1,4 @@
-"""Exponents against known data, and one point measured in a process of its own."""
+"""Exponents fitted to known data, and one point measured in its own process."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_standard_error_is_that_of_least_squares() -> None:
 
 
 def test_noise_is_covered_by_three_errors() -> None:
-    # 200 fits with 13 free degrees: |t| > 6 has probability 4.4e-5 in each, so that more than
+    # 200 fits with 13 degrees of freedom: |t| > 6 has probability 4.4e-5 in each, so more than
     # three of them have probability below 1e-11.
     rng = np.random.default_rng(2)
     sizes = np.repeat([1e4, 1e5, 1e6], 5)

@@ -1,4 +1,4 @@
-"""The page: limits, what fails, which form; intervals of ratios; sections that are stopped."""
+"""The benchmark page: limits, failures, quick and long form, intervals of ratios, sections."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def test_the_interval_states_what_it_keeps(k: int, confidence: float, rank: int)
 
 @pytest.mark.parametrize("k", range(1, 13))
 def test_the_confidence_is_that_of_all_coins(k: int) -> None:
-    # Each value is above or below the median with probability ½: count the cases that hold it.
+    # Each value is above or below the median with probability ½: count the sign patterns for which
+    # the interval contains the median.
     low, high, kept = order_interval(list(range(k)))
     held = 0
     for signs in itertools.product((-1, 1), repeat=k):
@@ -75,7 +76,7 @@ def test_the_interval_holds_the_figure(pairs: list[float]) -> None:
 
 
 def test_ratios_are_of_pairs_and_not_of_medians() -> None:
-    # A machine that slows down in the middle of the run slows both down.
+    # A machine that slows down during the run slows down both sides of a pair.
     ratio = Ratio((2.0, 20.0, 2.2), (1.0, 10.0, 2.0))
     assert ratio.figure == 2.0
     assert ratio.faster("x", 0.1).figure == pytest.approx(0.5)
@@ -225,5 +226,5 @@ def test_the_largest_size_is_in_both_forms(engine: str, quick: bool) -> None:
     asked = {(size, work) for size, work, _ in planned}
     assert (speed.TARGET, speed.MEAN) in asked
     assert (speed.TARGET, speed.TABLE) in asked or (quick and engine == "PySpark")
-    # The intervals of the long form reach the confidence that they aim at.
+    # The long form makes enough runs for its intervals to reach the confidence aimed at.
     assert quick or all(order_interval(list(range(runs)))[2] >= 0.9 for _, _, runs in planned)

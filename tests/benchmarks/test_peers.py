@@ -1,4 +1,4 @@
-"""Peers: how they are asked, stopped and told, without any of them and without a network."""
+"""Peer tools: how they are run, timed out and described; without installing any, and offline."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_no_file_of_requirements_is_left_over() -> None:
 
 
 class Installer:
-    """Stands for venv and pip: writes down what it was asked, and makes a package."""
+    """A stand-in for venv and pip: records its commands and creates a package."""
 
     def __init__(self, folder: Path, reason: str = "") -> None:
         self.folder, self.reason, self.commands = folder, reason, list[list[str]]()

@@ -1,4 +1,4 @@
-"""Personal budgets against combinations of releases with one ε: formulas, searches, figures."""
+"""Personal budgets against combinations of single-ε releases: formulas, searches, figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED
 
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 TINY = 1e-24
-"""Weights sum to one up to 1e-16 or so; its square is all that is left where no noise is."""
+"""Tolerance: weights sum to one up to about 1e-16; without noise, only its square remains."""
 
 
 def noise_of(budgets: ep.Budgets) -> float:
@@ -31,7 +31,7 @@ def noise_of(budgets: ep.Budgets) -> float:
 
 
 def partitions(people: list[int]) -> Iterator[list[list[int]]]:
-    """All partitions into sets."""
+    """All set partitions of some people."""
     if not people:
         yield []
         return
@@ -43,7 +43,7 @@ def partitions(people: list[int]) -> Iterator[list[list[int]]]:
 
 
 def least_of_all_partitions(epsilon: list[float], noise: float) -> float:
-    """Σw² + noise·Σscale² of the best disjoint groups of any kind, anybody left out."""
+    """The least Σw² + noise·Σscale² over all disjoint groups, where anybody may be left out."""
     best, everyone = math.inf, [i for i, each in enumerate(epsilon) if each > 0.0]
     for size in range(1, len(everyone) + 1):
         for chosen in itertools.combinations(everyone, size):
@@ -76,7 +76,7 @@ def test_edges_are_the_best_of_all_partitions(seed: int) -> None:
 
 
 def edge_lists(levels: int) -> Iterator[list[int]]:
-    """All ways to cut levels into neighbouring groups, the lowest perhaps left out."""
+    """All ways to cut levels into contiguous groups, where the lowest levels may be left out."""
     for size in range(1, levels + 1):
         for first in itertools.combinations(range(levels), size):
             yield [*first, levels]
@@ -98,7 +98,7 @@ def test_searches_find_what_trying_everything_finds(seed: int) -> None:
         m = (below[last] - below[first]).astype(float)
         if math.isfinite(levels[first[-1]]):
             variance = 2.0 / (m * levels[first]) ** 2
-        else:  # no noise has all the weight
+        else:  # a release without noise gets all the weight
             variance = np.append(np.full(len(m) - 1, math.inf), 1.0)
         u = 1.0 / variance / (1.0 / variance).sum()
         by_noise.append((u**2 / m + noise * (u / m / levels[first]) ** 2).sum())
@@ -126,7 +126,7 @@ def test_worst_cases_against_enumeration(seed: int) -> None:
         (u / ((b - a) / 3.0)) ** 2 for u, a, b in zip(shares, first, last, strict=True)
     )
 
-    def off(x: np.ndarray, truth: float) -> float:  # by the means of sets, as it is released
+    def off(x: np.ndarray, truth: float) -> float:  # the error of the combined means
         means = [x[a:b].mean() for a, b in zip(first, last, strict=True)]
         return float(shares @ means) - truth
 
@@ -134,7 +134,7 @@ def test_worst_cases_against_enumeration(seed: int) -> None:
     unrelated = [
         np.mean([off(np.array(order), x.mean()) ** 2 for order in itertools.permutations(x)])
         for x in vectors
-        if (np.diff(x) >= 0).all()  # one order of each
+        if (np.diff(x) >= 0).all()  # one order of each is enough: all permutations follow
     ]
     assert math.isclose(one.mse(UNRELATED), max(unrelated) + noise, rel_tol=1e-12)
     related = max(off(x, x.mean()) ** 2 for x in vectors)
@@ -176,7 +176,7 @@ def test_nothing_is_below_ours(pairs: list[tuple[float, int]]) -> None:
         sampled = goal.risk(best_coins(budgets, goal).weighing)
         assert ours <= sampled * (1.0 + 1e-9) + TINY
     order = [kinds[name].mse() for name in ("groups", "threshold", "uniform")]
-    # Theirs is found by Σw² + noise·Σscale², where 1/n and 1e-16 of it cannot be told apart.
+    # The search minimizes Σw² + noise·Σscale², where terms of 1e-16·(1/n) are lost in rounding.
     assert order[0] <= order[1] * (1.0 + 1e-9) + 1e-15
     assert order[1] <= order[2] * (1.0 + 1e-9) + 1e-15
     assert kinds["composition"].mse() <= order[1] * (1.0 + 1e-9) + 1e-15
@@ -233,7 +233,7 @@ def test_the_gains_that_are_claimed() -> None:
     assert wide.gain(personal_cases.NAMED) >= 2.0
     assert narrow.gain(personal_cases.NAMED) >= 1.6
     assert 1.012 <= two.gain(personal_cases.NAMED) <= 1.013
-    for case in (wide, narrow):  # these come nearer, as the page says
+    for case in (wide, narrow):  # these come closer, as the page says
         assert 1.4 <= case.gain(personal_cases.CLEVER) <= case.gain(personal_cases.NAMED)
 
 
@@ -247,8 +247,8 @@ def test_never_worse_on_any_profile(n: int) -> None:
 
 @pytest.mark.statistical
 def test_measured_errors_have_their_formulas() -> None:
-    """Seeded but for OpenDP, whose mean of 1,000 squares is 8 standard errors off less than once
-    in 10⁶ runs (6 would do for a normal mean; squares of Laplace noise are skewed).
+    """Seeded, except OpenDP. A mean of its 1,000 squared errors is 8 standard errors off less than
+    once in 10⁶ runs (6 would do for a normal mean; squares of Laplace noise are skewed).
     """
     names = (personal_cases.WIDE, personal_cases.TWO, personal_cases.EQUAL)
     cases = personal_cases.compared(500, names)
@@ -257,7 +257,7 @@ def test_measured_errors_have_their_formulas() -> None:
         assert len(found) == 21
         assert max(one.z for one in found.values()) < 6.0
     worst = {name: found[cases[0].name, name].expected for name in ("ours", "groups", "uniform")}
-    for name, expected in worst.items():  # of the extreme population: the formula of the worst case
+    for name, expected in worst.items():  # the extreme population attains the worst case
         assert math.isclose(expected, cases[0].worst[name], rel_tol=1e-9)
     for one in (
         personal_trials.called(cases[0], personal_trials.skewed(500), 300),
@@ -271,7 +271,7 @@ def test_measured_errors_have_their_formulas() -> None:
 def test_a_wrong_formula_is_noticed() -> None:
     cases = personal_cases.compared(500, (personal_cases.WIDE,))
     found = personal_trials.measure(cases, personal_trials.skewed(500), 4_000, 1)
-    for one in found.values():  # as if noise had its scale for its standard deviation
+    for one in found.values():  # as if the standard deviation of the noise were its scale
         assert personal_trials.Measured(one.squares, one.expected / 2.0).z > 6.0
 
 
@@ -298,7 +298,7 @@ def test_the_section_holds_its_limits() -> None:
 
 
 def test_with_a_guess_of_the_spread_no_threshold_is_better_on_skewed_data() -> None:
-    """The exact errors on one population, shuffled; without the guess a threshold has 0.54."""
+    """Exact errors on one shuffled population; without the guess a threshold has ratio 0.54."""
     n = personal_cases.PEOPLE
     population = personal_trials.skewed(n)
     assert population.std() == pytest.approx(personal_cases.GUESS, abs=0.005)
@@ -313,7 +313,7 @@ def test_with_a_guess_of_the_spread_no_threshold_is_better_on_skewed_data() -> N
         if case.name == "half 0.01, half 1":
             assert errors["threshold"] / plain == pytest.approx(0.54, abs=0.01)
             assert errors["threshold"] / guessed == pytest.approx(1.04, abs=0.01)
-        # Nor is the best threshold for this very population.
+        # Nor is the best threshold for exactly this population better.
         for level in case.budgets.levels.tolist():
             if 0.0 < level < math.inf:
                 used = int((case.epsilon >= level).sum())

@@ -1,4 +1,4 @@
-"""Every command that publishes or plans also writes a page and a picture, and checks both first."""
+"""Every command that publishes or plans can write a page and a picture; it checks both first."""
 
 from __future__ import annotations
 

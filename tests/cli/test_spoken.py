@@ -1,4 +1,4 @@
-"""What commands say names their options, not the parameters of Python."""
+"""Messages of commands name command-line options, not Python parameters."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
         "--where nobody is not a column of data.",
     ),
 ]
-"""Words of a user, and what they are told."""
+"""What a user types, and the message."""
 
 
 @pytest.fixture

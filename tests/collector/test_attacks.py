@@ -108,12 +108,12 @@ def test_the_first_key_binds_and_only_it_sends(served: Served) -> None:
     assert unreserved.status == 409, "who sends without a reservation may send twice"
     assert [served.reserve("lunch", token, lock(mine)).status for _ in range(2)] == [201, 200]
     for wrong in (theirs, "", mine.upper(), mine[:-1], lock(mine), token):
-        assert put(wrong) == unreserved, "reserved or not: a wrong key is told the same"
+        assert put(wrong) == unreserved, "reserved or not: a wrong key gets the same answer"
     assert served.reserve("lunch", token, lock(theirs)).status == 409
     assert served.reserve("lunch", token, lock(theirs), theirs).status == 409
     assert [put(mine).status for _ in range(2)] == [201, 200]
     for key in ("", theirs):
-        assert put(key).held == unreserved.held, "nor is it told that a report was sent"
+        assert put(key).held == unreserved.held, "and it does not learn that a report was sent"
     elsewhere = served.reserve("lunch", token, lock(theirs))
     assert elsewhere.status == 409
     assert "sent" not in elsewhere.held["reason"]

@@ -144,7 +144,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
         assert len(live) >= 2, "it is live"
         assert all(told["results"] == [] for many, told in seen if many < BATCH)
         assert exports == {409}
-        assert len(probes) == 1, "a link that was used is not told from one that is only reserved"
+        assert len(probes) == 1, "a used link looks like one that is only reserved"
         assert served.ask("POST", "/o/lunch/close", None, key).status == 200
         final = served.ask("GET", "/o/lunch/estimate", None, key).held
         assert final["reports"] == 200

@@ -1,4 +1,4 @@
-"""Calls as plain data: what a corpus keeps of a question, to ask the very same again."""
+"""Calls as plain data: what a corpus stores about a question, to ask the same question again."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import epsilons as ep
 __all__ = ["Call", "ask"]
 
 Call = dict[str, Any]
-"""`ask` names a function of epsilons, or of one of its parts; `arrays` names the arguments that are
-passed as lists."""
+"""`ask` is the name of a function of epsilons or of one of its modules; `arrays` lists the
+arguments that are passed as lists."""
 
 
 NOW: Final = {"values": "x", "beside": "y", "bounds": "x_bounds", "beside_bounds": "y_bounds"}
-"""What 0.2.0 called the arguments of a covariance, and what they are called now."""
+"""The arguments of a covariance: name in 0.2.0, and current name."""
 
 
 def ask(call: Call, table: Path, **more: Any) -> Any:
     """Ask a question of a table.
 
     Args:
-        call: the arguments; columns are named.
+        call: the arguments; columns are given by name.
         table: a CSV file.
-        **more: the source or the claim, which no corpus keeps.
+        **more: the source or the claim, which a corpus does not store.
     """
     given = _arguments(call)
     data = pl.read_csv(table)
@@ -44,7 +44,7 @@ def ask(call: Call, table: Path, **more: Any) -> Any:
 
 
 def _arguments(call: Call) -> Call:
-    """The arguments of a call, by the names that they have now."""
+    """The arguments of a call, under their current names."""
     now = NOW if call["ask"] in ("covariance", "Covariance") else {}
     return {
         now.get(name, name): value for name, value in call.items() if name not in ("ask", "arrays")

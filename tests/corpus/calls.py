@@ -1,4 +1,4 @@
-"""What a corpus is made of: every question, method and neighbour model, as plain data."""
+"""The calls of a corpus: every question, method and neighbour model, as plain data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def mean(**more: Any) -> Call:
 
 
 def of_papers(name: str, values: str = "minutes", **more: Any) -> Call:
-    """A method that draws for each person: it takes arrays."""
+    """A call of a method of `epsilons.papers`, which draws for each person and takes arrays."""
     given = {"values": values, "epsilon": "epsilon", **more}
     arrays = [each for each in ("values", "person", "epsilon") if each in given]
     return {"ask": f"papers.{name}", **given, "arrays": arrays}
@@ -271,7 +271,7 @@ def _several() -> dict[str, Call]:
 
 
 CALLS: Final[dict[str, Call]] = {**_means(), **_shares(), **_others(), **_several()}
-"""Everything that the central model publishes, by name."""
+"""Every kind of release of the central model, by name."""
 
 OFTEN: Final = {0.1: 500, 1.0: 200, 5.0: 40}
 
@@ -299,7 +299,7 @@ PLANS: Final[dict[str, Call]] = {
 
 
 def local_kinds() -> dict[str, tuple[Any, Any]]:
-    """Each kind of local report, with the values of people."""
+    """Each kind of local report, with people's values."""
     rng = np.random.default_rng(5)
     values = rng.normal(50.0, 12.0, 40).round(2)
     cells = rng.integers(0, 4, 40)

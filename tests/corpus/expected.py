@@ -1,4 +1,4 @@
-"""What a corpus expects of a release, a ledger and a survey, as plain data."""
+"""The facts that a corpus stores about a release, a ledger and a survey, as plain data."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["LATER", "facts", "ledger_facts", "plain", "stored", "survey_facts"]
 CONFIDENCES = (0.5, 0.95, 0.999)
 
 LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
-"""When every survey of a corpus is closed."""
+"""A time at which every survey of a corpus is closed."""
 
 
 def plain(thing: Any) -> Any:
-    """Numbers, arrays and tuples of them as JSON holds them."""
+    """Convert arrays and tuples of numbers to what JSON can hold."""
     if isinstance(thing, (np.ndarray, np.generic)):
         return thing.tolist()
     if isinstance(thing, (list, tuple)):
@@ -34,12 +34,12 @@ def plain(thing: Any) -> Any:
 
 
 def stored(thing: Any) -> str:
-    """All that is stored of a release, as a ledger writes it."""
+    """The stored form of a release, as a ledger writes it."""
     return json.dumps(frozen.to_plain(thing), ensure_ascii=True)
 
 
 def facts(thing: ep.Release | ep.Releases) -> dict[str, Any]:
-    """What a release says: numbers, intervals, what people spent, and what the checker says."""
+    """The facts of a release: numbers, intervals, what people spent, and the checker's verdict."""
     shown = [plain(tuple(row)) for row in thing.spent]
     if isinstance(thing, ep.Releases):
         bands = {str(level): thing.band(level).each for level in CONFIDENCES}
@@ -98,9 +98,9 @@ def ledger_facts(ledger: ep.Ledger, people: list[Any]) -> dict[str, Any]:
 
 
 def survey_facts(path: Path) -> dict[str, Any]:
-    """What the file of a collector says about its surveys, under the names that 0.2.0 had.
+    """What a collector's file says about its surveys, under the names of 0.2.0.
 
-    An open survey shows single reports no more. So estimates are read from a copy that is closed.
+    An open survey no longer shows single reports, so estimates are read from a closed copy.
     """
     found: dict[str, Any] = {}
     with collector.Service(path) as service:

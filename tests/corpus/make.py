@@ -1,9 +1,9 @@
-"""Makes the corpus of this version: files that every later version must read.
+"""Make the corpus of this version: files that every later version must read.
 
     python -m tests.corpus.make
 
 A corpus is made once, when a version is published, and never changed: `tests/corpus/VERSION`. Next
-to each file is what this version says about it.
+to each file stands what this version says about it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.ledger import server
 HERE: Final = Path(__file__).resolve().parent
 PEOPLE: Final = 240
 WITHOUT: Final = ("epsilon", "neighbours", "levels")
-"""Arguments that belong to a call without a ledger."""
+"""Arguments that only a call without a ledger takes."""
 
 STUDY: Final = """\
 [study]
@@ -99,7 +99,7 @@ SETTLED: Final = (
     *("publish, drawn together", "publish, everything", "publish, shares", "publish, targets"),
     *("publish, one",),
 )
-"""What is charged to ledgers under replace."""
+"""The calls that are charged to ledgers under replace."""
 
 SETTLED_OPEN: Final = (
     *("mean, transformed, add-remove", "mean, exclude, add-remove", "mean, midpoint, add-remove"),
@@ -110,7 +110,7 @@ SETTLED_OPEN: Final = (
     *("frequencies, bins, add-remove", "quantile, add-remove", "variance, add-remove"),
     *("covariance, add-remove", "count, a column", "publish, everything, add-remove"),
 )
-"""What is charged to ledgers under add/remove."""
+"""The calls that are charged to ledgers under add/remove."""
 
 
 def main() -> int:
@@ -135,12 +135,12 @@ def main() -> int:
 
 
 def write(path: Path, held: Any) -> None:
-    """Write what is expected."""
+    """Write expected facts as JSON."""
     path.write_text(json.dumps(held, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 def pack(path: Path, held: bytes) -> None:
-    """Write bytes, compressed, without the time in them."""
+    """Write bytes, compressed, without a timestamp."""
     path.write_bytes(gzip.compress(held, 9, mtime=0))
 
 
@@ -166,7 +166,7 @@ def write_people(path: Path) -> None:
 
 
 def make_releases(folder: Path) -> None:
-    """Write releases, and what they say."""
+    """Write releases, and the facts expected of them."""
     texts, said = {}, {}
     for place, (name, call) in enumerate(calls.CALLS.items()):
         source = None if place % 10 == 0 else ep.Seeded(place)
@@ -177,7 +177,7 @@ def make_releases(folder: Path) -> None:
 
 
 def make_laws(folder: Path) -> None:
-    """Write laws of noise that no release holds by itself, and what they say."""
+    """Write noise laws that no release contains directly, and the facts expected of them."""
     laws = {"geometric": Geometric(Fraction(7, 3)), "none": PointMass()}
     held = {
         name: {"stored": stored(law), "variance": law.variance, "log_pmf": law.log_pmf(0)}
@@ -187,7 +187,7 @@ def make_laws(folder: Path) -> None:
 
 
 def make_local(folder: Path) -> None:
-    """Write local reports and the releases that are made of them."""
+    """Write local reports and the releases made from them."""
     held: dict[str, Any] = {}
     for place, (name, (kind, values)) in enumerate(calls.local_kinds().items()):
         budgets = np.resize([0.5, 1.0, 2.0], len(values))
@@ -203,7 +203,7 @@ def make_local(folder: Path) -> None:
 
 
 def make_plans(folder: Path) -> None:
-    """Write plans and forecasts of a ledger."""
+    """Write plans, and the forecasts of a ledger."""
     held = {}
     for name, call in calls.PLANS.items():
         if "questions" in call:
@@ -219,7 +219,7 @@ def make_plans(folder: Path) -> None:
 
 
 def make_surveys(folder: Path) -> None:
-    """Write the file of a collector: every kind, open and closed early, each with reports."""
+    """Write a collector's file: every kind of survey, open and closed early, each with reports."""
     shutil.copyfile(HERE.parents[1] / "src/epsilons/data/question.toml", folder / "survey.toml")
     lunch = collector.Survey.read(folder / "survey.toml").to_dict()
     usual: dict[str, Any] = {"closes": "2099-12-01T18:00:00Z", "organiser": "We", "invitations": 12}
@@ -277,7 +277,7 @@ def make_surveys(folder: Path) -> None:
 
 @contextmanager
 def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
-    """Let a release fail: before everyone's budgets are read, or after the draw."""
+    """Make a release fail: before everyone's budgets are read, or after the draw."""
     before = Claim.sheet, Store.watch
 
     def sheet(*_: Any) -> Any:
@@ -302,7 +302,7 @@ def interrupted(moment: str, error: type[Exception]) -> Iterator[None]:
 
 
 def charged(name: str) -> Call:
-    """A call that is charged to a ledger, which knows budgets and neighbours."""
+    """A call that is charged to a ledger; the ledger knows the budgets."""
     call = calls.CALLS[name]
     found = {key: each for key, each in call.items() if key not in WITHOUT}
     return {**found, "person": "person"} | (
@@ -311,7 +311,7 @@ def charged(name: str) -> Call:
 
 
 def fill(ledger: ep.Ledger, table: Path) -> dict[str, Any]:
-    """Do everything to a ledger that can be done, and say what there is to ask again."""
+    """Do everything that can be done to a ledger, and return what can be asked again."""
     private = ledger.neighbours == "add-remove"
     names = SETTLED_OPEN if private else SETTLED
     terms = {"neighbours": "add-remove", "levels": [1.2, 4.0, 10.0]} if private else {}
@@ -361,12 +361,12 @@ def fill(ledger: ep.Ledger, table: Path) -> dict[str, Any]:
 
 
 def expected_of(ledger: ep.Ledger, filled: dict[str, Any]) -> dict[str, Any]:
-    """All that is expected of a ledger."""
+    """The facts expected of a ledger."""
     return {**filled, **ledger_facts(ledger, filled["people"])}
 
 
 def make_sqlite(folder: Path) -> None:
-    """Write ledgers in files, and what they say."""
+    """Write ledgers in files, and the facts expected of them."""
     for neighbours in ("replace", "add-remove"):
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / f"{neighbours}.db"
@@ -387,7 +387,7 @@ def make_sqlite(folder: Path) -> None:
 
 
 def make_postgres(folder: Path) -> None:
-    """Write ledgers of a server as SQL, and what they say."""
+    """Write ledgers of a server as SQL, and the facts expected of them."""
     import psycopg
 
     with server.running() as address:

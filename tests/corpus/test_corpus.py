@@ -1,4 +1,4 @@
-"""What earlier versions wrote is read: it opens and checks, and says what it said."""
+"""Files of earlier versions can be read: they open, pass their checks, and say what they said."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ VERSIONS = sorted(path.name for path in HERE.iterdir() if (path / "people.csv").
 NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset({"risk.AnsweredMoments", "risk.AnsweredQuantiles"})
-"""Kinds of objects that this version stores and no corpus has yet: the next one must have them."""
+"""Kinds of objects that this version stores and no corpus contains yet: the next one must."""
 
 CLOSE = 1e-9
-"""How far apart numbers may be that another machine computed, as a part of the largest."""
+"""Relative tolerance for computed numbers, which differ slightly between machines."""
 
 STORED = re.compile(rb'\\*"is\\*": \\*"([A-Za-z0-9_.]+)\\*"')
-"""Where an object is stored, in JSON or in JSON within JSON."""
+"""The kind of a stored object, in JSON or in JSON within JSON."""
 
 
 def unpacked(path: Path) -> bytes:
-    """The bytes of a file of a corpus."""
+    """The uncompressed bytes of a corpus file."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
 def held(version: str, name: str) -> Any:
-    """What a file of a corpus holds."""
+    """The content of a JSON file of a corpus."""
     return json.loads(unpacked(HERE / version / name))
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Whether two things are the same as JSON writes them.
+    """Whether two objects are the same once written as JSON.
 
-    All that is stored is compared byte for byte, and exact losses as fractions. Numbers that are
-    computed must agree in nine digits, by the largest among them: the last digits of logarithms
-    and of long sums depend on the processor.
+    Stored forms are compared byte for byte, and exact losses as fractions. Computed numbers must
+    agree to nine digits, relative to the largest in their list: the last digits of logarithms and
+    of long sums depend on the processor.
     """
     return _same(json.loads(json.dumps(plain(found))), expected, 0.0)
 
@@ -79,7 +79,7 @@ def _same(found: Any, expected: Any, unit: float) -> bool:
 
 
 def without_words(shown: Any) -> Any:
-    """What a release shows, without the words of a version."""
+    """What a release shows, without wording that changes between versions."""
     if isinstance(shown, dict):
         return {key: without_words(each) for key, each in shown.items() if key not in WORDS}
     return [without_words(each) for each in shown] if isinstance(shown, list) else shown
@@ -95,7 +95,7 @@ def test_every_kind_that_was_ever_stored_is_known_and_every_kind_is_in_a_corpus(
 
 
 def releases_of(version: str) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
-    """Each release of a corpus: its name, what the file shows, the key of its kind, and itself."""
+    """Each release of a corpus: name, file content, the key it is stored under, and the object."""
     for name, text in held(version, "releases.json.gz").items():
         shown = json.loads(text)
         key = "releases" if "releases" in shown else "release"
@@ -225,7 +225,7 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
             assert outcome.status == (201 if is_open else 410), name
             outcome = service.submit(name, "f" * 32, reserved, new, "0" * 32).result(30)
             assert outcome.status == (201 if is_open else 410), name
-            if version == "0.2.0":  # its pages, and its file above all, know nothing of keys
+            if version == "0.2.0":  # its pages and its file know nothing of keys
                 outcome = service.submit(name, "e" * 32, plain_, new).result(30)
                 assert outcome.status == (201 if is_open else 410), name
                 outcome = service.submit(name, "d" * 32, reserved, new).result(30)
@@ -236,25 +236,25 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
 
 
 def end_of(ledger: ep.Ledger) -> str:
-    """The end of the chain as 0.2.0 showed it, under add/remove too."""
+    """The head of the chain as 0.2.0 showed it, also under add/remove."""
     with ledger._book.store.read():
         return store.head_of(*store.last_of(ledger._book.store))
 
 
 def without_heads(facts: dict[str, Any]) -> dict[str, Any]:
-    """What a ledger says, without heads and without how many events there are."""
+    """The facts of a ledger, without heads and without the number of events."""
     releases = [{**each, "head": None} for each in facts["status"]["releases"]]
     status = {**facts["status"], "head": None, "releases": releases}
     return {**facts, "head": None, "events": None, "status": status}
 
 
 def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: bool) -> None:
-    """A ledger opens and checks, and everything can be asked again as it was."""
+    """Check that a ledger opens, passes its check, and gives the same answers again."""
     last = expected["head"]
     with ep.Ledger(where) as ledger:
         found = ledger_facts(ledger, expected["people"])
         if ledger.neighbours == "add-remove":
-            # Nothing that is shown counts events since then, and heads are other hashes.
+            # Later versions publish no number of events, and their heads are other hashes.
             assert found["events"] is None
             found, expected = without_heads(found), without_heads(expected)
         assert not [part for part, each in found.items() if not same(each, expected[part])]
@@ -316,7 +316,7 @@ def test_ledgers_on_a_server_say_what_they_said(
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_ledger_that_was_changed_is_found(version: str, tmp_path: Path) -> None:
-    """The check of a corpus can fail."""
+    """The check can fail: a changed ledger is noticed."""
     import sqlite3
 
     path = tmp_path / "replace.db"

@@ -1,6 +1,6 @@
-"""Classes, modules and arguments may be renamed: what was stored under a kind is read all the same.
+"""Stored objects can be read after classes, modules and arguments are renamed.
 
-A copy of the source is changed as a refactoring would change it, and reads the corpus.
+A copy of the source is changed as a refactoring would change it; then it reads the corpus.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ print(frozen._form_of("noise.DiscreteLaplace").made.__name__)
 
 
 def read_by(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Read the corpus by the source in a folder."""
+    """Read the corpus with the source code in a folder."""
     paths = os.pathsep.join([str(folder), str(ROOT)])
     return subprocess.run(
         [sys.executable, "-c", READ, str(folder)],
@@ -54,7 +54,7 @@ def read_by(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A copy of the source, in which two classes, a module and an argument have other names."""
+    """A copy of the source in which two classes, a module and an argument have other names."""
     package = tmp_path / "epsilons"
     shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
     moved = package / "risk" / "counted.py"

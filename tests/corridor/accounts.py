@@ -1,4 +1,4 @@
-"""Accounts that are none: one writes down what it is asked, one fails where it is told to."""
+"""Test doubles for accounts: one records its calls, one fails at a chosen step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from epsilons.results.release import Releases
 
 
 class Recording:
-    """Writes down every call; offers what it is given as budgets; keeps what was settled."""
+    """Records every call, offers the given budgets, and keeps what was settled."""
 
     neighbours = "replace"
 
@@ -45,7 +45,7 @@ class Recording:
 
 
 class Broken(RuntimeError):
-    """What a failing account raises."""
+    """The error of a failing account."""
 
 
 class Failing(Recording):

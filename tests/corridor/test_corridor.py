@@ -1,4 +1,4 @@
-"""The one way: what is asked of an account, in which order, and that errors come before noise."""
+"""The corridor: which calls it makes to an account, and that it checks before it draws noise."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_an_account_is_asked_three_things_in_order_and_told_the_exact_loss(name:
         assert loss <= charged <= budget
     if verdict.exact:
         assert losses == verdict.losses
-    # Before anything is drawn it is known what one draw takes; several take what is drawn first.
+    # With one draw the charge is known in advance. With several it depends on the first draws.
     if account.charge is None:
         assert release.mechanism.kind == "composition"
     else:
@@ -99,7 +99,7 @@ def test_nothing_is_drawn_where_an_account_fails_first(name: str, step: str) -> 
     with pytest.raises(Broken, match=step):
         corridor.through([question], call(1, neighbours), source, account)
     assert source.handed == 0
-    # What was opened is let go of, and what was not is not.
+    # `let_go` is called if and only if the account was opened.
     assert ("let go" in account.calls) == (step != "open")
 
 
@@ -145,7 +145,7 @@ LABELLED: dict[str, tuple[Any, ...]] = {
         ["a", "b"],
     ),
 }
-"""Arguments that are not text: all of each row are different questions."""
+"""Arguments that are not text. Those of one entry all give different questions."""
 
 
 def hashes_of(question: Question, person: Any = "who", epsilon: float = 1.0) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
 
 
 def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
-    """The second hash is that of 0.2.0; text needs none, since its hash is the same."""
+    """The second hash is that of 0.2.0. It is absent if all arguments are text: nothing changed."""
     text = hashes_of(ep.Mean("wage", bounds=(0, 50)), person="id")
     assert text == ("c2f74864e0461dbc52d91c3b7defcfb7022d963dbeab352e889c3d7cdaf4a917",)
     assert (
@@ -194,7 +194,7 @@ def test_what_0_2_0_settled_is_found_under_the_hash_that_it_had() -> None:
 
 def test_a_renamed_question_with_a_renamed_field_keeps_its_hash() -> None:
     class Average(ep.Mean):
-        """A mean under another name, whose shape is called its form."""
+        """A mean under another name, whose `shape` is called `form`."""
 
         RENAMED: ClassVar[dict[str, str]] = {"form": "shape"}
         form = "any"
@@ -269,7 +269,7 @@ def test_all_questions_are_checked_before_anything_is_drawn() -> None:
 
 
 def test_budgets_that_become_alike_are_refused_before_anything_is_drawn() -> None:
-    alike = np.array([1.517578125, 1.5175781250000002])  # a third of either is the same float
+    alike = np.array([1.517578125, 1.5175781250000002])  # a third of each is the same float
     found = ep.Mean(np.arange(4000.0), bounds=None)
     source = Counting()
     with pytest.raises(BudgetError, match="divided among several"):
@@ -278,7 +278,7 @@ def test_budgets_that_become_alike_are_refused_before_anything_is_drawn() -> Non
 
 
 def test_who_pays_is_who_the_account_says() -> None:
-    """The budgets of a call are those of the sheet, whatever was typed."""
+    """The budgets of a call come from the account's sheet, whatever `epsilon` says."""
     account = Recording(EPSILON / 2.0)
     (release,) = corridor.through([MEAN], call(), ep.Seeded(3), account)
     assert release.mechanism.levels.tolist() == [0.125, 0.5, 1.0]
@@ -292,7 +292,7 @@ def test_an_answer_that_was_not_drawn_is_stopped() -> None:
         def steps(self, rows: Any, call: Call) -> Any:
             steps = super().steps(rows, call)
             try:
-                steps.send(next(steps).total)  # as if it had been drawn
+                steps.send(next(steps).total)  # the exact total, without noise
             except StopIteration as end:
                 return end.value
             yield

@@ -1,4 +1,4 @@
-"""What is released is what was drawn from the mechanism that was checked, and nothing else."""
+"""A release contains what was drawn from the verified mechanism, and nothing else."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_what_is_said_to_be_spent_is_what_the_checker_finds(statistic: str, name
             assert row.kept == pytest.approx(float(level) - said, abs=1e-9)
         else:
             said = release.spent(float(level))
-        # At least what is lost, but for nothing: weights and coins are rounded down.
+        # At least the loss, up to a negligible amount: weights and coins are rounded down.
         assert Fraction(said) >= Fraction(loss) * (1 - Fraction(1, 2**50))
         assert said == pytest.approx(float(loss), rel=1e-6)
     if release.neighbours != "replace":
@@ -112,7 +112,7 @@ def counted_cells(ladder: Ladder | None, epsilon: Any) -> door.Tally:
 
 
 def drawn_again(release: Any, statistic: str, epsilon: Any, seed: int = 5) -> list[Any]:
-    """Draw from the release's own mechanism: what each stage gives, with the source recorded."""
+    """Draw again from the release's own mechanism with the same seed: the output of each stage."""
     source = ep.Seeded(seed)
     mechanism = release.mechanism
     ladder = None

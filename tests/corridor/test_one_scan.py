@@ -1,4 +1,4 @@
-"""Several questions in one call are counted in one scan, and say what each would say alone."""
+"""Several questions in one call are counted in one scan, and answer as each would alone."""
 
 from __future__ import annotations
 

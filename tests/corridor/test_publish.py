@@ -1,4 +1,4 @@
-"""Several questions about the same people: each gets an even part of everyone's ε."""
+"""Several questions about the same people: each gets an equal share of everyone's ε."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPSILON = RNG.choice([0.0, 0.3, 1.0, 2.5, np.inf], PEOPLE)
 
 MEAN = ep.Mean(VALUES, bounds=(0, 100))
 APART = [ep.Mean(VALUES, bounds=(0, 100), confidence=0.9 + 0.01 * k) for k in range(7)]
-"""Means that are not drawn together: each has a goal of its own."""
+"""Means that are not drawn together, because each has another confidence."""
 FOUND = ep.Mean(VALUES, bounds=None)
 SHARES = ep.Frequencies(COLOURS, categories=["red", "green", "blue"])
 
@@ -41,7 +41,7 @@ TERMS: dict[str, dict[str, Any]] = {
 )
 def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: str) -> None:
     epsilon = np.where(np.isinf(EPSILON), 2.5, EPSILON)
-    if terms == "fine":  # if nobody counts budgets, they must not be related in any way
+    if terms == "fine":  # where nobody counts budgets, related=True is refused
         questions = [each if each is FOUND else replace(each, related=0.05) for each in questions]
     releases = ep.publish(questions, epsilon=epsilon, source=ep.Seeded(4), **TERMS[terms])
     assert len(releases) == len(questions)
@@ -53,10 +53,10 @@ def test_together_they_spend_no_more_than_each_has(questions: list[Any], terms: 
         assert own.holds
         for level, whole in zip(own.budgets, verdict.budgets, strict=True):
             assert Fraction(level) * parts <= Fraction(whole)
-    # All of them are in it: what it loses is what they lose.
+    # The losses of the whole are the sums of the losses of its releases.
     lost = zip(*(own.losses for own in verdicts), strict=True)
     assert verdict.losses == tuple(sum(each, Fraction(0)) for each in lost)
-    # It speaks of the budgets that people have, or that were offered to them, and of no others.
+    # Its levels are the budgets that people have, or that were offered to them, and no others.
     levels = releases.mechanism.levels
     if terms != "fine":
         given = np.unique(epsilon) if terms == "replace" else np.array([0.3, 1.0, 2.5])
@@ -110,7 +110,7 @@ def test_what_is_no_list_of_questions_is_refused(questions: Any) -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_arrays_that_are_not_of_the_same_people_are_refused(neighbours: str) -> None:
-    """One number for all fits an array of any length, and so fits two that differ."""
+    """A single ε for everyone fits arrays of any length, so it cannot reveal that two differ."""
     fewer = ep.Mean(VALUES[1:], bounds=(0, 100))
     with pytest.raises(ArgumentError, match="have different lengths"):
         ep.publish([MEAN, fewer], epsilon=1.0, neighbours=neighbours)

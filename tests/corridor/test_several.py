@@ -60,7 +60,7 @@ def test_several_means_are_one_draw(method: str, loss: str) -> None:
         low, high = release.interval(0.95)
         assert low <= release.value <= high
         assert "one of 3 means" in release.protects
-    # Everyone pays for all of them, once.
+    # Everyone pays once for all of them.
     spent = releases.for_each(EPSILON)
     np.testing.assert_array_equal(spent, releases[0].for_each(EPSILON))
     assert (spent <= EPSILON).all()
@@ -70,7 +70,7 @@ def test_several_means_are_one_draw(method: str, loss: str) -> None:
 
 
 def test_every_mean_is_that_of_its_own_column() -> None:
-    """At budgets at which there is hardly any noise, in the order in which they were asked."""
+    """With hardly any noise, the means come in the order in which they were asked."""
     questions = [MEANS[3], MEANS[0], MEANS[4]]
     releases = ep.publish(questions, epsilon=1.0, source=ep.Seeded(1))
     assert kinds(releases) == ["several sums"]
@@ -90,7 +90,7 @@ def test_tables_and_other_means_are_drawn_beside_them() -> None:
     assert kinds(releases).count("several sums") == 1
     assert releases[1].mechanism is releases[3].mechanism is releases[4].mechanism
     verdict = ep.verify.exact(releases.mechanism).require()
-    # The three means may use three fifths of everyone's budget, and each of the others one.
+    # The three means may use three fifths of everyone's budget, and each other question one fifth.
     whole = releases.mechanism.levels
     np.testing.assert_allclose(whole, np.unique(epsilon), rtol=1e-15)
     np.testing.assert_allclose(releases[1].mechanism.levels, 0.6 * whole, rtol=1e-15)
@@ -110,7 +110,7 @@ def test_parts_that_are_rounded_never_add_up_to_more(epsilon: float, others: int
 
 
 CALL = Call.of(epsilon=1.0)
-"""Of one share each."""
+"""One share for each question."""
 
 APART: dict[str, Any] = {
     "range": mean(bounds=None),
@@ -179,7 +179,7 @@ def test_under_add_remove_each_is_drawn_by_itself() -> None:
 
 
 def test_where_a_part_for_each_is_better_they_are_not_drawn_together() -> None:
-    """Large budgets, where noise in stairs is far smaller; and public people, who need none."""
+    """At large budgets staircase noise is far smaller; public people need no noise."""
     stairs = ep.publish(MEANS[:2], epsilon=16.0, source=ep.Seeded(3))
     assert kinds(stairs) == ["sum", "sum"]
     assert [each.method for each in stairs] == ["staircase", "staircase"]
@@ -203,7 +203,7 @@ def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str
 
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_noise_of_a_release_is_the_part_that_is_promised(means: int, part: float) -> None:
-    """Everyone at one ε, so that nothing is chosen: against that many releases at ε/d, closed."""
+    """With a single ε for everyone nothing is chosen: against one release at ε/d for each mean."""
     releases = ep.publish(MEANS[:means], epsilon=0.5, source=ep.Seeded(3))
     (alone,) = ep.publish(MEANS[:1], epsilon=0.5 / means, source=ep.Seeded(3))
     together, split = releases.mechanism, alone.mechanism
@@ -225,7 +225,7 @@ def test_releases_are_written_and_read_back() -> None:
 
 
 def test_sides_speak_of_several_means() -> None:
-    """What would have been possible is that of several means, not of one with all budgets."""
+    """The comparison of assumptions is for several means, not for one mean with all budgets."""
     releases = ep.publish(MEANS[:4], epsilon=EPSILON, source=ep.Seeded(3))
     (chosen,) = [side for side in releases[0].sides if side.related is True]
     assert chosen.typical == pytest.approx(math.sqrt(releases[0].risk), rel=1e-3)
@@ -261,7 +261,7 @@ def test_errors_come_before_noise() -> None:
 
 
 def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot happen from one table; if it did, weights would not be those that are verified."""
+    """This cannot happen with one table. If it did, the weights would not be the verified ones."""
     import dataclasses
 
     real, seen = Call.part, itertools.count()
@@ -312,9 +312,9 @@ def test_people_with_several_rows_are_one_person_in_every_mean() -> None:
     ("about", "related"), [("people", True), ("people", False), ("population", False)]
 )
 def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
-    """Of skewed columns that go with budgets where they may: one of 300 runs is one of noise.
+    """Skewed columns, correlated with budgets where that is allowed; 300 runs.
 
-    An interval of 90 % misses more than 60 times in 300 with a probability below 1e-7.
+    A 90 % interval misses more than 60 times in 300 with probability below 1e-7.
     """
     chance = np.random.default_rng(5)
     assumption = Assumption(about, related)
@@ -330,12 +330,12 @@ def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
         if about == "population":
             truth = [0.2 * -math.expm1(-5.0)] * 3
         off = [abs(each.raw - true) for each, true in zip(releases, truth, strict=True)]
-        if seed == 0:  # budgets alone decide it, and are always the same
+        if seed == 0:  # the margin depends on budgets alone, which never change
             margin: Any = releases[0].estimate.margin
             reach = margin.error(assumption, 0.9), margin.at_once(assumption, 0.9)
         missed += np.array(off) > reach[0]
         all_missed += max(off) > reach[1]
     assert missed.max() <= 60
     assert all_missed <= 60
-    if assumption == RELATED:  # and they are no wider than they must be, where all is known
+    if assumption == RELATED:  # nor are they too wide, where nothing but noise is random
         assert all_missed > 0

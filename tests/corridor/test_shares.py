@@ -1,4 +1,4 @@
-"""Several questions: shares of everyone's ε, exact, and shares that meet errors by forecast."""
+"""Several questions: exact shares of everyone's ε, and shares chosen to meet target errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EPSILON = RNG.choice(LEVELS, PEOPLE)
 MEAN = ep.Mean(VALUES, bounds=(0, 100))
 CALM = ep.Mean(VALUES, bounds=(0, 100), related=False)
 APART = ep.Mean(VALUES, bounds=(0, 100), confidence=0.9)
-"""It has another goal, and is not drawn together with the first."""
+"""A mean with another confidence: it is not drawn together with `MEAN`."""
 
 SHARES = ep.Frequencies(COLOURS, categories=["red", "green", "blue"])
 FOUND = ep.Mean(VALUES, bounds=None)
@@ -53,7 +53,7 @@ TERMS: dict[str, dict[str, Any]] = {
 
 
 def reach(release: ep.Release) -> float:
-    """How far intervals reach to either side, if none is cut."""
+    """The largest half-width of the intervals, provided that none is clipped."""
     low, high = release.interval()
     return float(np.max(np.subtract(high, low))) / 2.0
 
@@ -86,7 +86,7 @@ def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms:
             Fraction(part) <= share * Fraction(level)
             for part, level in zip(own.budgets, whole.budgets, strict=True)
         )
-    # All of them are in it: what it loses is what they lose.
+    # The losses of the whole are the sums of the losses of its releases.
     lost = zip(*(own.losses for own in verdicts), strict=True)
     assert whole.losses == tuple(sum(each, Fraction(0)) for each in lost)
     totals = releases.for_each(LEVELS)
@@ -107,10 +107,10 @@ def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms:
 def test_parts_that_round_to_other_floats_are_within_the_budgets_that_are_named(
     level: float, shares: list[int]
 ) -> None:
-    """Two shares of one budget are rounded down apart: the whole that is named must hold both."""
+    """Shares of one budget are rounded down separately: the stated budget must cover their sum."""
     parts = [float_down(Fraction(level) * share / sum(shares)) for share in shares]
     first = -float_down(-Fraction(parts[0]) * sum(shares) / shares[0])
-    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # which would not hold them
+    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # too small for the sum
     releases = ep.publish(
         [ep.Mean(np.arange(40.0), bounds=(0, 40), method="proportional")] * 3,
         epsilon=np.full(40, level),
@@ -174,14 +174,14 @@ def test_shares_and_targets_exclude_each_other() -> None:
 
 
 def reached_by(question: ep.Mean, call: Call) -> float:
-    """How far the interval of a question is forecast to reach."""
+    """The forecast half-width of a question's interval."""
     people = question.people(call)
     return rehearse(question, Absent(people.levels, people.counts), call).reach
 
 
 @pytest.mark.parametrize("method", ["auto", "proportional", "uniform", "threshold"])
 def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
-    """Beside brute force: the same question, published with shares that are typed in."""
+    """Against brute force: the same question, published with explicit shares."""
     wide = ep.Mean(VALUES, bounds=(0, 100), method=method, related=False)
     both = [wide, SHARES]
     call = wide.call(epsilon=EPSILON)
@@ -191,7 +191,7 @@ def test_a_target_is_met_by_the_smallest_share_that_does(method: str) -> None:
         shares = [share, 1 - share]
         one = ep.publish(both, epsilon=EPSILON, shares=shares, source=ep.Seeded(1))[0]
         margin: Any = one.estimate.margin
-        # As wide as its interval can be, whatever spread is drawn: a forecast is for any data.
+        # The widest interval over all spreads that could be drawn: a forecast holds for any data.
         widest = (replace(margin, offset=0.0, square=each / 50.0) for each in range(51))
         return 100.0 * max(each.error(one.assumption, 0.95) for each in widest)
 
@@ -214,14 +214,14 @@ def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
     alone = [reach(ep.publish([each], source=ep.Seeded(1), **asked)[0]) for each in (MEAN, SHARES)]
     targets = [4.0 * alone[0], 2.5 * alone[1]]
     releases = ep.publish([MEAN, SHARES], targets=targets, source=ep.Seeded(7), **asked)
-    slack = 1.0 if terms == "replace" else 1.1  # a leading term, of people who are guessed
+    slack = 1.0 if terms == "replace" else 1.1  # a leading term, and people are guessed
     for release, target in zip(releases, targets, strict=True):
         assert reach(release) <= target * slack
 
 
 @pytest.mark.parametrize("about", ["people", "population"])
 def test_intervals_of_the_widest_data_are_within_the_forecast(about: str) -> None:
-    """Intervals that follow the spread are wider than others where that is as large as can be."""
+    """Intervals that use the released spread are widest where the spread is largest."""
     ends = ep.Mean(100.0 * (np.arange(PEOPLE) % 2), bounds=(0, 100), about=about, related=False)
     call = ends.call(epsilon=EPSILON)
     forecast = reached_by(ends, call)
@@ -332,7 +332,7 @@ def test_what_is_wrong_with_the_data_is_said_before_shares_are_chosen() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"shares": [1, 5]}], ids=str)
 def test_a_cap_is_of_all_questions_together(given: Any) -> None:
-    """Of people whose budgets say nothing, so that everyone spends what they may."""
+    """Budgets are independent of values here, so everyone spends all they may."""
     unrelated = [
         ep.Mean(VALUES, bounds=(0, 100), related=False),
         ep.Frequencies(COLOURS, categories=["red", "green", "blue"], related=False),

@@ -1,4 +1,4 @@
-"""One question to rows that are opened for it alone, as tests ask it."""
+"""Shorthands for tests: open rows for a single question, and count."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from epsilons.types import Integers
 
 
 def sums_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """The sums of rows; the other arguments are those of `tally.open`."""
+    """The sums of rows; the other arguments are those of `door.open`."""
     return door.open(values, **given).count(door.Ask("numbers", bounds))
 
 
 def moments_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """The sums of rows and of their squares; the other arguments are those of `tally.open`."""
+    """The sums of rows and of their squares; the other arguments are those of `door.open`."""
     return door.open(values, **given).count(door.Ask("squares", bounds))
 
 
@@ -35,7 +35,7 @@ def cells_of(
 
 
 def together(asked: Sequence[tuple[door.Rows, door.Ask]]) -> list[Tally]:
-    """Several questions, counted in one scan where they can be."""
+    """The tallies of several questions, counted in one scan where possible."""
     door.scan(asked)
     return [rows.count(ask) for rows, ask in asked]
 
@@ -48,7 +48,7 @@ def grid_of_each(
     person: Any = None,
     missing: str = "error",
 ) -> tuple[Tally, Integers, Integers]:
-    """Everyone's integer, for a method that samples."""
+    """Everyone's value as an integer on the grid, for a method that samples."""
     call = Call.of(epsilon=epsilon, person=person)
     found = people.on_grid(people.numbers(values, call, missing), missing, bounds)
     return found.counted, found.level_of, found.own
@@ -64,8 +64,8 @@ def cell_of_each(
 
 
 def folded(values: Any, epsilon: Any, person: Any = None, ladder: Ladder | None = None) -> Folded:
-    """Everyone's value and budget, for a method that draws for each; nothing that is missing is
-    refused."""
+    """Everyone's value and budget, for a method that draws for each person; missing values are
+    accepted."""
     declared = None if ladder is None else Declared(ladder)
     call = replace(Call.of(epsilon=epsilon, person=person), declared=declared)
     return people.folded(people.numbers(values, call, "midpoint"), "midpoint", call)

@@ -1,4 +1,4 @@
-"""The tables of these tests on every engine, and a reference that shares no code with the tally."""
+"""Test tables on every engine, and a reference that shares no code with the tally."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums (or s
 
 
 def declared_as(cells: list[Any]) -> dict[str, Any]:
-    """Cells as the argument that takes them: floats and pairs are edges of bins."""
+    """Cells as a keyword argument: floats and pairs are edges of bins, others categories."""
     return {"edges" if isinstance(cells[0], (float, tuple)) else "categories": cells}
 
 
@@ -58,7 +58,7 @@ def itself(mean: int) -> int:
 
 
 def square(mean: int) -> int:
-    """The squared distance from the middle, on the grid, of the mean of a person."""
+    """The squared distance of a person's mean from the midpoint, on the grid."""
     return (2 * mean - STEPS) ** 2 // (4 * STEPS)
 
 
@@ -70,14 +70,14 @@ def grid(value: float, bounds: tuple[float, float]) -> int:
 
 
 def in_public_range(budget: float) -> float:
-    """A budget as it counts: nothing below 2⁻⁶⁰, and no finite one above 2²⁰."""
+    """A budget clipped to the public range: 0 below 2⁻⁶⁰, finite ones at most 2²⁰."""
     if budget * 1152921504606846976 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)
 
 
 def nine_bits(budget: float) -> float:
-    """The budget rounded to nine significant bits, without Veltkamp's trick."""
+    """A budget rounded to nine significant bits, without Veltkamp's trick."""
     if budget == 0.0 or math.isinf(budget):
         return abs(budget)
     mantissa, exponent = math.frexp(budget)
@@ -91,7 +91,7 @@ def count(
     person: bool,
     added: Callable[[int], int] = itself,
 ) -> Counted:
-    """Reference: dictionaries and Python integers; missing values at the middle."""
+    """Reference: dictionaries and Python integers; missing values are at the midpoint."""
     own: dict[Any, list[float | None]] = {}
     budget: dict[Any, float] = {}
     for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
@@ -117,19 +117,19 @@ def reference() -> Callable[..., Counted]:
 
 @pytest.fixture(params=BACKENDS)
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
-    """A function that tallies rows on one engine of those that answer in milliseconds."""
+    """A function that tallies rows on one of the engines that answer in milliseconds."""
     return runner(request, tmp_path)
 
 
 @pytest.fixture(params=EVERYWHERE)
 def run_everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
-    """A function that tallies rows on one engine, Spark among them."""
+    """A function that tallies rows on one engine, including slow ones such as Spark."""
     return runner(request, tmp_path)
 
 
 def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
     name: str = request.param
-    if name.endswith("by itself"):  # as where the frame cannot be handed to Polars
+    if name.endswith("by itself"):  # as if the frame could not be converted to Polars
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
@@ -190,7 +190,7 @@ def on_engine(
     arrow = table.to_arrow()
     file = directory / "rows.parquet"
     if name in ("parquet", "polars scan", "duckdb file", "ibis"):
-        # With extremes of columns in it, which leave NaN out.
+        # Its statistics hold the extremes of columns, which ignore NaN.
         table.write_parquet(file, row_group_size=50_000)
     if name == "csv":
         table.write_csv(directory / "rows.csv")

@@ -19,7 +19,7 @@ from epsilons.door.engines import running
 
 
 class Terminal:
-    """What a terminal of 80 columns has been told, and what it shows: enough for \\r and \\n."""
+    """A terminal of 80 columns: what it received, and what it shows; it knows only \\r and \\n."""
 
     def __init__(self) -> None:
         self.told = ""
@@ -81,7 +81,7 @@ def run(
 
 
 class Console(io.StringIO):
-    """A terminal in memory, for what needs no real one."""
+    """A terminal in memory, for tests that need no real one."""
 
     def isatty(self) -> bool:
         return True
@@ -91,7 +91,7 @@ class Console(io.StringIO):
 
 
 def on_console(work: Callable[[], Any], share: running.Share | None = None) -> tuple[Any, str]:
-    """What the work returns, and what is shown meanwhile."""
+    """Run some work; return its result and what the terminal received meanwhile."""
     console = Console()
     with contextlib.redirect_stderr(console):
         return running.shown(work, "working", share), console.getvalue()

@@ -1,4 +1,4 @@
-"""Rows added up in one text of SQL are those that Narwhals adds up."""
+"""Aggregates written as one SQL text equal those of Narwhals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(request: pytest.FixtureRequest) -> nw.LazyFrame[Any]:
 
 
 def found(groups: nw.LazyFrame[Any]) -> list[str]:
-    """Rows in an order of their own; a NaN is nothing else."""
+    """The groups as sorted text; as text, NaN equals itself."""
     return sorted(map(repr, groups.collect().to_polars().rows()))
 
 

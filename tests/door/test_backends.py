@@ -47,7 +47,7 @@ def some_rows(*, gaps: bool, n: int = 120) -> Rows:
     if gaps:
         for row in range(0, n, 4):
             values[row] = (None, math.nan, math.inf, -math.inf)[row // 4 % 4]
-        people += ["ghost", "ghost"]  # of whom nothing is known
+        people += ["ghost", "ghost"]  # a person without any valid value
         values += [None, math.nan]
     budgets |= {"zero": -0.0, "low": 1e308, "high": 5e-324, "middle": 0.3, "far": 1e308}
     budgets["ghost"] = 0.1
@@ -90,7 +90,7 @@ def test_one_budget_for_all(run: Count, reference: Count, person: bool) -> None:
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("bad", [None, math.nan, -1.0, -5e-324, -1e308, -math.inf])
 def test_bad_budgets_are_refused(run: Count, bad: float | None, person: bool) -> None:
-    # Two rows of the person, so that a minimum which passes over the bad one would hide it.
+    # The person has two rows: a minimum that ignores nulls would hide the bad one.
     rows = [1.0, 2.0, 3.0, 4.0], [0.5, bad, 0.5, 1.0], ["a", "a", "b", "c"]
     with pytest.raises(BudgetError, match="inf makes their value public"):
         run(rows, BOUNDS, person=person)
@@ -107,7 +107,7 @@ def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5000001, 0.5], ["a", "a", "b"]
     with pytest.raises(ConflictingBudgetsError, match="differs between rows"):
         run(rows, BOUNDS, person=True)
-    assert run(rows, BOUNDS)[1] == [3]  # as three people they are one level
+    assert run(rows, BOUNDS)[1] == [3]  # taken as three people, their budgets form one level
 
 
 def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
@@ -137,7 +137,7 @@ def test_many_budgets_are_merged_downwards(run_everywhere: Count, reference: Cou
 def test_means_of_people_are_exact_where_floats_are_not(
     run_everywhere: Count, reference: Count
 ) -> None:
-    # 2S + r just below, at and just above a multiple of 2r, with people of many different sizes.
+    # 2S + r just below, at and just above a multiple of 2r, for people with many numbers of rows r.
     values: list[float | None] = []
     people: list[str] = []
     for size in range(1, 60):
@@ -166,7 +166,7 @@ def cells_on_spark(request: pytest.FixtureRequest, tmp_path: Path) -> test_cells
 
 
 def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None:
-    """In this file, because a file runs in one worker, and Spark should start once."""
+    """This test is here because a file runs in one worker, and Spark should start once."""
     for kind, person in (("text", False), ("text", True), ("integers", True), ("bins", False)):
         categories, _, dtype = test_cells.CASES[kind]
         rows = test_cells.some_rows(kind, gaps=True)
@@ -224,7 +224,7 @@ def test_numpy_answers_as_plain_python_does(n: int, reference: Count) -> None:
     ("name", "n"),
     [
         *[pytest.param(name, 10**4, id=name) for name in EVERYWHERE[1:] if name != SPARK],
-        # The answers of Spark to fewer rows are compared where its plans are looked at.
+        # Spark's answers for fewer rows are compared in the test of its plans below.
         *[
             pytest.param(name, 10**6, marks=pytest.mark.slow, id=f"{name}, a million")
             for name in EVERYWHERE[1:]
@@ -245,13 +245,13 @@ def test_every_engine_answers_with_the_same_integers(
     queries = queries_of(monkeypatch)
     for question, ask in questions.on_engine(data).items():
         assert questions.answer(ask) == expected[question], question
-    assert len(queries) == len(expected)  # one for each question
+    assert len(queries) == len(expected)  # one query for each question
 
 
 def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Every query of rows that is run from now on, and how many rows came back.
+    """Record every query over rows from now on, with the number of rows that it returned.
 
-    What sorts groups out that were brought into memory reads none.
+    Queries over groups that are already in memory are not recorded.
     """
     found: list[tuple[Any, int]] = []
     brought: list[bool] = []
@@ -272,7 +272,7 @@ def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_only_the_tally_comes_back(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every row has its own value, its own word, its own budget and its own person."""
+    """Every row has a different value, word, budget and person, but only groups come back."""
     n = 3000
     table = pl.DataFrame(
         {
@@ -287,7 +287,7 @@ def test_only_the_tally_comes_back(
     monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
     monkeypatch.setattr(labels_engine, "MOST_BREAKS", 4)
     edges = [float(k) for k in range(0, 2500, 10)]
-    # To fold people takes these engines long, and their queries are looked at elsewhere.
+    # Folding people is slow on these engines, and their queries are checked elsewhere.
     for person in (None, "who") if name not in ("dask", SPARK) else (None,):
         on = {"epsilon": "epsilon", "data": data, "person": person}
         sums_of("number", bounds=(0.0, 1000.0), **on)
@@ -299,7 +299,7 @@ def test_only_the_tally_comes_back(
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
     levels = len(bins.levels)
     assert levels == 2
-    # Where a query takes long to be read, few groups come as they are: here one for each word.
+    # Where long queries are slow to parse, a few groups come back as they are: here one per word.
     words = n if "duckdb" in name or name == SPARK else 4 * levels
     most = [levels, words, words, 251 * levels, levels, 3 * levels, 4 * levels, 251 * levels]
     assert len(queries) in (4, 8)
@@ -318,7 +318,7 @@ def test_dask_has_no_way_to_fold_people_in_very_many_bins(tmp_path: Path) -> Non
 def test_spark_reads_once_in_one_job_without_python(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan is all of Spark's own: one scan of the columns in question, sums, and no rows."""
+    """Spark plans everything natively: one scan of the columns needed, sums, and no rows."""
     table, expected = asked_of_numpy(10**4)
     table.write_parquet(tmp_path / "rows.parquet")
     data = spark.read.parquet(str(tmp_path / "rows.parquet"))
@@ -336,8 +336,8 @@ def test_spark_reads_once_in_one_job_without_python(
         people, budgets = "people" in question, "NaN" not in question
         (read,) = re.findall(r"ReadSchema: struct<([^>]*)>", plan)
         assert len(read.split(",")) == 2 + people
-        # Rows are added up where they are, before anything is sent: only sums are shuffled, but
-        # for people, whose rows must come together.
+        # Rows are aggregated before the shuffle, so only sums are sent. People are the exception:
+        # their rows must come together first.
         assert "HashAggregate" in plan
         first = plan.rindex("Exchange") if "Exchange" in plan else 0
         assert people or "partial_" in plan[first:]

@@ -1,4 +1,4 @@
-"""Input that cannot be used: what is raised, and what the message says."""
+"""Invalid input: which error is raised, and what its message says."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def listed(parts: Iterator[Batch]) -> list[tuple[Any, ...]] | None:
 
 
 def sizes(parts: Iterator[Batch]) -> list[int]:
-    """Rows of each batch."""
+    """The number of rows in each batch."""
     return [len(part["number"]) for part in parts]
 
 

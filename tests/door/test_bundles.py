@@ -1,4 +1,4 @@
-"""Several questions in one scan: each gets the integers that it would have counted alone."""
+"""Several questions in one scan: each gets the integers that it would get alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def double(u: Any) -> Any:
 
 
 def questions() -> list[tuple[dict[str, Any], Ask]]:
-    """What is asked, as arguments of `open`, and of a method."""
+    """Each question: the arguments of `open`, and the `Ask`."""
     by_town: dict[str, Any] = {"groups": Grouping(("town",), (TOWN,)), "missing": "exclude"}
     pair = Grouping(("mode", "number"), (declare(MODES, None, None), declare([1, 2], None, None)))
     minutes = (0.0, 10.0)
@@ -111,7 +111,7 @@ def test_together_is_one_by_one(
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
         found = together(opened(data, **terms))
-        # With a row for each person one query answers all, if combinations may be many.
+        # With one row per person, one query answers all if it may return many combinations.
         assert scans == ([len(questions())] if not terms else scans)
         assert max(scans) > 2
         alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
@@ -155,7 +155,7 @@ def test_what_cannot_be_shared_is_counted_one_by_one(monkeypatch: pytest.MonkeyP
     found = together([pair for pair in opened(data, person="who") if not pair[1].apart])
     alone = [rows.count(ask) for rows, ask in opened(data, person="who") if not ask.apart]
     assert [plain(one) for one in found] == [plain(one) for one in alone]
-    # Another table, other budgets, another ladder, and arrays.
+    # These cannot share a scan: another table, other budgets, another ladder, and arrays.
     other = data.clone()
     asks = [
         (door.open("wage", epsilon="e", data=data), Ask("numbers", (0.0, 50.0))),
@@ -205,7 +205,7 @@ def test_what_was_scanned_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(count_engine, "count", None)
     assert [plain(rows.count(ask)) for rows, ask in asked] == expected
     with pytest.raises(TypeError):
-        first.count(Ask("numbers", (0.0, 40.0)))  # another question is counted anew
+        first.count(Ask("numbers", (0.0, 40.0)))  # another question is counted again
 
 
 def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
 
 
 def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    # They were taken out of the frame, as arrays, and large arrays are counted by an engine.
+    # Columns of objects are taken out of the frame as arrays, and an engine counts large arrays.
     monkeypatch.setattr("epsilons.door.rows.SMALL", 0)
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
     frame["a"] = frame["a"].astype(object)
@@ -240,7 +240,8 @@ def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.Monkey
 def test_numbers_that_two_questions_share_may_be_missing(
     engine: str, missing: float | None, tmp_path: Path
 ) -> None:
-    # Polars computes what two expressions share outside of both, and so of missing numbers, too.
+    # Polars computes subexpressions that two expressions share before either condition applies, so
+    # it also computes them for missing numbers.
     frame = pl.DataFrame(
         {"x": [missing, 1.0], "e": [1.0, 1.0], "yes": [False, True]},
         schema_overrides={"x": pl.Float64},
@@ -262,7 +263,7 @@ def test_numbers_that_two_questions_share_may_be_missing(
 def test_many_pairs_keep_their_columns_apart(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    # Names of the thirteenth pair and of the second column of another one must not be the same.
+    # The name of the thirteenth pair must not equal that of the second column of another pair.
     many = 14
     numbers = {f"c{at}": RNG.uniform(0, 1, 50).tolist() for at in range(many)}
     data = on_engine(engine, pl.DataFrame({**numbers, "e": [1.0] * 50}), tmp_path, request)

@@ -1,4 +1,4 @@
-"""Categories and values that cannot be used, types of columns, and that nothing leaks."""
+"""Invalid categories and values, column types, and that messages leak nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frequencies in NumPy are those of the engine path, and everyone apart adds up to them."""
+"""Frequencies counted by NumPy equal those of engines, and those summed from each cell index."""
 
 from __future__ import annotations
 

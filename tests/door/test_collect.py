@@ -1,4 +1,4 @@
-"""A query that takes long is stopped by Ctrl-C, and what it raises arrives where somebody waits."""
+"""Ctrl-C stops a long query, and its result or error arrives in the waiting thread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ for turn in range(4):
     except KeyboardInterrupt:  # with Polars loaded one Ctrl-C is two interrupts
         stopped = stopped or time.time()
 """
-"""A query of 9·10¹² rows, which takes days; after it, the connection is used again."""
+"""A query over 9·10¹² rows, which would take days; then the connection is used again."""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_an_interrupt_stops_duckdb_within_a_second(asked: str) -> None:
         process.kill()
     answer, stopped = out.split()[-2:]
     assert answer == "42"
-    # A second, and what two busy cores may add.
+    # One second, plus what two busy cores may add.
     assert float(stopped) - sent < 3.0
 
 
@@ -100,7 +100,7 @@ def test_the_child_of_a_process_has_a_worker_of_its_own() -> None:
 
 
 def test_another_thread_than_the_main_one_works_itself() -> None:
-    """No signal reaches it."""
+    """Signals reach the main thread only, so a worker would not help."""
     seen = []
 
     def ask() -> None:
@@ -115,7 +115,7 @@ def test_another_thread_than_the_main_one_works_itself() -> None:
 
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    """Ctrl-C is heard: who runs tests in the background may have it ignored."""
+    """Make Ctrl-C effective, even if the tests run in the background with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -123,7 +123,7 @@ def interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interrupts")
 def test_work_that_had_not_begun_is_stopped_once_more() -> None:
-    """The first word may come too early, and is lost."""
+    """The first request to stop may come before the work begins, and is then lost."""
     told: list[int] = []
     end = threading.Event()
 
@@ -144,10 +144,10 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits has acquired the lock of the worker: it must not be waited for again."""
+    """The waiting thread already holds the worker's lock, so it must not wait for it again."""
 
     class Interrupted:
-        """A lock with a signal right after it was waited for."""
+        """A lock that raises a signal right after a timed acquire."""
 
         def __init__(self) -> None:
             self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""The column that is counted is the column that was named, however an engine compares names."""
+"""The counted column is the one that was named, however an engine compares names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _pyarrow(named: Named) -> pa.Table:
 
 
 def _relation(named: Named) -> Any:
-    """A relation in which a name may come twice, as a join makes them."""
+    """A relation in which a name may occur twice, as after a join."""
     connection = duckdb.connect()
     plain = pa.table({f"c{place}": items for place, (_, items) in enumerate(named)})
     connection.register("given", plain)
@@ -85,7 +85,7 @@ UNIQUE: dict[str, Callable[[Named], Any]] = {
     "polars lazy": lambda named: pl.DataFrame(dict(named)).lazy(),
     "dask": _dask,
 }
-"""Engines in which a name comes once, and its letters are compared as they are."""
+"""Engines with unique, case-sensitive column names."""
 
 PLACED: dict[str, Callable[[Named], Any]] = {
     "pandas": _pandas,
@@ -93,10 +93,10 @@ PLACED: dict[str, Callable[[Named], Any]] = {
     "duckdb": _relation,
     "narwhals": lambda named: nw.from_native(_relation(named)),
 }
-"""Engines in which columns have places, and a name may come twice."""
+"""Engines that address columns by position, where a name may occur twice."""
 
 NAMED: dict[str, Callable[[Named], Any]] = {"ibis": _ibis, "ibis on sqlite": _sqlite}
-"""Databases that are asked by names alone."""
+"""Databases that address columns by name only."""
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
 
 @pytest.mark.parametrize("engine", [*PLACED, "spark"])
 def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
-    """As a join makes them: a subquery calls the second id_1."""
+    """As after a join: a subquery would rename the second id to id_1."""
     data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")
     assert found.counts.tolist() == [3]
@@ -156,7 +156,7 @@ OURS = [
 @pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
 @pytest.mark.parametrize("name", OURS)
 def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
-    # Budgets that are rounded down, in a column of our own: the float 0.1 is above the decimal.
+    # Budgets that are rounded down into a column of our own: the float 0.1 is above the decimal.
     below, top = math.nextafter(0.1, 0.0), 2.0**20
     for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
         own = [budget] * 6
@@ -178,7 +178,7 @@ def test_databases_that_are_asked_by_names_refuse_those_that_are_alike(
 ) -> None:
     columns = {"id": ROWS, "ID": ROWS, "v": ONES, "e": BUDGETS}
     data = on(engine, [*((name, columns[name]) for name in others), (person, PEOPLE)])
-    with pytest.raises(ColumnError, match=f"person='{person}' cannot be told from another column"):
+    with pytest.raises(ColumnError, match=f"person='{person}' cannot be distinguished from"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person=person)
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data)
     assert found.counts.tolist() == [6]

@@ -1,7 +1,7 @@
-"""Cells of CSV files: each is read on its own, and nobody's changes what others say.
+"""Cells of CSV files: each is read on its own, and no cell changes how others are read.
 
-The files are read through the public doors alone. What they must say follows from a second reader,
-written here with regular expressions and Python's own numbers.
+The files are read through the public interface alone. The expected values come from a second
+reader, written here with regular expressions and Python's own numbers.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def others(count: int) -> list[bytes]:
 
 
 def totals(found: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """People, and what they add up to, by rung: of all rungs, whoever is there."""
-    sums = found.sums[:, None] if hasattr(found, "sums") else found.cells
+    """The number of people and their totals on each of the two rungs, even if nobody is there."""
+    sums = found.cells
     people, added = np.zeros(2, dtype=np.int64), np.zeros((2, sums.shape[1]), dtype=np.int64)
     place = (found.levels == 1.0).astype(int)
     np.add.at(people, place, found.counts)
@@ -133,7 +133,7 @@ def without(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str | N
     return {
         (name, person): totals(ask(file, person=person))
         for name, ask in ASKED.items()
-        # Whoever has no name is refused where people are public, whatever the format.
+        # Rows without a person are refused under replace, whatever the format.
         for person in (None, "p")[: 2 if "add-remove" in name else 1]
     }
 
@@ -197,7 +197,7 @@ ODD = re.compile(r"[ \t]*([+-]?(inf|infinity|nan))[ \t]*", re.IGNORECASE)
 
 
 def as_float(cell: str) -> float:
-    """The grammar of numbers, with Python's floats. What is missing is NaN."""
+    """A cell as a float, by the grammar of numbers; NaN if it is missing."""
     if found := NUMBER.fullmatch(cell):
         return min(max(float(found[1]), -sys.float_info.max), sys.float_info.max)
     return float(found[1]) if (found := ODD.fullmatch(cell)) else math.nan
@@ -227,7 +227,7 @@ def spellings(count: int) -> list[str]:
 
 
 def test_numbers_are_what_they_say(tmp_path: Path) -> None:
-    """Every value that some spelling has is the end of a bin: two floats never share one."""
+    """Every value in the file is the edge of a bin, so two different floats never share one."""
     cells = spellings(800)
     file = tmp_path / "rows.csv"
     file.write_text("v\n" + "\n".join(cells) + "\n")
@@ -270,7 +270,7 @@ def test_truth_values_are_what_they_say(tmp_path: Path) -> None:
     found = cells_of("w", epsilon=1.0, categories=[True, False], other="x", data=file)
     assert found.cells.tolist() == [[3, 2, 5]]
     mean = sums_of("w", epsilon=1.0, bounds=(0.0, 1.0), data=file, missing="midpoint")
-    assert mean.sums.tolist() == [4 * GRID + 3 * (GRID // 2)]  # 1 and 0 are numbers, too
+    assert mean.sums.tolist() == [4 * GRID + 3 * (GRID // 2)]  # 1 and 0 are also numbers
 
 
 def test_a_budget_that_overflows_does_not_make_a_record_public(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A look at rows: what every engine counts is what plain Python counts, and no data is refused."""
+"""The curator's look at rows: every engine counts as plain Python does, and refuses no data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUDGETS: list[float | None] = [0.0, -0.0, 0.1, 0.25, 7.5, math.inf, None, math.n
 
 
 def rows(n: int = 400, *, csv: bool = False) -> pl.DataFrame:
-    """Rows of people of one to nine rows, some of them with two budgets, some rows of no one."""
+    """Rows of people with one to nine rows; some have two budgets, and some rows have no person."""
     draw = random.Random(n)
     own = {k: draw.choice(BUDGETS) for k in range(n // 3)}
     who: list[str | None] = []
@@ -42,7 +42,7 @@ def rows(n: int = 400, *, csv: bool = False) -> pl.DataFrame:
         table["whole"].append(None if draw.random() < 0.1 else draw.randrange(6))
         table["word"].append(draw.choice([*WORDS, "A", "a ", None, *([] if csv else [""])]))
         budget = own[k] if draw.random() < 0.95 else draw.choice(BUDGETS)
-        # What no one offers lies beyond all budgets of people.
+        # The budgets of rows without a person are outside the range of all other budgets.
         table["epsilon"].append(draw.choice([1e-305, 80.0]) if who[-1] is None else budget)
     numbers = {"value": pl.Float64, "epsilon": pl.Float64, "whole": pl.Int64}
     return pl.DataFrame({**table, "who": who}, schema_overrides=numbers)
@@ -68,7 +68,7 @@ def reference(
     kind: str,
     lowest: float = 0.0,
 ) -> Look:
-    """The same in plain Python, with dictionaries."""
+    """The same look in plain Python, with dictionaries."""
     own: dict[Any, list[int]] = {}
     for row, who in enumerate(people):
         if who is not None:
@@ -125,7 +125,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def compared(data: Any, table: pl.DataFrame, kind: str, *, person: bool) -> None:
-    """Fail if a look at data is not what plain Python says of the table."""
+    """Fail if a look at data differs from plain Python on the table."""
     column, more = KINDS[kind]
     people = table["who"].to_list() if person else list(range(len(table)))
     found = door.look(
@@ -151,7 +151,8 @@ def test_every_engine_counts_alike(
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
     if "pandas" in engine or engine == "dask":
-        # pandas makes floats of integers with gaps, and NaN of null: the same is told of them.
+        # pandas turns integers with gaps into floats, and null into NaN: here the column has no
+        # gaps.
         table = table.with_columns(pl.col("whole").fill_null(9))
     data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
     if engine == "dask":

@@ -1,4 +1,4 @@
-"""The table of engines: all that Narwhals reads stand in it, and queries read it."""
+"""The table of engines covers everything that Narwhals reads, and queries use it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_engines_that_narwhals_calls_alike_are_asked_alike() -> None:
 
 
 def test_what_sql_engines_have_in_common() -> None:
-    """A clip, nulls among integers and collations: what was true of each before the table."""
+    """Clipping, nulls among integers, and collations: as they were before the table existed."""
     sql = {name for name, engine in ENGINES.items() if engine.sql}
     assert sql == {"DUCKDB", "PYSPARK", "PYSPARK_CONNECT", "IBIS"}
     assert sql == {name for name, engine in ENGINES.items() if engine.collates}
@@ -57,7 +57,7 @@ def test_the_kind_of_data_is_known_before_it_is_wrapped(data: Any, kind: str | N
 
 
 class Stranger:
-    """A frame of an engine that stands in no table."""
+    """A frame of an engine that is not in the table."""
 
     class implementation:
         name = "STRANGER"

@@ -1,7 +1,7 @@
-"""Levels with many digits are the ones that were declared, on every engine.
+"""Levels with many digits come back from every engine exactly as declared.
 
-A query of Ibis is text, and numbers stand in it as decimals: a database may make of one the float
-beside it. A rung that comes back as another number would be taken for the next one above.
+Ibis writes queries as text with decimal numbers, and a database may read one as a neighbouring
+float. A rung that came back as another number would be mistaken for the next one above.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_whoever_has_a_level_stands_on_it_and_whoever_is_just_below_does_not(nam
     data = table(name, {"v": [0.0] * len(budgets), "e": budgets})
     found = sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
     assert found.levels.tolist() == ladder.levels.tolist()
-    # Everyone just below a level stands on the one before; the lowest of them on none.
+    # A budget just below a level is on the level before; the lowest is on none.
     assert found.counts.tolist() == [2] * (len(LEVELS) - 1) + [1]
     cells = cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder)
     assert cells.levels.tolist() == ladder.levels.tolist()
@@ -92,7 +92,7 @@ def test_a_rung_that_comes_back_as_another_number_is_no_rung(
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     data = pl.DataFrame({"v": [0.0, 1.0], "e": [0.7, 2.0], "who": [1, 2]})
     for ask in (
-        # Of one row for each person, NumPy would find the rungs of a few budgets.
+        # With one row per person, NumPy would find the rungs of a few budgets.
         lambda: sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder, person="who"),
         lambda: cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder),
     ):

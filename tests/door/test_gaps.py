@@ -1,4 +1,4 @@
-"""One null, one odd object, or a lost connection on an engine that takes it otherwise."""
+"""A null, an odd object, or a lost connection on engines that treat them in their own way."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
         {
             "v": pd.Series([1.0, 7.0, None], dtype="Float64"),
             "e": 0.5,
-            # Polars has no periods: a frame with these stays in pandas.
+            # Polars has no periods, so a frame with these stays in pandas.
             "w": ["a", "b", "c"] if on_dask else pd.PeriodIndex(["2001", "2002", "2003"], freq="Y"),
         }
     )
@@ -34,7 +34,7 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
     asked: dict[str, Any] = {"values": "v", "epsilon": "e", "data": data, "edges": [0, 5, 9]}
     tally = cells_of(**asked, person="w", ladder=LADDER)
     assert tally.cells.tolist() == [[SHARES, SHARES]]
-    assert tally.counts.tolist() == [2]  # who is in no bin is not among those who count
+    assert tally.counts.tolist() == [2]  # people in no bin do not count
     tally = cells_of(**asked, other="else")
     assert tally.cells.tolist() == [[1, 1, 1]]
 

@@ -1,4 +1,4 @@
-"""The grid in an engine's own words: the integers of NumPy, for any floats between any bounds."""
+"""Grid expressions of engines equal NumPy's integers, for any floats and any bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHERS = [(-1e300, 1e300), (0.0, 1e-200), (1e200, 1.1e200), (-1e-250, 1e-250)]
 
 
 def any_floats(bounds: tuple[float, float]) -> Floats:
-    """Floats of every size, near the ends of the grid, and near the middles of its steps."""
+    """Floats of every size, near the ends of the grid, and near the midpoints of its steps."""
     rng = np.random.default_rng(3)
     lo, hi = bounds
     anything = rng.integers(0, 2**64, 4000, dtype=np.uint64).view(np.float64)
@@ -35,7 +35,7 @@ def any_floats(bounds: tuple[float, float]) -> Floats:
 
 
 def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
-    """A table on an engine, from a file that states its extremes."""
+    """A table on an engine, read from a file with column statistics."""
     path = folder / "rows.parquet"
     frame.write_parquet(path, statistics=True)
     return duckdb.read_parquet(str(path)) if engine == "duckdb" else pl.scan_parquet(path)
@@ -51,7 +51,7 @@ def test_any_float_is_where_numpy_puts_it(
         grid, valid = to_grid(values, bounds)
     rows = pl.DataFrame({"row": np.arange(float(values.size)), "value": values})
     table = columns.read("value", "row", on(engine, rows, tmp_path), None, "numbers", None, [])
-    row = table.epsilon  # columns have names of our own: rows are known by their budgets
+    row = table.epsilon  # columns are renamed internally: rows are identified by their budgets
     assert isinstance(row, str)
     found = table.frame.select(row, *on_grid(table, table.values, bounds)).collect().sort(row)
     expected = [int(g) if there else None for g, there in zip(grid, valid, strict=True)]

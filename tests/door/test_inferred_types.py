@@ -1,7 +1,7 @@
-"""Types that a reader found for all cells decide nothing, where no data may be refused.
+"""Types that a reader infers from all cells decide nothing, where no data may be refused.
 
-Each table is read twice: as its reader has it, and with one person more, whose cell makes the
-reader choose another type for everybody. Nobody else's integers may change.
+Each table is read twice: as it is, and with one more person, whose cell makes the reader choose
+another type for everybody. Nobody else's integers may change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ODD: dict[str, str] = {
     "a huge value": "1e300,1,1,true",
     "nothing that fits": "n.a.,lots,x,maybe",
 }
-"""Lines of one more person, in the group of nobody else's cells."""
+"""Rows of one more person, each with an odd entry."""
 
 
 def _pandas(text: str) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def _pandas(text: str) -> pd.DataFrame:
 
 
 def _objects(text: str) -> pd.DataFrame:
-    """As pandas before 3 has text."""
+    """Text as columns of objects, as pandas had it before version 3."""
     frame = _pandas(text)
     odd = {name: object for name in frame if frame[name].dtype in ("str", "string", "object")}
     return frame.astype(odd)
@@ -106,7 +106,7 @@ GROUPS = ([1, 2], ["1", "2"])
 
 
 def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]:
-    """Means of those who are asked, by group: values, budgets, groups and flags at once."""
+    """Means by group with a `where` flag: values, budgets, groups and flags at once."""
     by = Grouping(("group",), (declare_groups(groups),))
     rows = open_rows(
         "value",
@@ -125,7 +125,7 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
-    """The integers are those of the file itself, of which every cell is read on its own."""
+    """The integers equal those of the file itself, whose cells are read one by one."""
     for groups in GROUPS:
         text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])
         file = tmp_path / "rows.csv"
@@ -192,20 +192,20 @@ def _holds_numbers(given: Any) -> bool:
 
 
 def test_types_that_a_file_states_are_still_refused(tmp_path: Path) -> None:
-    """A Parquet file has a schema: a column of text is no column of numbers there."""
+    """A Parquet file has a schema: a column of text is not a column of numbers."""
     frame = pl.DataFrame({"v": ["3", "4"], "e": [1.0, 1.0]})
     frame.write_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=str(tmp_path / "rows.parquet"), ladder=LADDER)
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
-        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # for the curator, under replace
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # the curator sees it, under replace
     nested = pl.DataFrame({"v": [[3.0], [4.0]], "e": [1.0, 1.0]})
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=nested, ladder=LADDER)
 
 
 def test_a_release_is_made_whatever_one_cell_says() -> None:
-    """The whole way, in the words of a user."""
+    """The whole path, through the public interface."""
     for odd in ODD.values():
         release = ep.mean(
             "value",

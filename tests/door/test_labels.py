@@ -1,4 +1,4 @@
-"""Labelled columns (Series of pandas) must have the same labels: they are paired by position."""
+"""Labelled columns (pandas Series) must have the same labels: they are paired by position."""
 
 from __future__ import annotations
 

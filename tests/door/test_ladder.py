@@ -66,7 +66,7 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
 
 
 def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
-    """Rows of some people with everything that may be wrong: values, budgets, people."""
+    """Rows of people with every irregularity, in values, budgets and people."""
     draw = random.Random(n)
     values: list[Any] = [draw.gauss(25.0, 40.0) for _ in range(n)]
     budgets: list[Any] = [draw.choice([*DECLARED, 0.05, 0.3, 3.3, 100.0]) for _ in range(n)]
@@ -78,13 +78,13 @@ def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
     for row in range(3, n, 11):
         people[row] = None
     values += [None, math.nan, 5.0]
-    budgets += [1.0, 1.0, None]  # a person of whom nothing is known, and one without a budget
+    budgets += [1.0, 1.0, None]  # a person without any valid value, and one without a budget
     people += ["ghost", "ghost", "pauper"]
     return values, budgets, people
 
 
 def rung_of(rungs: list[float], budget: float | None) -> float:
-    """`largest_below`, for many."""
+    """The largest rung at most a budget, by bisection; 0 if there is none."""
     if budget is None or not budget > 0.0:
         return 0.0
     place = bisect.bisect_right(rungs, budget)
@@ -188,7 +188,7 @@ def test_no_one_and_one_person_are_ordinary(
     name: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     ladder = LADDERS["declared"]
-    if not (name.startswith("pandas") and person):  # pandas has no type for a column of nobody
+    if not (name.startswith("pandas") and person):  # pandas cannot type an empty column of people
         nothing = counted_mean(name, ([], [], []), ladder, tmp_path, request, person=person)
         assert nothing == ([], [], [])
     one = counted_mean(name, ([70.3], [2.0], ["a"]), ladder, tmp_path, request, person=person)
@@ -218,7 +218,7 @@ def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) 
 
 
 def test_what_is_behind_a_mask_is_nobody() -> None:
-    # The masked row would be one of person 1, who would then be left out.
+    # Without the mask, the row would belong to person 1, who would then have two.
     people = np.ma.array([1, 1, 2], mask=[False, True, False])
     for who in (people, people.astype(float), people.astype(object)):
         tally = sums_of(
@@ -262,9 +262,9 @@ def expected_cells(
 
 
 def whole_people(cells: list[int], unit: int) -> int:
-    """How many people give so much to cells, to the nearest whole number, halves upwards.
+    """The number of people behind the totals of cells, to the nearest integer, halves upwards.
 
-    Those who are in no cell are not among them, and of people who lack a part, a part is.
+    People in no cell do not count, and those with only part of their rows in cells count in part.
     """
     return math.floor(Fraction(sum(cells), unit) + Fraction(1, 2))
 
@@ -320,7 +320,7 @@ def test_cells_are_those_of_the_reference(
     name: str, kind: str, person: bool, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     rows, categories = some_cells(kind), test_cells.CASES[kind][0]
-    if name == "csv":  # such a file does not tell an empty text from none
+    if name == "csv":  # a CSV file cannot distinguish empty from missing
         rows = [None if value == "" else value for value in rows[0]], rows[1], rows[2]
     for ladder in (LADDERS["declared"], LADDERS["fine"]):
         for other, catch in ((None, None), ("rest", len(categories))):
@@ -355,7 +355,7 @@ def test_a_table_of_all_rungs_must_fit() -> None:
 
 
 def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The look at the first rows that chooses between two queries changes no integer."""
+    """Looking at the first rows to choose between two queries changes no integer."""
     values, budgets, _ = some_rows()
     table = pl.DataFrame(
         {"v": values, "e": budgets}, schema_overrides={"v": pl.Float64, "e": pl.Float64}

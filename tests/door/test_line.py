@@ -1,4 +1,4 @@
-"""Buckets of the float64 line: the same integers from every engine, those of plain Python."""
+"""Buckets of the float64 line: every engine gives the integers of plain Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LEVELS = [0.0, 0.1, 0.1001, 0.25, 1.0, 7.5, math.inf]
 
 
 def bucket(value: float) -> int:
-    """Reference: eleven significant bits, by Python's own rounding to even."""
+    """Reference: eleven significant bits, by Python's own rounding half to even."""
     if value == 0.0:
         return 0
     mantissa, exponent = math.frexp(abs(value))
@@ -127,12 +127,16 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
     def tally(
-        rows: Rows, *, person: bool = False, window: line.Window | None = None
+        rows: Rows,
+        *,
+        person: bool = False,
+        window: line.Window | None = None,
+        missing: str = "midpoint",
     ) -> tuple[SumGroups, dict[float, int]]:
         if name == "numpy":
             values, budgets, people = rows
             opened = open_rows(
-                values, epsilon=budgets, person=people if person else None, missing="midpoint"
+                values, epsilon=budgets, person=people if person else None, missing=missing
             )
         else:
             opened = open_rows(
@@ -140,7 +144,7 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
                 epsilon="budget",
                 data=frame(name, rows, tmp_path, request),
                 person="who" if person else None,
-                missing="midpoint",
+                missing=missing,
             )
         return counted(opened.line(window))
 
@@ -171,6 +175,14 @@ def test_every_engine_finds_the_cells_of_a_window(run: Run, person: bool) -> Non
         return math.floor(max(-0.5, min(64.5, (value + 4.0) * 4.0)))
 
     assert run(rows, person=person, window=window) == reference(rows, person=person, cell=cell)
+
+
+@pytest.mark.parametrize("gone", [None, math.nan, math.inf])
+def test_one_missing_value_of_several_is_refused(run: Run, gone: float | None) -> None:
+    whole: Rows = ([1.0, 2.0, 3.0], [1.0, 1.0, 0.5], ["p", "p", "q"])
+    run(whole, person=True, missing="error")
+    with pytest.raises(MissingValueError, match="curator"):
+        run(([1.0, gone, 3.0], *whole[1:]), person=True, missing="error")
 
 
 @pytest.mark.slow
@@ -257,7 +269,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("form", ["lists", "pandas", "polars"])
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
-    """Under add/remove nothing is refused: of two budgets the smaller counts, and nobody is out."""
+    """Add/remove refuses nothing: the smaller budget counts, and rows without a person do not."""
     import pandas as pd
     import polars as pl
 
@@ -275,7 +287,7 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     people = folded(given_[0], given_[1], given_[2], ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
-    # a is halfway between 1 and 3, and b has the rung of 0.3; f has one value, and g has none.
+    # a has the mean of 1 and 3, b is on the rung of 0.3, f has one valid value, and g has none.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(

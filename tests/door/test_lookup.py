@@ -1,4 +1,4 @@
-"""Places among very many breaks and labels: those that plain NumPy finds."""
+"""Positions among very many breaks and labels equal those of NumPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def on(engine: str, frame: pl.DataFrame) -> nw.LazyFrame[Any]:
 @pytest.mark.parametrize("size", [1, BRANCHES, BRANCHES + 1, 300, BRANCHES**2 + 1])
 @pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb"])
 def test_as_many_breaks_are_passed_as_numpy_counts(engine: str, size: int) -> None:
-    """Below all of them, on each, next to each, and above all."""
+    """For values below all breaks, on and next to each, and above all."""
     breaks = np.cumsum(np.random.default_rng(size).uniform(0.5, 2.0, size)) - 20.0
     near = [breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)]
     values = np.concatenate([*near, [-np.inf, -1e300, 1e300, np.inf]])
@@ -45,7 +45,7 @@ BYTES = [b"it's", b"\\x00", b"\x00"]
 @pytest.mark.parametrize(
     ("engine", "labels"),
     [
-        *[("polars", TEXT), ("pyarrow", TEXT)],  # on DuckDB text is bytes before it is looked up
+        *[("polars", TEXT), ("pyarrow", TEXT)],  # DuckDB compares text as bytes
         *[(engine, labels) for engine in ("polars", "duckdb") for labels in (WHOLE, BYTES)],
     ],
 )

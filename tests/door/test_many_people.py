@@ -1,4 +1,4 @@
-"""Billions of people: counts of groups are added up in 64 bits, whatever an engine counts in."""
+"""Billions of people: group counts are summed in 64 bits, whatever integers an engine uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from epsilons.door.count.tallies import TWO
 from tests.door.asking import together
 
 MANY = 2**31
-"""What a group of rows counts here: three of them are more than 32 bits hold."""
+"""The pretended size of a group of rows: three of them overflow 32 bits."""
 
 ROWS = pl.DataFrame(
     {"value": [0.0, 0.0, 0.0], "word": ["a", "a", "a"], "epsilon": [1.0, 1.0001, 1.0002]}
@@ -28,7 +28,7 @@ WORDS = door.declare(["a", "b"], None, None)
 
 @pytest.fixture
 def billions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every group of rows has very many, and all of them have a value."""
+    """Pretend that every group of rows is huge, and that all of its values are valid."""
     real, own = nw.len, nw.Expr.count
 
     def many() -> Any:
@@ -69,4 +69,4 @@ def test_three_groups_are_all_counted(what: str, ladder: Ladder | None) -> None:
     for each in found:
         assert each.counts.tolist() == [3 * MANY]
         if each.categories == TWO:
-            assert each.sums.tolist() == [0]  # nobody is missing, and put in the middle
+            assert each.sums.tolist() == [0]  # no value is missing, so none is at the midpoint

@@ -1,4 +1,4 @@
-"""Peak memory is that of the tally and of what an engine reads ahead, whatever the rows."""
+"""Peak memory is that of the tally and the engine's read-ahead, and does not grow with rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEASURE = """
 import json, resource, sys, threading
 
 engine, question, path, limit, memory = sys.argv[1:]
-# Counts what is private and can be written to. A limit on addresses would count those, too, that
+# Counts what is private and can be written to. A limit on addresses would also count those that
 # engines reserve and never use.
 resource.setrlimit(resource.RLIMIT_DATA, (int(limit), int(limit)))
 
@@ -90,7 +90,10 @@ QUESTIONS = ["levels", "own", "words", "own words", "unknown range", "add-remove
 def measured(
     engine: str, question: str, path: Path, directory: Path, memory: str = ""
 ) -> dict[str, int]:
-    """Bytes at the peak: `anonymous`, `more` of them than before, and `all` that were resident."""
+    """Bytes at the peak:
+
+    `anonymous` memory, `more` of it than before, and `all` resident memory.
+    """
     run = subprocess.run(
         [sys.executable, "-c", MEASURE, engine, question, str(path), str(LIMIT), memory],
         capture_output=True,
@@ -116,7 +119,7 @@ def test_memory_does_not_grow_with_rows(tmp_path: Path, engine: str) -> None:
         file = tmp_path / f"{millions}.parquet"
         pl.DataFrame(rows).write_parquet(file, row_group_size=20_000)
         more.append(measured(engine, "levels", file, tmp_path)["more"])
-    # 3·10⁶ further rows are 48 MB.
+    # 3·10⁶ more rows are 48 MB.
     assert more[1] - more[0] < 24 * MIB
     assert more[1] < 100 * MIB
 
@@ -125,7 +128,7 @@ def test_memory_does_not_grow_with_rows(tmp_path: Path, engine: str) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_a_hundred_million_rows_in_4_gib(tmp_path: Path, engine: str, question: str) -> None:
-    """The two columns of numbers are 1.6 GB, and the process is stopped if it asks for 4 GiB."""
+    """The two numeric columns take 1.6 GB, and the process fails if it asks for 4 GiB."""
     peak = measured(engine, question, data.table(10**8), tmp_path)
     assert peak["anonymous"] < 1 * GIB
     assert peak["all"] < 1.25 * GIB
@@ -144,7 +147,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_three_million_people_in_4_gib(
     tmp_path: Path, people: Path, engine: str, memory: str
 ) -> None:
-    """To fold the rows of each person, an engine must hold everyone; DuckDB can write them out."""
+    """Folding rows by person needs everyone in memory; DuckDB can spill to disk."""
     peak = measured(engine, "person", people, tmp_path, memory)
     assert peak["anonymous"] < 1.5 * GIB
 

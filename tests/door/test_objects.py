@@ -1,4 +1,4 @@
-"""Lists and columns of objects, where the type of an entry is data: it refuses no release."""
+"""Lists and columns of objects: the type of an entry is data, so it must not cause a refusal."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ FORMS: dict[str, Call] = {
 
 @pytest.fixture(params=["small", "large"], autouse=True)
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows take NumPy, and many take Polars."""
+    """Few rows are counted by NumPy, many by Polars."""
     if request.param == "large":
         monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
 
@@ -141,7 +141,7 @@ def test_an_entry_of_another_type_is_in_no_category(form: str, kind: str) -> Non
             each = cell_of_each(values, epsilon=epsilon, categories=categories, other="else")
             assert each[2].tolist() == [0, 1, 1, 2]
         laddered = cells_of(values, ladder=LADDER, person=person, **more)
-        assert counted(laddered) == ([1.0], [3], [[1, 2]])  # who is in no cell does not count
+        assert counted(laddered) == ([1.0], [3], [[1, 2]])  # people in no cell do not count
         with pytest.raises(EpsilonsError):
             cells_of(values, **more)
 
@@ -198,14 +198,14 @@ def test_nothing_but_none_is_a_column_like_others(form: str, kind: str) -> None:
     ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', 'text')}",
 )
 def test_a_declared_type_is_a_schema(column: Any) -> None:
-    """Whatever the entries are, it is refused for its type; not where no data may be refused."""
+    """Under replace, a wrong declared type is refused whatever it holds; on a ladder only lists."""
     with pytest.raises(ColumnError, match="values must be numbers; its type is"):
         sums_of(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint")
     with pytest.raises(ColumnError, match="values must be integers"):
         cells_of(column, epsilon=1.0, categories=[1, 2], other="else")
     with pytest.raises(ColumnError, match="epsilon must be numbers"):
         sums_of([0.0, 1.0, 0.5], epsilon=column, bounds=BOUNDS)
-    if "List" in str(getattr(column, "dtype", "")):  # which no reader of cells finds
+    if "List" in str(getattr(column, "dtype", "")):  # no cell of a file is parsed as a list
         with pytest.raises(ColumnError, match="values must be numbers; its type is"):
             sums_of(column, epsilon=1.0, bounds=BOUNDS, ladder=LADDER)
         return
@@ -222,7 +222,7 @@ def test_categories_of_pandas_that_are_objects() -> None:
 
 
 def test_releases_of_columns_of_objects() -> None:
-    """From end to end: what is public is the same whatever one entry is."""
+    """End to end: everything public is the same whatever one entry is."""
     values = [*[0.25, 0.75] * 50]
     source: dict[str, Any] = {"bounds": BOUNDS, "neighbours": "add-remove", "levels": [1.0]}
     for odd in ("x", "\ud800", None, [1], 0.5):

@@ -1,4 +1,4 @@
-"""Two columns as nine cells of one unit: the same integers from every engine, and exactly one."""
+"""Two columns as nine cells that sum to one unit: the same integers from every engine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def nine(g: int, h: int) -> list[int]:
 
 
 def reference(table: pl.DataFrame, person: bool) -> list[list[int]]:
-    """By dictionaries and Python integers; missing values at the middle, in each column."""
+    """Reference: dictionaries and Python integers; missing values are at each column's midpoint."""
     people: dict[Any, list[dict[str, Any]]] = {}
     for index, row in enumerate(table.iter_rows(named=True)):
         people.setdefault(row["who"] if person else index, []).append(row)
@@ -116,7 +116,7 @@ def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_unit_is_whole_wherever_people_are() -> None:
-    """At the ends, beside them, at random, and where products are just below whole numbers."""
+    """At the ends, next to them, at random, and where products are just below whole numbers."""
     rng = np.random.default_rng(1)
     ends = [
         0,
@@ -147,7 +147,7 @@ def test_every_rounding_of_a_product_on_an_engine() -> None:
     """p·q/GRID just below, at and just above whole numbers, far beyond 2⁵³."""
     rng = np.random.default_rng(2)
     odd = (2 * rng.integers(GRID // 4, GRID // 2, 3000) + 1).tolist()
-    # p·q ≡ −k: a float64 of p·q may be the whole multiple above.
+    # p·q ≡ −k modulo GRID: p·q in float64 may round up to the next multiple.
     short = [(each, -k * pow(each, -1, GRID) % GRID) for each in odd for k in (-1, 0, 1, 2, 9)]
     p, q = (np.array(each, dtype=np.int64) for each in zip(*short, strict=True))
     import narwhals as nw
@@ -161,7 +161,7 @@ def test_every_rounding_of_a_product_on_an_engine() -> None:
     assert found == exact
     assert over_grid(p, q).tolist() == exact
     floats = np.floor(p.astype(np.float64) * q.astype(np.float64) / GRID)
-    assert floats.tolist() != exact  # as a float would have it
+    assert floats.tolist() != exact  # float arithmetic would be wrong
 
 
 def test_on_a_ladder_nothing_is_refused() -> None:
@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_refused() -> None:
         door.open("x", epsilon="e", data=table, y="y").count(
             door.Ask("pairs", FIRST, beside=SECOND)
         )
-    for name, other in (("x", "y"), ("y", "x")):  # in one of the columns alone
+    for name, other in (("x", "y"), ("y", "x")):  # gaps in one column only
         whole = table.with_columns(pl.col(other).fill_null(1.0))
         for person in (None, "who"):
             opened = door.open("x", epsilon="e", data=whole, person=person, y="y")

@@ -1,4 +1,4 @@
-"""People in parts: large tables of people with many rows, read again for each part of them."""
+"""A large table with many rows per person is split by person, and read once for each part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOUNDS = (0.0, 10.0)
 
 
 def table(ids: Callable[[int], Any] = int, dtype: Any = None, seed: int = 0) -> pl.DataFrame:
-    """Rows of 60 people with one to seven of them."""
+    """The rows of 60 people, one to seven each."""
     draw = random.Random(seed)
     rows: list[tuple[Any, str, float, float]] = []
     for person in range(60):
@@ -69,7 +69,7 @@ def written(frame: pl.DataFrame, folder: Path) -> Path:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of very few rows are large."""
+    """Treat tables of very few rows as large."""
     monkeypatch.setattr(fold_engine, "PART", 10)
 
 
@@ -127,7 +127,7 @@ def test_what_is_not_hashed_by_its_value_is_read_at_once(tmp_path: Path) -> None
     floats = table(float)
     assert len(by_people(opened(floats))) == 1
     assert len(by_people(opened(table(str, pl.Categorical)))) == 1
-    assert len(by_people(opened(table().lazy()))) == 1  # it would be computed again
+    assert len(by_people(opened(table().lazy()))) == 1  # would be computed once per part
     assert len(by_people(opened(table()))) == 3
 
 
@@ -152,7 +152,7 @@ def test_parts_refuse_what_a_table_at_once_does(ask: Callable[..., Tally], tmp_p
 
 
 def test_rows_of_a_person_are_counted_in_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nobody knows how many rows there are, Polars' counts of 32 bits are not asked for."""
+    """When the number of rows is unknown, Polars' 32-bit counts are not used."""
     frame = table()
     right = plain(cells(frame))
     monkeypatch.setattr(nw, "len", lambda: pytest.fail("rows are counted in 32 bits"))

@@ -57,7 +57,7 @@ TYPED: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class Text(str):
-    """A string of another class."""
+    """A subclass of `str`."""
 
     __slots__ = ()
 
@@ -93,7 +93,7 @@ def test_integers_do_not_meet_in_a_float(
 def test_a_gap_makes_no_floats_of_the_others(
     form: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A strict person who is taken for a generous one pulls them down."""
+    """If two ids became one float, the stricter budget would apply to both people."""
     if large:
         monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
     who = {**FORMS, **TYPED}[form]([LARGE, LARGE + 1, 5, None])

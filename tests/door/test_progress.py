@@ -205,7 +205,7 @@ def parquet(path: Path) -> Path:
 
 
 def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
-    """Counting changes neither the plan above the scan nor the integers."""
+    """Counting rows changes neither the plan above the scan nor the integers."""
     file = parquet(tmp_path / "rows.parquet")
     passed = running.Passed(250_000)
     table = columns.read("v", "e", file, None)
@@ -215,7 +215,7 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
     query = nw.from_native(watched).group_by("e").agg(nw.col("v").sum()).sort("e")
     assert "PROJECT 2/3 COLUMNS" in query.to_native().explain()
     assert "PROJECT 1/3 COLUMNS" in watched.select("v").head(7).explain()
-    for _ in range(2):  # and again from nothing
+    for _ in range(2):  # the second pass starts from zero
         with contextlib.redirect_stderr(Console()):
             collected(query, passed)
         assert passed() == 1.0
@@ -227,7 +227,7 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
 
 
 class Tracker:
-    """Spark's, with one job of others and one of ours in two stages."""
+    """A stand-in for Spark's status tracker: someone else's job, and ours in two stages."""
 
     def __init__(self) -> None:
         self.jobs = [3]
@@ -254,7 +254,7 @@ def test_the_share_of_a_spark_job() -> None:
 
 
 class Interrupted:
-    """A query of DuckDB that Ctrl-C strikes, or another failure."""
+    """A DuckDB query that fails, by Ctrl-C or otherwise."""
 
     implementation = nw.Implementation.DUCKDB
 
@@ -320,7 +320,7 @@ def test_spark_says_how_far_it_is(own: str) -> None:
     code, out, terminal = run(SPARK, own)
     assert (code, out) == (0, "go\nn = 400000000\n")
     lines = [state for state in terminal.states if state.startswith("epsilons:")]
-    if own == "true":  # then Spark draws its own
+    if own == "true":  # Spark shows its own progress bar
         assert "[Stage" in terminal.told
         assert not lines
     else:

@@ -1,4 +1,4 @@
-"""Budgets that are no float64 become one that is not above them, wherever they are given."""
+"""Budgets that are not a float64 are rounded down to one, wherever they are given."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.door.conftest import SPARK, on_engine
 BOUNDS = (0.0, 1.0)
 TENTH = Decimal("0.1")
 BELOW = 0.09999999999999999
-"""The largest float below a tenth: the float 0.1 is above it."""
+"""The largest float below a tenth; the float 0.1 is above a tenth."""
 
 NUMBERS: dict[str, tuple[Any, float]] = {
     "a decimal below its float": (TENTH, BELOW),
@@ -57,7 +57,7 @@ ABOVE_ZERO = {name: pair for name, pair in NUMBERS.items() if 0.0 < pair[1] < ma
 
 
 def counts_as(budget: float) -> float:
-    """A budget that was rounded down, in the public range: from 2⁻⁶⁰ to 2²⁰, or 0, or ∞."""
+    """A rounded budget clipped to the public range: between 2⁻⁶⁰ and 2²⁰, or 0, or ∞."""
     if budget * 2.0**60 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)
@@ -165,7 +165,7 @@ def test_typed_arrays_are_rounded_down(budgets: Any) -> None:
 
 
 def test_levels_caps_and_keys() -> None:
-    budgets: dict[Any, int] = {TENTH: 3, BELOW: 4, 1: 1}  # two of them are one float
+    budgets: dict[Any, int] = {TENTH: 3, BELOW: 4, 1: 1}  # two of them become one float
     assert ep.Budgets(budgets) == ep.Budgets({BELOW: 7, 1.0: 1})
     declared = declared_of("e", budgets, Decimal("0.9"))
     assert declared.ladder.levels.tolist() == [BELOW, 1.0]
@@ -201,7 +201,7 @@ def levels_of(engine: str, budgets: pa.Array, ladder: Ladder | None = None) -> l
 
 
 def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
-    """Budgets as floats, ascending, before any of them counts as an end of the public range."""
+    """Budgets as floats, ascending, before clipping to the public range."""
     table = pa.table({"v": pa.array(np.zeros(len(budgets))), "e": budgets})
     data = ENGINES[engine](table)
     found: Any
@@ -219,7 +219,7 @@ def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
     "digits", [(3, 1), (9, 2), (18, 3), (18, 9), (20, 12), (38, 18), (38, 30)], ids=str
 )
 def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
-    """Budgets that are far apart are levels of their own: each is seen as it became."""
+    """The budgets are far apart, so each is a level and its rounding can be seen."""
     precision, scale = digits
     wholes = {7, 9 * 10 ** (precision - 1) + 7}
     wholes |= {10**k * 37 // 29 + k for k in range(1, precision - 1)}
@@ -238,7 +238,7 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
 
 
 def nine_digits() -> tuple[pa.Table, list[float]]:
-    """Random decimals, for which Polars would multiply by the inverse of 10⁹; and their floats."""
+    """Random decimals, and their floats; Polars would multiply by the inverse of 10⁹ instead."""
     source = np.random.default_rng(4)
     wholes = (10 ** source.uniform(0, 13, 400)).astype(np.int64).tolist()
     budgets = [Decimal(whole).scaleb(-9) for whole in wholes]

@@ -1,4 +1,4 @@
-"""Budgets on rungs, by group or row by row: the same integers, whichever way was chosen."""
+"""Finding rungs by group or row by row gives the same integers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ODD = [0.0, -0.0, -1.0, math.nan, math.inf, None, 5e-324, 0.1, math.nextafter(0.
 
 
 def some_rows(distinct: int) -> pl.DataFrame:
-    """Rows of a number of different budgets, odd ones among them."""
+    """Rows with a given number of distinct budgets, plus those in `ODD`."""
     rng = np.random.default_rng(distinct)
     menu = [*ODD, *rng.uniform(0.01, 4.0, distinct).tolist()]
     budgets = [menu[place] for place in rng.integers(0, len(menu), 3000)]
@@ -35,7 +35,7 @@ def some_rows(distinct: int) -> pl.DataFrame:
 
 
 def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
-    """A table on an engine, from a file that states its extremes, of which NaN is none."""
+    """A table on an engine, read from a file with column statistics, which ignore NaN."""
     path = folder / "rows.parquet"
     if not path.exists():
         frame.write_parquet(path, statistics=True)
@@ -43,7 +43,7 @@ def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
 
 
 def rungs(frame: pl.DataFrame, ladder: Ladder) -> list[float]:
-    """The rung of each row, by NumPy."""
+    """The rung of each row, computed by NumPy."""
     own = frame["epsilon"].cast(pl.Float64).fill_null(math.nan).to_numpy()
     return [float(level) for level in ladder.of(own)]
 
@@ -110,7 +110,7 @@ def test_both_ways_have_the_same_integers(
 
 
 def same(ones: list[Any], others: list[Any]) -> None:
-    """Levels and totals must be the same integers."""
+    """Check that levels and totals are the same integers."""
     for one, other in zip(ones, others, strict=True):
         assert one.levels.tolist() == other.levels.tolist()
         assert one.counts.tolist() == other.counts.tolist()
@@ -122,7 +122,7 @@ def same(ones: list[Any], others: list[Any]) -> None:
 def test_groups_need_not_fit_into_memory(
     few: bool, spare: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What is brought and what is left on the engine are sorted out alike."""
+    """Totals are the same whether groups are aggregated in memory or on the engine."""
     rng = np.random.default_rng(7)
     budgets, words = [0.5, 1.0, 2.0], ["a", "b", "c", "d"]
     every = [(budget, word) for budget in budgets for word in words]

@@ -1,4 +1,4 @@
-"""Means by group: the same integers from every engine, those of fractions by hand."""
+"""Means by group: every engine gives the integers computed with fractions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Run = Callable[..., Tally]
 
 
 def label_of(value: Any, labels: list[Any]) -> Any:
-    """The declared group of a value, or something that is none."""
+    """The declared group of a value, or a label that is not declared."""
     if value is None or value != value:
         return "nothing"
     if isinstance(labels[0], tuple):
@@ -41,7 +41,7 @@ def label_of(value: Any, labels: list[Any]) -> Any:
 
 
 def rows_of(kind: str, missing: str, *, where: bool, seed: int = 0) -> list[Line]:
-    """Rows of people with one to five of them, whose groups are values of a kind."""
+    """Rows of people with one to five rows; `kind` is the type of their groups."""
     draw = random.Random(f"{kind} {missing} {where} {seed}")
     labels, undeclared, _ = KINDS[kind]
     inside = [pair[0] for pair in labels] if kind == "bins" else labels
@@ -62,7 +62,7 @@ def rows_of(kind: str, missing: str, *, where: bool, seed: int = 0) -> list[Line
 
 
 def without_gaps(engine: str, kind: str, rows: list[Line]) -> list[Line]:
-    """The rows without nulls that pandas makes objects of, or floats, and Dask text."""
+    """The rows without the nulls that make pandas use objects or floats, and Dask use text."""
     if engine == "dask":
         rows = [replace(row, asked=bool(row.asked)) for row in rows]
     if engine in ("pandas", "pandas by itself") and kind == "integers":
@@ -85,7 +85,7 @@ def table_of(rows: list[Line], kind: str) -> pl.DataFrame:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
-    """A function that divides units on one engine; `engine` is its parameter."""
+    """A function that splits each person's unit into cells, on the engine given to it."""
 
     def shares(
         engine: str,
@@ -173,7 +173,7 @@ def test_one_group_holds_everybody_or_those_who_are_asked(
 ) -> None:
     for where in (False, True):
         rows = rows_of("text", missing, where=where)
-        if missing != "exclude":  # whatever the group is, since none is declared
+        if missing != "exclude":  # no groups are declared, so any label will do
             rows = [replace(row, group="z") for row in rows]
         how: dict[str, Any] = {"person": person, "missing": missing, "where": where}
         check(run(engine, table_of(rows, "text"), None, **how), rows, None, **how)

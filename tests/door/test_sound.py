@@ -1,4 +1,4 @@
-"""Integers that no people add up to are refused before anything is drawn, and nobody is charged."""
+"""Totals that no people can have are refused before anything is drawn, and nobody is charged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 import epsilons as ep
 from epsilons.door import GRID, Tally
 from epsilons.door.count.asks import Counted
-from epsilons.door.count.tallies import masses, sound
+from epsilons.door.count.tallies import NINE, masses, sound
 from epsilons.door.engines import fold_engine
 from epsilons.errors import DataError, PrivacyError
+from tests.tallied import of_numbers
 from tests.test_arguments import Counting
 
 LEVELS = np.array([0.5, 1.0])
@@ -45,12 +46,12 @@ CELLS = Tally(LEVELS, COUNTS, np.array([[7, 13], [30, 0]]), 10, ("a", "b"))
     ids=lambda changed: next(iter(changed)),
 )
 def test_sums_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
-    right = Tally.of_numbers(**SUMS)
+    right = of_numbers(**SUMS)
     assert sound(right) is right
     assert right.sums.tolist() == SUMS["sums"].tolist()
     assert right.squares.tolist() == SUMS["squares"].tolist()
     with pytest.raises(PrivacyError, match="Nothing was drawn"):
-        sound(Tally.of_numbers(**{**SUMS, **changed}))
+        sound(of_numbers(**{**SUMS, **changed}))
 
 
 @pytest.mark.parametrize(
@@ -66,10 +67,19 @@ def test_cells_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
     assert sound(CELLS) is CELLS
     with pytest.raises(PrivacyError, match="Nothing was drawn"):
         sound(replace(CELLS, **changed))
-    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # two people, to the nearest
+    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # two people, rounded
     assert sound(nearly, whole=False) is nearly
     with pytest.raises(PrivacyError):
         sound(replace(CELLS, cells=np.array([[7, 7], [30, 0]])), whole=False)
+
+
+def test_a_number_is_read_from_cells_of_one_number_alone() -> None:
+    pairs = Tally(LEVELS, COUNTS, np.zeros((2, 9), dtype=np.int64), GRID, NINE)
+    outside = replace(of_numbers(**SUMS), cells=np.zeros((2, 4), dtype=np.int64))
+    for other in (CELLS, pairs, outside):
+        for read in ("sums", "squares"):
+            with pytest.raises(TypeError, match="the cells of this tally"):
+                getattr(other, read)
 
 
 def test_squares_of_all_integers_are_what_they_can_be() -> None:
@@ -78,7 +88,7 @@ def test_squares_of_all_integers_are_what_they_can_be() -> None:
         g = rng.integers(0, GRID + 1, people) if people > 1 else np.array([GRID])
         square = int((((g - HALF) ** 2) // GRID).sum())
         one = (np.array([1.0]), np.array([people]), np.array([int(g.sum())]), np.array([square]))
-        assert sound(Tally.of_numbers(*one)).n == people
+        assert sound(of_numbers(*one)).n == people
 
 
 def test_weights_are_looked_at() -> None:
@@ -102,7 +112,7 @@ QUESTIONS: dict[str, Any] = {
 def test_a_function_with_another_meaning_is_noticed(
     question: str, neighbours: str, macro: str
 ) -> None:
-    """DuckDB takes a user's macro in place of its own function of that name."""
+    """DuckDB uses a user's macro instead of its own function of the same name."""
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT range / 50.0 AS x, 1.0 AS e FROM range(50)")
@@ -118,7 +128,7 @@ def test_a_function_with_another_meaning_is_noticed(
 def test_a_fault_leaves_the_account_right(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a draw nobody is charged; after one everyone is, and the name is used up."""
+    """Before a draw nobody is charged. After one everyone is, and the name is used up."""
     table = pl.DataFrame({"id": range(40), "x": np.linspace(0.0, 1.0, 40)})
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
     ledger.enrol(person=list(range(40)), epsilon=1.0)

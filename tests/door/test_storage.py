@@ -1,4 +1,4 @@
-"""In SQLite an entry may be of another type than its column: then it is missing, as in a CSV."""
+"""In SQLite an entry may have another type than its column: it is missing, as in a CSV file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy gives the integers of the engine path, and is what small arrays take."""
+"""NumPy gives the integers of the engine path, and counts small arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neighbouring tables, made of all that has fooled an engine or a reader before."""
+"""Neighbouring tables, made of everything that has fooled an engine or a reader before."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ EXACT: list[dict[str, Any]] = [
     {"levels": {exact_decimal(0.1): 10, exact_decimal(1.0): 10}},
     {"cap": 1.0},
 ]
-"""Declared beside budgets that are decimals: a float of 0.1 is above the decimal."""
+"""Declared for budgets that are decimals: the float 0.1 is above the decimal 0.1."""
 
 NOT_ON: dict[str, tuple[str, ...]] = {
     "ibis on sqlite": ("category", "decimal", "uint", "bool"),
@@ -116,22 +116,22 @@ NOT_ON: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """Two neighbouring tables, and a question to both.
+    """Two neighbouring tables, and a question about both.
 
     Attributes:
-        form: how the tables are handed in.
-        statistic: what is asked.
+        form: how the tables are passed.
+        statistic: the statistic asked for.
         neighbours: "replace" or "add-remove".
-        kinds: what values, budgets and people are.
+        kinds: the types of values, budgets and people.
         first: the rows of one table.
         second: the rows of the other.
-        raw: a line of the second file, and its place.
-        epsilon: what the person allows in whom the tables differ.
+        raw: the position of an extra line in the second file, and the line.
+        epsilon: privacy budget of the person in whom the tables differ.
         facts: further arguments of the call.
-        lenient: whether missing and undeclared values have their place.
-        large: whether arrays go the way of large ones.
+        lenient: whether missing and undeclared values are accepted.
+        large: whether arrays take the path of large arrays.
         many: whether there are very many categories.
-        decoys: what other columns there are: see `tables.shown_as`.
+        decoys: which other columns there are; see `tables.shown_as`.
     """
 
     form: str
@@ -149,7 +149,7 @@ class Case:
     decoys: str
 
     def columns(self, rows: list[Row]) -> Columns:
-        """Rows as columns; no column of people where a row is a person, none of one budget."""
+        """Rows as columns; no `who` if a row is a person, no `budget` if ε is a single number."""
         value, budget, who = self.kinds
         named = {"value": value, "budget": budget, "who": who}
         return {
@@ -160,7 +160,7 @@ class Case:
 
 
 def allowed(budget: object, form: str) -> Fraction | float:
-    """The ε that an entry stands for; 0 if it stands for none."""
+    """The ε that an entry means; 0 if it is not a valid budget."""
     if budget is None or isinstance(budget, (bool, bytes, tuple)):
         return 0
     if isinstance(budget, Decimal) and form != "csv":
@@ -186,7 +186,7 @@ def fitting(table: dict[str, list[Any]], form: str) -> list[str]:
 
 
 def decoys_of(draw: st.DrawFn, form: str) -> str:
-    """Other columns that a form can have."""
+    """A choice of decoy columns that a form can have."""
     if form not in FRAMES:
         return "none"
     found: str = draw(st.sampled_from([d for d in DECOYS if d != "doubles" or form in PLACED]))
@@ -195,7 +195,7 @@ def decoys_of(draw: st.DrawFn, form: str) -> str:
 
 @dataclass(frozen=True)
 class Making:
-    """What rows are made of: the types of the columns, and what may stand in them."""
+    """How to make rows: the types of the columns, and their possible entries."""
 
     draw: st.DrawFn
     form: str
@@ -224,15 +224,15 @@ class Making:
 
     @property
     def may_be_nobodys(self) -> bool:
-        """Whether a row without a person can be."""
+        """Whether rows without a person may occur."""
         return self.private and self.who_kind not in ("none", "uint")
 
     def entry(self, place: int) -> Any:
-        """What somebody says in one row."""
+        """One random value of a person."""
         return self.one(self.values)
 
     def rows_of(self, place: int, own: Any, most: int) -> list[Row]:
-        """The rows of one person, who has one budget where budgets are public."""
+        """The rows of one person; under replace, all have the same budget."""
         count = 1 if self.who_kind == "none" else self.draw(st.integers(1, most))
         return [
             (self.entry(place), self.budget() if self.private else own, self.people[place])
@@ -240,27 +240,27 @@ class Making:
         ]
 
     def victims_rows(self, victim: int, own: Any) -> list[Row]:
-        """The rows of the one in whom two tables differ: perhaps without their name."""
+        """The rows of the person in whom two tables differ; their id may be missing."""
         rows = self.rows_of(victim, own, 3)
         if self.may_be_nobodys and self.draw(st.integers(0, 5)) == 0:
             return [(value, budget, None) for value, budget, _ in rows]
         return rows
 
     def mixed(self, rows: list[Row], mine: list[Row]) -> list[Row]:
-        """Rows, with those of one person anywhere among them."""
+        """Rows, with those of one person inserted at random positions."""
         among = list(rows)
         for row in mine:
             among.insert(self.draw(st.integers(0, len(among))), row)
         return among
 
     def limit(self, mine: list[Row]) -> Fraction | float:
-        """What somebody with these rows allows, where they may come and go."""
+        """The privacy budget of a person with these rows, under add/remove."""
         if self.who_kind != "none" and any(name is None for *_, name in mine):
             return 0
         return min((allowed(budget, self.form) for _, budget, _ in mine), default=0)
 
     def raw_line(self, places: int) -> tuple[tuple[int, bytes], Fraction | float]:
-        """A line of a file that no writer would write, its place, and what its person allows."""
+        """A malformed line of a file, its position, and the privacy budget of its person."""
         line: bytes = self.one(RAW)
         fields = line.split(b",")
         text = fields[1].decode("latin-1") if len(fields) > 1 else ""
@@ -268,7 +268,7 @@ class Making:
         return (self.draw(st.integers(0, places)), line), limit
 
     def facts(self) -> dict[str, Any]:
-        """What is declared of people."""
+        """The declared levels and cap."""
         if self.budget_kind == "none":
             return {}
         found: dict[str, Any] = self.one(EXACT if self.budget_kind == "decimal" else FACTS)
@@ -276,7 +276,7 @@ class Making:
 
 
 def makings(draw: st.DrawFn, form: str, statistic: str, kind: str) -> Making:
-    """A kind of people and of budgets for a table."""
+    """Choose types of people and budgets for a table."""
     private = draw(st.booleans())
     who_kind: str = draw(st.sampled_from(["none", *fitting(PEOPLE, form)]))
     kinds = ["float", "int", "none", "decimal"]
@@ -296,9 +296,9 @@ class Tables:
     Attributes:
         first: the rows of one.
         second: the rows of the other.
-        raw: a line of the second file, and its place.
-        epsilon: what that person allows.
-        facts: what is declared of people.
+        raw: the position of an extra line in the second file, and the line.
+        epsilon: that person's privacy budget.
+        facts: the declared levels and cap.
     """
 
     first: list[Row]
@@ -309,7 +309,7 @@ class Tables:
 
 
 def tables_of(made: Making) -> Tables:
-    """Neighbouring tables of these types."""
+    """Make neighbouring tables of these types."""
     draw, size = made.draw, len(made.people)
     many = st.lists(st.sampled_from(range(size)), min_size=3, max_size=7, unique=True)
     *others, victim = draw(many) if size >= 7 else list(range(min(size, 4)))
@@ -329,7 +329,7 @@ def tables_of(made: Making) -> Tables:
 
 @st.composite
 def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
-    """All cases."""
+    """Random cases of one column."""
     form: str = draw(st.sampled_from(forms))
     statistic: str = draw(st.sampled_from([each for each in VALUES if fitting(VALUES[each], form)]))
     kind = draw(st.sampled_from(fitting(VALUES[statistic], form)))
@@ -356,14 +356,14 @@ def cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Case:
 
 
 def usable(case: Case) -> bool:
-    """Whether the curator has given every person a name and a budget, and somebody one above 0."""
+    """Whether everybody has an id and a budget, and somebody's is above 0, as replace needs."""
     if case.neighbours == "add-remove":
         return True
     budgets = [allowed(budget, case.form) for _, budget, _ in case.first]
-    if case.form == "csv":  # two people whose names look alike in a file are one there
+    if case.form == "csv":  # ids that are written alike in a file are one person
         names = {cell(who): budget for _, budget, who in case.first}
         if case.kinds[2] != "none" and any(names[cell(w)] != b for _, b, w in case.first):
             return False
-        if "\ud800" in names:  # no text in a file: these rows are nobody's, and refused
+        if "\ud800" in names:  # not valid text in a file: rows without a person are refused
             return False
     return any(epsilon > 0 for epsilon in budgets)

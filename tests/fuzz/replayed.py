@@ -1,9 +1,9 @@
-"""Releases whose draws are recorded and replayed, and what a person loses by how totals move.
+"""Releases with recorded and replayed draws, and the privacy loss that follows from moved totals.
 
-Two runs on neighbouring data get the same answers to the same draws. Then every mechanism and every
-field of the release must be equal, and the totals may move by no more than the person's ε allows.
-The loss is computed here from the scale of Laplace noise alone: nothing is asked of the checker or
-of the mechanism's own statement.
+Two runs on neighbouring data get the same results for the same draws. Then every mechanism and
+every field of the release must be equal, and the totals may move by no more than the person's ε
+allows. The loss is computed here from the scale of Laplace noise alone, without the checker and
+without the mechanism's own statement.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Drawn = tuple[Any, Any, Any]  # the mechanism, the total, what was drawn
 
 @contextmanager
 def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
-    """Record all draws; give the answers of an earlier run, if there is one."""
+    """Record all draws; return the results of an earlier run instead, if one is given."""
     made: list[Drawn] = []
-    inside = [0]  # a draw of several parts is one
+    inside = [0]  # a draw of several parts counts as one
 
     def recorded(draw: Callable[..., Any]) -> Callable[..., Any]:
         def answer(self: Any, source: Any, *arguments: Any, **named: Any) -> Any:
@@ -61,7 +61,7 @@ def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
 
 
 def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
-    """What a draw tells of who moved its total so far: exact for Laplace noise."""
+    """The privacy loss of a draw whose total moved from `first` to `second`; exact for Laplace."""
     if isinstance(mechanism, Selection):
         return _told_by_selection(mechanism, first, second)
     if isinstance(mechanism, Parallel):
@@ -74,17 +74,17 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
         rates = mechanism.rates
         return sum((rate * move for rate, move in zip(rates, moves, strict=True)), Fraction())
     scale = getattr(mechanism.law, "scale", None)
-    if scale is None:  # a point mass: whatever moves is seen
+    if scale is None:  # a point mass: every move is visible
         return float("inf") if any(moves) else Fraction(0)
     if isinstance(mechanism, ClosedHistogram) and sum(_list(first)) != sum(_list(second)):
         return float("inf")  # the sum over the cells has no noise
-    if isinstance(mechanism, SeveralSums):  # its noise falls with the largest of its numbers
+    if isinstance(mechanism, SeveralSums):  # its noise depends on the maximum norm
         return Fraction(max(moves)) / scale
     return Fraction(sum(moves)) / scale
 
 
 def _told_by_selection(mechanism: Selection, first: Any, second: Any) -> Fraction:
-    """The largest log-ratio over all candidates, by the formula, for every one of them."""
+    """The largest absolute log-ratio of probabilities over all candidates, by the formula."""
     left, right = mechanism.odds
     size = mechanism.candidates.last + 1
 
@@ -99,7 +99,7 @@ def _told_by_selection(mechanism: Selection, first: Any, second: Any) -> Fractio
         weights = -(far / mechanism.scale)
         return weights - np.logaddexp.reduce(weights)
 
-    # Floats: what is lost here is less than a billionth.
+    # The float error is below 10⁻⁹: subtract it, so it cannot cause a failure.
     return Fraction(max(float(np.abs(logs(first) - logs(second)).max()) - 1e-9, 0.0))
 
 
@@ -109,7 +109,7 @@ def _list(total: Any) -> list[Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """What came of a call: a release and its draws, or a refusal."""
+    """The result of a call: a release and its draws, or an error."""
 
     release: Any
     drawn: list[Drawn]
@@ -117,7 +117,7 @@ class Run:
 
 
 def compared(first: Run, second: Run, epsilon: Fraction | float) -> None:
-    """Fail if neighbouring data can be told apart by more than ε."""
+    """Fail if neighbouring data can be distinguished by more than ε."""
     assert first.release is not None
     assert second.release is not None
     assert len(first.drawn) == len(second.drawn)

@@ -1,4 +1,4 @@
-"""Rows as every form in which a user may hand them in."""
+"""Rows in every form in which a user may pass them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pyarrow.csv
 
 NAMES = ("value", "budget", "who")
 
-Columns = dict[str, tuple[str, list[Any]]]  # by name: the kind of its entries, and these
+Columns = dict[str, tuple[str, list[Any]]]  # name: (kind of entries, entries)
 
 POLARS: dict[str, Any] = {
     "float": pl.Float64,
@@ -59,7 +59,7 @@ def _objects(items: Sequence[Any]) -> Any:
 
 
 def _pandas(columns: Columns) -> pd.DataFrame:
-    """As pandas would hold them: integers with gaps in its own type for these."""
+    """A pandas frame; integers and booleans have pandas' nullable types."""
     types = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "float": "float64"}
     made = {}
     for name, (kind, items) in columns.items():
@@ -79,7 +79,7 @@ def _pandas_objects(columns: Columns) -> pd.DataFrame:
 
 
 def _relation(columns: Columns, *, collated: str = "", default: str = "") -> Any:
-    """A table of a connection of its own, perhaps with a collation."""
+    """A table on a new DuckDB connection, optionally with a collation."""
     connection = duckdb.connect()
     connection.register("given", typed(columns).to_arrow())
     parts = [
@@ -93,7 +93,7 @@ def _relation(columns: Columns, *, collated: str = "", default: str = "") -> Any
 
 
 def _collated_table(columns: Columns) -> Any:
-    """A table whose text columns were declared with a collation."""
+    """A DuckDB table whose text columns are declared with a collation."""
     connection = duckdb.connect()
     connection.register("given", typed(columns).to_arrow())
     types = {
@@ -119,7 +119,7 @@ def _ibis(columns: Columns) -> Any:
 
 
 def _sqlite(columns: Columns) -> Any:
-    """Ibis on SQLite, with text columns that SQLite compares without case."""
+    """Ibis on SQLite, with case-insensitive text columns."""
     import ibis
 
     connection = ibis.sqlite.connect()
@@ -133,7 +133,7 @@ def _sqlite(columns: Columns) -> Any:
 
 
 def _pandas_array(kind: str, items: list[Any]) -> Any:
-    """An array of pandas that is no series, and whose type NumPy does not have."""
+    """A pandas extension array, of a type that NumPy does not have."""
     types: dict[str, Any] = {"int": "Int64", "uint": "UInt64", "bool": "boolean", "text": "string"}
     types |= {"float": "Float64", "category": "category"}
     if kind == "decimal":
@@ -142,7 +142,7 @@ def _pandas_array(kind: str, items: list[Any]) -> Any:
 
 
 def _arrow_array(kind: str, items: list[Any]) -> Any:
-    """A chunked array, of which a category is a dictionary."""
+    """A chunked Arrow array; categories are dictionary-encoded."""
     column = typed({"c": (kind, items)}).to_arrow().column(0)
     half = len(items) // 2
     chunks = [*column.slice(0, half).chunks, *column.slice(half).chunks]
@@ -163,7 +163,7 @@ def cell(item: Any) -> str:
 
 
 def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
-    """Write a CSV file, perhaps with one line as it is given."""
+    """Write a CSV file, optionally with one extra line that is written as given."""
     lines: list[bytes] = []
     for row in [list(columns), *zip(*(items for _, items in columns.values()), strict=True)]:
         text = io.StringIO()
@@ -176,7 +176,7 @@ def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
 
 
 def _read_by_duckdb(file: str) -> Any:
-    """A relation of the rows, with the types that DuckDB found: the file need not stay."""
+    """A relation with the types that DuckDB inferred; it no longer needs the file."""
     connection = duckdb.connect()
     return connection.from_arrow(connection.read_csv(file).to_arrow_table())
 
@@ -194,22 +194,22 @@ READERS: dict[str, Callable[[str], Any]] = {
     "pyarrow.csv.read_csv": pyarrow.csv.read_csv,
     "duckdb.read_csv": _read_by_duckdb,
 }
-"""Readers that choose the type of a column by all of its cells."""
+"""Readers that infer the type of a column from all of its cells."""
 
 DECOYS = ("none", "none", "case", "doubles", "ours")
-"""What other columns there are, and what names the columns have that count."""
+"""Ways to add decoy columns and rename the columns in use: see `shown_as`."""
 
 OURS = ("the budget, rounded down", "a'", "what a ledger offers", "x", "key", "e'", "by_0_")
 
 
 def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
-    """Columns with others before them, and the names of all of them.
+    """Put decoy columns before the columns in use; return all columns and their new names.
 
     Args:
-        columns: those that count.
-        decoys: "case": others have their names in large letters; "doubles": others come twice, and
-            a subquery would give them the names of those that count; "ours": those that count have
-            names that a query of ours might have.
+        columns: the columns in use.
+        decoys: "case": decoys have the same names in upper case; "doubles": all decoys are named
+            "id", and the columns in use "id_1" and so on, as a subquery would rename decoys;
+            "ours": the columns in use have names that our queries use internally.
     """
     size = len(next(iter(columns.values()))[1])
     other = ("float", [8.0 + row for row in range(size)])
@@ -226,7 +226,7 @@ def shown_as(columns: Columns, decoys: str) -> tuple[Columns, dict[str, str]]:
 
 
 def renamed(form: str, frame: Any, names: dict[str, str]) -> Any:
-    """A frame whose columns have these names, in the order that they have."""
+    """A frame with its columns renamed, in the same order."""
     if all(old == new for old, new in names.items()):
         return frame
     if form.startswith("duckdb"):
@@ -256,13 +256,13 @@ FRAMES: dict[str, Callable[[Columns], Any]] = {
     "ibis on sqlite": _sqlite,
     "dask": _dask,
 }
-"""Engines, whose columns have declared types."""
+"""Engines with declared column types."""
 
 PLACED = tuple(form for form in FRAMES if not form.startswith(("ibis", "polars", "dask")))
-"""Engines in which a name may come twice."""
+"""Engines in which a name may occur twice."""
 
 UNTYPED = ("lists", "series", "pandas of objects", "csv")
-"""Forms in which a type is no more than what entries happen to be."""
+"""Forms in which the type of a column depends on its entries."""
 
 COLLATED = tuple(form for form in FRAMES if "collat" in form or "sqlite" in form)
 
@@ -274,7 +274,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "collations": COLLATED,
     "readers": tuple(READERS),
 }
-"""Forms that are tried together: each group finds its own mistakes."""
+"""Forms that are fuzzed together: each group finds a different kind of bug."""
 
 
 def arguments(
@@ -284,7 +284,7 @@ def arguments(
     directory: Path,
     decoys: str = "none",
 ) -> dict[str, Any]:
-    """What a user writes for these columns: `values`, `epsilon` and `person`, perhaps `data`."""
+    """The arguments of a call: `values`, `epsilon`, perhaps `person`, and perhaps `data`."""
     given: dict[str, Any]
     if form == "arrays":
         given = _numpy(columns)

@@ -1,8 +1,8 @@
-"""Neighbouring tables, on every engine and of every type, cannot be told apart by more than ε.
+"""Neighbouring tables cannot be distinguished by more than ε, on every engine and for every type.
 
 Each case is two tables that differ in one person. Both are published; the draws of the first are
 replayed in the second. Whatever an engine or a reader infers from data (a type, an order, a
-spelling, a null, a number from an id) shows here as a field that differs, a refusal, or a total
+spelling, a null, a number from an id) shows here as a field that differs, an error, or a total
 that moves too far.
 """
 
@@ -27,23 +27,23 @@ from tests.fuzz.tables import GROUPS, READERS, arguments
 from tests.fuzz.wide import Wide, wide_cases
 
 HUNTING = "EPSILONS_FUZZ_EXAMPLES" in os.environ
-"""Whether new cases are looked for; the ordinary run takes the same ones every time."""
+"""Whether to search for new cases; the ordinary run takes the same ones every time."""
 
 EXAMPLES = int(os.environ.get("EPSILONS_FUZZ_EXAMPLES", "40"))
-"""Cases of each group."""
+"""The number of cases in each group."""
 
 WIDE_EXAMPLES = EXAMPLES if HUNTING else EXAMPLES // 4
-"""Cases of several columns: they take longer, and where there is time there are as many."""
+"""The number of cases with several columns: fewer in the ordinary run, because they are slower."""
 
 ENGINES = {
     name: forms if HUNTING else tuple(form for form in forms if form != "dask")
     for name, forms in GROUPS.items()
 }
-"""Dask takes a second for each case: it is asked where there is time."""
+"""Dask takes a second for each case, so only a search for new cases uses it."""
 
 
 def _looking(examples: int) -> settings:
-    """For so many cases: slow ones count, and nothing is remembered from one run to the next."""
+    """Settings for so many examples: no deadline, and no memory of earlier runs."""
     return settings(
         max_examples=examples,
         deadline=None,
@@ -56,18 +56,18 @@ def _looking(examples: int) -> settings:
 
 @pytest.fixture(scope="module", autouse=True)
 def shorter() -> Any:
-    """A short ladder where nothing is declared: it takes less time."""
+    """Shorten the ladder that is used where no levels are declared, to save time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("epsilons.budgets.levels.DEPTH", 2.0**-6)
         yield
 
 
 def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Drawn] | None) -> Run:
-    """Ask the question of one table."""
+    """Publish the answer from one table."""
     given = arguments(case.form, case.columns(rows), raw, directory, case.decoys)
     call: dict[str, Any] = {"epsilon": 0.5, **given, **case.facts, "neighbours": case.neighbours}
     private = case.neighbours == "add-remove"
-    # Where no levels are declared, related=True is refused by its arguments.
+    # Under add/remove, related=True is refused unless levels are declared.
     related = not private or "levels" in case.facts or isinstance(call["epsilon"], float)
     ask: Any
     if isinstance(case, Wide):
@@ -98,27 +98,27 @@ def published(case: Case, rows: Any, raw: Any, directory: Path, earlier: list[Dr
 
 
 def check(case: Case, directory: Path) -> None:
-    """Fail if the two tables can be told apart by more than ε."""
+    """Fail if the two tables can be distinguished by more than ε."""
     epsilons.door.rows.SMALL = 0 if case.large else 10**5
     first = published(case, case.first, None, directory, None)
     second = published(case, case.second, case.raw, directory, first.drawn)
     refusals = [run.refusal for run in (first, second) if run.refusal is not None]
     for refusal in refusals:
         assert not any(word in str(refusal) for word in ("bike", "BIKE", "2026"))
-    if refusals and any(word in str(refusals[0]) for word in ("collation", "cannot be told from")):
-        # A declared collation and a name are no data: they may be refused, whoever is there.
+    if refusals and any(word in str(refusals[0]) for word in ("collation", "distinguished from")):
+        # A declared collation and a column name are not data: refusing them reveals nothing.
         assert len(refusals) == 2
         assert str(refusals[0]) == str(refusals[1])
         return
     if case.neighbours == "replace" and (not case.lenient or case.form in READERS):
-        assume(not refusals)  # these are for the curator
+        assume(not refusals)  # under replace, the curator may see errors
     assert refusals == []
     compared(first, second, case.epsilon)
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays go the way of large ones at times: put it back after that."""
+    """Restore the limit for large arrays, which cases change."""
     monkeypatch.setattr(epsilons.door.rows, "SMALL", epsilons.door.rows.SMALL)
 
 

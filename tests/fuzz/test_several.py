@@ -1,4 +1,4 @@
-"""Two tables that differ in one person, of which several means are drawn at once, on every engine.
+"""Several means drawn at once from two tables that differ in one person, on every engine.
 
 Both are published with the same draws: everything that is public must be the same, and the totals
 may move by no more than the person's ε allows, in all means together.
@@ -40,7 +40,7 @@ BUDGETS = np.array([0.1, 0.1, 0.5, 0.5, 2.0, 2.0])
 
 
 def tables(who: int, seed: int) -> tuple[Table, Table]:
-    """Any table, and one in which all values of one person are others."""
+    """A random table, and the same with other values for one person."""
     chance = np.random.default_rng(seed)
     people = np.repeat(np.arange(len(BUDGETS)), 3)
     first: Table = {"who": people, "ε": BUDGETS[people]}
@@ -49,7 +49,7 @@ def tables(who: int, seed: int) -> tuple[Table, Table]:
         values = chance.choice([-3.0, 0.0, 2.5, 7.1, 10.0, 99.0], len(people))
         others = values.copy()
         others[people == who] = chance.choice([0.0, 10.0, 3.3, -1e300, 1e300], 3)
-        if seed == 0:  # from one end to the other, in every mean
+        if seed == 0:  # from one bound to the other, in every mean
             values[people == who], others[people == who] = [-3.0, 0.0, 0.0], [10.0, 99.0, 1e300]
         first[name], second[name] = values, others
     return first, second
@@ -73,5 +73,5 @@ def test_neighbours_cannot_be_told_apart(form: str, who: int) -> None:
         assert [drawn[0].kind for drawn in first.drawn] == ["several sums"]
         compared(first, second, Fraction(float(BUDGETS[who])))
         moved.append(loss(first.drawn[0][0], first.drawn[0][1], second.drawn[0][1]))
-    # It is no idle comparison: whoever gave a little less would be told apart on some table.
+    # The bound is tight: on some table the person loses nearly all of ε.
     assert max(moved) > Fraction(float(BUDGETS[who])) * Fraction(99, 100)

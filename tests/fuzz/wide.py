@@ -1,4 +1,4 @@
-"""Neighbouring tables with groups, flags and a second number, and all that may be asked of them."""
+"""Neighbouring tables with groups, flags and a second number, and every question about them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from tests.fuzz.tables import Columns
 
 BOUNDS = (0.0, 10.0)
 MARKS = ("group", "second group", "flag", "beside")
-"""The further columns: two of groups, one of who is asked, and a second number."""
+"""The further columns: two of groups, the `where` flag, and a second number."""
 
 COUNTED = ("groups", "some", "quantile", "variance", "covariance", "mean", "shares")
-"""What is asked of people who are public, or not; a count is asked where they are not."""
+"""Questions under either neighbour model; a count is asked under add/remove only."""
 
 
 @dataclass(frozen=True)
 class Wide(Case):
-    """Two neighbouring tables with more columns, and questions to both.
+    """Two neighbouring tables with more columns, and questions about both.
 
     Attributes:
-        marks: what the further columns are, by name: the kind of entries.
-        labels: the labels that are declared of columns of groups.
-        asks: what is asked, in words: see `questions`.
-        options: arguments of what is asked.
+        marks: the types of the further columns, by name.
+        labels: the declared labels of each column of groups.
+        asks: the questions, by name; see `questions`.
+        options: arguments of the questions.
     """
 
     marks: dict[str, str]
@@ -47,7 +47,7 @@ class Wide(Case):
     options: dict[str, Any]
 
     def columns(self, rows: list[Row]) -> Columns:
-        """Rows as columns: the further ones come last, so that lines of files may be too short."""
+        """Rows as columns; the further ones come last, because lines of files may be too short."""
         plain = [(value[0], budget, who) for value, budget, who in rows]
         every = super().columns(plain)
         for place, (name, kind) in enumerate(self.marks.items()):
@@ -55,7 +55,7 @@ class Wide(Case):
         return every
 
     def questions(self, given: dict[str, Any]) -> list[Any]:
-        """The questions, of columns as they are given."""
+        """The questions, with columns as they are passed."""
         return [self._question(ask, given) for ask in self.asks]
 
     def _question(self, ask: str, given: dict[str, Any]) -> Any:
@@ -78,11 +78,11 @@ class Wide(Case):
                 other = "other" if self.lenient else None
                 return ep.Frequencies(given["group"], categories=self.labels["group"], other=other)
         way = "transformed" if private else "proportional"
-        column = given["beside"] if ask == "mean of beside" else values
+        column = given["beside"] if ask == "second mean" else values
         return ep.Mean(column, bounds=BOUNDS, method=way, **gaps)
 
     def _of_some(self, ask: str, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a mean by group, or of some people."""
+        """The arguments of a mean by group, or of a mean over some people."""
         found: dict[str, Any] = {}
         public = self.options["groups_are"] == "public"
         if public and ask == "groups":
@@ -109,18 +109,18 @@ class Wide(Case):
 
 @dataclass(frozen=True)
 class WideMaking(Making):
-    """What wide rows are made of.
+    """How to make wide rows.
 
     Attributes:
-        others: what may stand in the further columns, in their order.
-        fixed: where groups are public, the labels of everyone's own; else nothing.
+        others: the possible entries of each further column.
+        fixed: labels that are assigned to people where groups are public; otherwise empty.
     """
 
     others: tuple[list[Any], ...] = ()
     fixed: tuple[Any, ...] = ()
 
     def entry(self, place: int) -> Any:
-        """A value, and the entries beside it."""
+        """A random value, and the entries of the further columns."""
         beside = [self.one(items) for items in self.others]
         if self.fixed:
             beside[0] = self.fixed[place % len(self.fixed)]
@@ -129,7 +129,7 @@ class WideMaking(Making):
 
 @st.composite
 def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
-    """All cases of wide tables."""
+    """Random cases of wide tables."""
     form: str = draw(st.sampled_from(forms))
     kind = draw(st.sampled_from(fitting(VALUES["mean"], form)))
     made = makings(draw, form, "mean", kind)
@@ -152,11 +152,11 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
     )
     tables = tables_of(wide)
     counted = ("count",) if made.private and "levels" in tables.facts else ()
-    # A column of booleans has no quantile, and SQLite reads no query of 1024 bins and very many
-    # rungs, whoever is there.
+    # Booleans have no quantile. SQLite cannot parse a query with 1024 bins and very many rungs,
+    # whatever the data.
     without = ("quantile",) if kind == "bool" or "sqlite" in form else ()
     every = [ask for ask in (*COUNTED, *counted) if ask not in without]
-    several = st.lists(st.sampled_from([*every, "mean of beside"]), min_size=2, max_size=3)
+    several = st.lists(st.sampled_from([*every, "second mean"]), min_size=2, max_size=3)
     one = st.sampled_from([ask for ask in every if ask not in ("mean", "shares")])
     asks = tuple(draw(st.one_of(one.map(lambda ask: [ask]), several)))
     options = {
@@ -193,6 +193,6 @@ def wide_cases(draw: st.DrawFn, forms: tuple[str, ...]) -> Wide:
 
 
 def _sort(draw: st.DrawFn, form: str) -> str:
-    """What a column of groups is of: words, whole numbers or answers."""
+    """Choose what a column of groups contains: words, whole numbers or booleans."""
     sorts = [each for each in ("words", "numbers", "answers") if fitting(VALUES[each], form)]
     return draw(st.sampled_from(sorts))

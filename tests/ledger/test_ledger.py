@@ -109,7 +109,7 @@ def test_a_retry_is_the_same_to_the_last_byte_and_free(ledger: ep.Ledger, where:
     assert str(again) == str(first)
     assert ledger.account("p1") == before
     assert ep.Release.from_json(first.to_json()).to_json() == first.to_json()
-    assert 'charged to a ledger as "a".' in str(first)
+    assert 'charged to a ledger as "a".' in first.details()
 
 
 def test_another_question_under_a_name_is_refused(ledger: ep.Ledger) -> None:
@@ -272,6 +272,7 @@ def test_what_a_ledger_tells_of_itself(ledger: ep.Ledger, private: ep.Ledger) ->
     assert (hidden.people, hidden.spent) == (None, None)
     assert private.status().people is None
     assert "people gave" not in str(private.status())
+    assert "<h1>A ledger under add-remove</h1>" in private.status().to_html()
 
 
 def test_a_ledger_is_made_once_and_where_it_is(where: str, tmp_path: Any) -> None:

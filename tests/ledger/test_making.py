@@ -18,7 +18,7 @@ from tests.ledger.work import run_making
 
 
 def usable(where: str) -> None:
-    """Check that an interrupted attempt left a ledger or can be repeated, as `Ledger` says."""
+    """Check that an interrupted creation left a ledger, or an error that says how to create it."""
     try:
         ledger = ep.Ledger(where)
     except LedgerError as error:
@@ -176,7 +176,7 @@ def test_under_add_remove_no_row_of_an_enrolment_is_refused(
     assert [private.account(each).budget for each in "gh"] == [3.0, 1.0]
     with pytest.raises(ColumnError):
         private.enrol(whole, person="nobody", epsilon="e")
-    # The types of a frame may depend on data that a reader found; those of Parquet are declared.
+    # Column types of a frame may have been inferred from data; those of Parquet are declared.
     spelt = pl.DataFrame({"who": ["i", "j", "j", "k"], "e": ["3", "2", " 1.0 ", "n.a."]})
     private.enrol(spelt, person="who", epsilon="e")
     assert [private.account(each).budget for each in "ijk"] == [3.0, 1.0, 0.0]
@@ -205,7 +205,7 @@ def test_a_release_says_from_which_data_it_was_drawn(ledger: ep.Ledger) -> None:
     assert first.ledger is not None
     (past,) = ledger.history()
     assert first.ledger.drawn == past.closed
-    said = " ".join(str(again).split())
+    said = " ".join(again.details().split())
     assert 'from the column "x", charged to a ledger as "a"' in said
     assert f"Drawn at {past.closed} from the data that were given then" in said
     assert "whichever data are given with it later" in said
@@ -220,7 +220,7 @@ def test_a_stored_release_is_there_without_its_question(ledger: ep.Ledger) -> No
         ledger=ledger.claim("both", at_most=0.2),
     )
     store: Any = ledger._book.store
-    with store.write():  # as if no call produced this hash any longer
+    with store.write():  # as if no question had this hash any longer
         store.run("UPDATE releases SET question = 'of another time'")
     with pytest.raises(ClaimError, match="another question"):
         mean(ledger, "a", at_most=0.2)

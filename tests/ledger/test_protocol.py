@@ -158,7 +158,7 @@ def test_a_charge_of_another_mechanism_is_refused(ledger: ep.Ledger, release: An
     other = claimed(ledger, "b", at_most=0.25)
     with pytest.raises(PrivacyError, match="more than was offered"):
         other.settle(taken(0.5), lambda: Settled(release, taken(0.5)))
-    assert ledger.account("p0").spent == 0.5  # the offer to the first release, which failed
+    assert ledger.account("p0").spent == 0.5  # a failed release costs all that was offered
 
 
 def test_lowering_counts_from_the_next_sheet_on(ledger: ep.Ledger, release: Any) -> None:
@@ -186,7 +186,7 @@ def test_whoever_withdraws_while_it_is_drawn_keeps_what_comes_back(
     def released() -> Settled:
         with ep.Ledger(where) as other:
             other.withdraw("p0")
-            assert other.account("p0").spent == 0.5  # prepaid
+            assert other.account("p0").spent == 0.5  # the whole offer is charged before the draw
         return Settled(release, taken(0.25))
 
     claim.settle(None, released)

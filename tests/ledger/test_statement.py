@@ -30,6 +30,8 @@ def test_a_statement_adds_up(ledger: ep.Ledger, tmp_path: Path) -> None:
     assert "&lt;february&gt; &amp; march" in page
     assert "<february>" not in page.split("<script")[0]
     assert "<script src" not in page
+    assert found.to_html() == page
+    assert "<p>Given for life: ε = 60</p>" in found._repr_html_()
 
 
 def test_a_public_person(ledger: ep.Ledger) -> None:

@@ -108,7 +108,7 @@ def test_a_year_is_as_forecast(
         foretold,
         strict=True,
     )
-    print(f"\nrelated={related}: month, measured, forecast, measured and foretold with a limit")
+    print(f"\nrelated={related}: month, measured, forecast, measured and forecast with a limit")
     for month, row in enumerate(rows, start=1):
         print(month, *(f"{each:.4g}" for each in row))
     print("left", years[0][1], plan.left, "with a limit", uniform[0][1], plan.left_uniform)

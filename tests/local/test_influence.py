@@ -71,7 +71,7 @@ def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
 def test_influence_by_attack(name: str, weights: str) -> None:
     """No accepted lies move an estimate further than the bound, and the best ones attain it.
 
-    With several signs the directions of a seed are not aligned, so the bound is not attained.
+    Reports of several signs do not attain it: the directions of one seed are not aligned.
     """
     make, values = MAKERS[name]
     mechanism: Randomizer = make(levels=MENU)
@@ -94,7 +94,7 @@ def test_influence_by_attack(name: str, weights: str) -> None:
                 bound = release.influence(k)
                 assert moved <= bound * (1.0 + 1e-6)
                 shares.append(moved / bound)
-        # For numbers, the budget with the largest reach is not the one with the largest weight.
+        # If reports are numbers, the budget of largest reach is not that of largest weight.
         assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
 
 
@@ -117,7 +117,7 @@ def test_influence_is_that_of_the_theory_for_one_bit() -> None:
 
 
 def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
-    """With numbers instead of bits they moved a mean by 6.7 % of its range."""
+    """When reports were numbers instead of bits, they moved a mean by 6.7 % of its range."""
     mean = local.Mean((0, 1))
     honest = mean.randomize_many(np.full(10_000, 0.5), 1.5, ep.Seeded(1))
     lie = claimed(mean.randomize_many(np.ones(10), 1.5, ep.Seeded(2)), 1.5)
@@ -134,7 +134,7 @@ def test_a_release_says_what_lies_can_do() -> None:
         for levels in (None, [1.0]):
             mechanism = make(levels=levels)
             release = mechanism.estimate(mechanism.randomize_many(values, 1.0, ep.Seeded(1)))
-            text = " ".join(str(release).split())
+            text = " ".join(release.details().split())
             assert "Reports are honest: if one of these reports was not, it could have" in text
             assert ("No menu of budgets" in text) == (levels is None)
             assert release.to_dict()["influence_of_one"] == release.influence(1)
@@ -164,7 +164,7 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
         if release.influence(3) < math.inf:
             assert moved <= release.influence(3) * (1.0 + 1e-6)
             shares.append(moved / release.influence(3))
-    # If reports at ε = 1 have the same weight, or are numbers, they reach further.
+    # Otherwise reports at ε = 1 have the same weight, or are numbers: lies there reach further.
     if weights == "variance" and name != "laplace":
         assert max(shares) > (0.3 if name == "projection" else 0.6)
 

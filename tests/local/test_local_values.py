@@ -15,7 +15,7 @@ from epsilons.errors import DataError
 from epsilons.local.draws import directions, mix, negative, order, signs, transform, words_of
 from epsilons.local.people import GRID
 from epsilons.local.reports import Reports
-from epsilons.risk.local import Sums, chernoff, related
+from epsilons.risk.local import Reported, Sums, chernoff, related
 from tests.local.tape import words
 
 
@@ -72,7 +72,9 @@ def test_auto_sends_one_bit_whose_worst_case_is_smaller_at_every_budget() -> Non
             many = mean.randomize_many(np.full(4000, 0.5), budget, ep.Seeded(2))
             release = mean.estimate(many)
             risks.append(release.risk)
-            widths.append(release.estimate.margin.reach(release.bounds, 0.95))
+            margin = release.estimate.margin
+            assert isinstance(margin, Reported)
+            widths.append(margin.reach(release.bounds, 0.95))
         assert risks[0] <= risks[1]
         assert widths[0] <= widths[1]
 

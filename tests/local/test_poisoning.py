@@ -19,6 +19,7 @@ from epsilons import local
 from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.local.people import GRID
 from epsilons.local.reports import Reports
+from epsilons.risk.local import Reported
 from tests.local.engines import ENGINES, frame
 
 MENU = (0.0, 0.25, 1.0, 3.0)
@@ -222,7 +223,9 @@ def test_numbers_with_noise_are_taken_from_trusted_people_only() -> None:
     both = trusting.estimate([bits, number])
     assert both.n == 4001
     weight = 4000 * math.tanh(0.5) ** 2 + 1.0 / 9.0
-    assert both.estimate.margin.sums.weight == pytest.approx(weight, rel=1e-12)
+    margin = both.estimate.margin
+    assert isinstance(margin, Reported)
+    assert margin.sums.weight == pytest.approx(weight, rel=1e-12)
 
 
 def test_open_numbers_are_on_the_grid() -> None:

@@ -202,7 +202,7 @@ def test_a_release_prints_and_tells_who_spent_what(name: str) -> None:
     assert not release.private
     assert sum(row.people or 0 for row in release.spent) == PEOPLE
     assert all(row.kept == 0.0 for row in release.spent)
-    text = str(release)
+    text = release.details()
     assert text.startswith("NOT PRIVATE")
     *_, side, star, adds_up, goes_on, made = text.splitlines()
     assert side.startswith("  not at all *")
@@ -267,6 +267,9 @@ def test_missing_values_are_refused_or_answered_by_the_middle(make: Any) -> None
         make(missing="zero")
 
 
+NUMBERS: Any = [0.5, 1.5]
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -281,7 +284,7 @@ def test_missing_values_are_refused_or_answered_by_the_middle(make: Any) -> None
         lambda: local.Frequencies(1),
         lambda: local.Frequencies("abc"),
         lambda: local.Frequencies(["a", "a"]),
-        lambda: local.Frequencies([0.5, 1.5]),
+        lambda: local.Frequencies(NUMBERS),
         lambda: local.Frequencies(["a", "b"], other="c"),
         lambda: local.Frequencies(5, method="olh"),
         lambda: local.Frequencies(5, public_seed=-1),

@@ -1,4 +1,4 @@
-"""Small selections, and what they are compared with."""
+"""Small selections, and reference implementations of their law."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def masses(people: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def probabilities(mechanism: Selection, people: list[tuple[int, int]]) -> list[float]:
-    """The law that the mechanism states, by its exponents."""
+    """The law that the mechanism states, computed from its exponents."""
     cells, sums = masses(people)
     shares = [
         prior * math.exp(-float(mechanism.exponent(candidate, cells, sums)))

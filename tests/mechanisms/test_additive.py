@@ -1,4 +1,4 @@
-"""The frozen mechanisms: exactly private for each person, and a planted fault is caught."""
+"""Frozen mechanisms of sums: exactly private for each person, and faults are caught."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
 def test_any_budgets_are_kept(epsilon: list[float], method: str) -> None:
     mechanism = made(ep.Budgets(epsilon), method)
     verdict = ep.verify.exact(mechanism).require()
-    # The weights are rounded down: what is spent is never above what was allocated.
+    # Weights are rounded down: nobody spends more than was allocated.
     allocation = allocate_for(ep.Budgets(epsilon), GOALS[0], method)
     for loss, spent in zip(verdict.losses, allocation.spent.tolist(), strict=True):
         assert loss <= (spent if math.isinf(spent) else Fraction(spent))
@@ -121,7 +121,7 @@ def test_draws_follow_the_mechanism_and_never_wrap() -> None:
         many = mechanism.draw(Seeded(6), 400, total=total)
         noise = np.array([int(y) - total for y in [*many.tolist(), single]], dtype=object)
         spread = float(Fraction(sum(abs(y) for y in noise), len(noise)) / mechanism.scale)
-        assert 0.7 < spread < 1.4  # E|X| is the scale; 401 draws put it within 0.3 surely enough
+        assert 0.7 < spread < 1.4  # E|X| is the scale; with 401 draws the mean is surely within 0.3
 
 
 def test_public_people_alone_are_used_without_noise() -> None:

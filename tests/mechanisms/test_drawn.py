@@ -1,4 +1,4 @@
-"""One draw has the law of many; people move totals as far as mechanisms say; coins are fair."""
+"""Single draws have the law of many; people move totals by the stated sensitivity; coins."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ ALPHA = 1e-8
 
 
 def differ(one: Any, other: Any) -> float:
-    """An upper bound on the probability of so large a distance between two samples of one law."""
+    """An upper bound on the p-value of two samples having the same law."""
     points = np.concatenate([one, other])
     gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
     distance = float(np.abs(gaps[0] - gaps[1]).max())
@@ -80,7 +80,7 @@ def differ(one: Any, other: Any) -> float:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_single_draw_has_the_law_of_many(name: str) -> None:
-    """False alarm 4e-7 in all: 40 comparisons at 1e-8 each. Halved or shared noise is noticed."""
+    """40 comparisons: 4e-7 false alarms in all, 1e-8 each. Halved or shared noise is noticed."""
     mechanism = DRAWN[name]()
     source = ep.Seeded(21)
     singles = np.array([mechanism.draw(source) for _ in range(SINGLES)], dtype=float)
@@ -89,7 +89,7 @@ def test_a_single_draw_has_the_law_of_many(name: str) -> None:
     assert singles.shape[1] == bulk.shape[1]
     for column in range(singles.shape[1]):
         assert differ(singles[:, column], bulk[:, column]) > ALPHA
-        # Power: half of the noise is noticed, and so is none.
+        # Power: half of the noise is noticed.
         assert differ(singles[:, column] / 2.0, bulk[:, column]) < ALPHA
     if singles.shape[1] > 1:
         apart, theirs = (x[:, 0] - x[:, 1] for x in (singles, bulk))
@@ -113,11 +113,11 @@ def test_counts_of_levels_have_noise_of_their_own_rates() -> None:
     assert [float(rate) for rate in capped.rates] == pytest.approx([0.0125, 0.05, 0.05])
 
 
-# How far a person moves what is drawn around.
+# How far a person moves the totals.
 
 
 def test_a_person_moves_the_totals_by_what_the_mechanism_says() -> None:
-    """In ℓ1, exactly `moves`·weight·reach: twice where they change, once where they come."""
+    """In ℓ1, exactly `moves`·weight·reach: twice if they are replaced, once if they are added."""
     histogram = build_histogram(SHARES, unit=1)
     before = np.zeros((3, 3), dtype=np.int64)
     before[:, 0] = 80
@@ -167,7 +167,7 @@ def test_coins_are_rounded_down() -> None:
 
 
 def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the 2⁵³ equally likely integers those below p·2⁵³ keep a person: no one more."""
+    """Of 2⁵³ equally likely integers, exactly those below p·2⁵³ keep a person."""
     keep = (Fraction(0), Fraction(3, 2**53), Fraction(1, 2), Fraction(1))
     level_of = np.array([0, 1, 1, 2, 2, 3])
     tossed = np.array([0, 2, 3, 2**52 - 1, 2**52, 2**53 - 1])
@@ -184,7 +184,7 @@ def test_a_coin_is_tossed_with_its_own_probability(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.statistical
 def test_as_many_stay_as_coins_say() -> None:
-    """False alarm 1e-7 by Hoeffding's inequality, for each of three levels."""
+    """False alarms 1e-7 by Hoeffding's inequality, for each of three levels."""
     keep = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
     size = 20_000
     level_of = np.repeat(np.arange(3), size)
@@ -197,7 +197,7 @@ def test_as_many_stay_as_coins_say() -> None:
 
 
 def test_fractions_are_computed_once() -> None:
-    """A fine ladder has thousands of rungs, and losses are asked for by all who charge."""
+    """A fine ladder has thousands of rungs, and every account reads its losses."""
     counts = LevelCounts(np.array([1.0, 2.0]), np.array([0, 1]), (Fraction(1), Fraction(2)))
     for mechanism in (pair_of("transformed"), cell_sums(), counts):
         assert mechanism.losses is mechanism.losses

@@ -1,4 +1,4 @@
-"""The mechanism of frequencies: exactly private for each person, and a planted fault is caught."""
+"""The mechanism of frequencies: exactly private for each person, and faults are caught."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_rounding_cell_by_cell_is_refused() -> None:
 
 
 def histogram(weights: list[int], scale: int, k: int, keep: Fraction | None = None) -> Histogram:
-    """A hand-made mechanism of few people, whose whole law can be written down."""
+    """A hand-made mechanism for few people, with a law that can be enumerated."""
     return Histogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),
@@ -164,7 +164,7 @@ def test_the_weighing_is_that_of_the_allocation() -> None:
 
 
 def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
-    """A hand-made closed table of few people, whose whole law can be written down."""
+    """A hand-made closed table for few people, with a law that can be enumerated."""
     return ClosedHistogram(
         np.array([9.0] * len(weights)),
         np.ones(len(weights), dtype=np.int64),
@@ -177,7 +177,7 @@ def closed(weights: list[int], scale: int, k: int) -> ClosedHistogram:
 
 
 def test_losses_of_a_closed_table_equal_those_of_brute_force() -> None:
-    """Two people, three cells: all neighbours, all outputs in a window that can occur."""
+    """Two people, three cells: all neighbours, and all possible outputs in a window."""
     mechanism = closed([2, 3], 5, 3)
     near = range(-12, 18)
     outputs = [(a, b, 5 - a - b) for a in near for b in near]
@@ -207,7 +207,7 @@ def test_tables_are_closed_wherever_they_can_be() -> None:
     public = made(ADVERSARIAL["zero and public"], "optimal")
     assert type(public) is Histogram
     assert public.law == PointMass()
-    # With ε = 10⁶ the noise has 2⁵ points or so: for more cells than that it is independent.
+    # With ε = 10⁶ the scale is about 2⁵ points: for more cells the noise is independent.
     large = ep.Budgets({1e6: 100})
     few, many = (made(large, "uniform", CellsGoal(SAMPLE, "mse", 0.95, k)) for k in (5, 10**8))
     assert type(few) is ClosedHistogram

@@ -1,4 +1,4 @@
-"""Tables of very many cells: added up exactly, and drawn fast, with noise of each cell alone."""
+"""Tables of very many cells: exact sums, and fast draws with independent noise in each cell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNIT = 2**30
 @pytest.mark.parametrize("bits", [3, 24, 30, 45])
 @pytest.mark.parametrize("size", [2**5, 2**33, 2**50, 2**61])
 def test_weighted_sums_are_those_of_python_integers(bits: int, size: int) -> None:
-    """Where halves fit, where everything does, and where neither does."""
+    """Cases where everything fits in int64, where only halves fit, and where neither does."""
     rng = np.random.default_rng(bits)
     weights = rng.integers(0, 2**bits, 4)
     weights[0] = 2**bits
@@ -38,8 +38,8 @@ def test_very_many_cells_have_noise_of_their_own_and_every_budget_is_kept() -> N
         mechanism = build_histogram(allocation, unit=UNIT)
         assert type(mechanism) is kind
         ep.verify.exact(mechanism).require()
-        # What few bits of the weights leave of a budget is nothing that anyone can measure.
+        # Rounding weights to a few bits costs a negligible part of a budget.
         spent = np.array([float(loss) for loss in mechanism.losses])
         assert spent == pytest.approx(allocation.spent, rel=1e-3)
-    assert float(mechanism.scale) <= 2.0**53  # so that it is drawn fast
+    assert float(mechanism.scale) <= 2.0**53  # so draws are fast
     assert 1.0 - ClosedNoise(MANY).variance / 2.0 < 3e-4  # all that closed noise would gain

@@ -53,7 +53,7 @@ def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
     ):
         assert loss == said
         assert loss <= (spent if math.isinf(spent) else Fraction(spent))
-    # The one unit that is left to the second rounding is nothing that anyone can measure.
+    # The one unit that the second rounding costs is negligible.
     alone = build(allocation, grid=GRID, bounds=(0.0, 1.0))
     assert mechanism.law == alone.law
     assert float(mechanism.divisor / alone.divisor) == pytest.approx(1.0, rel=1e-9)
@@ -67,7 +67,7 @@ def test_stairs_are_for_the_mean_alone() -> None:
 
 @pytest.mark.parametrize("epsilon", [(0.5, 1.0), (0.25, 2.0), (1.0, 1.0, 3.0)])
 def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
-    """All data and all neighbours on a tiny grid: the farthest that two sums move together."""
+    """All data and all neighbours on a tiny grid: the largest joint shift of the two sums."""
     grid, scale = 4, 4
     levels = np.array(sorted(set(epsilon)))
     counts = np.array([epsilon.count(level) for level in levels])
@@ -99,7 +99,7 @@ def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
 
 
 def test_two_roundings_can_move_by_one_more_than_the_weight() -> None:
-    """So weights that are not one less would break the promise, and the checker says so."""
+    """So weights without that margin would break the guarantee, and the checker notices."""
     grid, weight = 8, 3
     places = [(g, (2 * g - grid) ** 2 // (4 * grid)) for g in range(grid + 1)]
     far = 0
@@ -201,7 +201,7 @@ def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     count_numpy: Any = importlib.import_module("epsilons.door.given.arrays")
-    # People a quarter into the range, who go to the upper end: there squares move, too.
+    # People move from a quarter of the range to its upper end, so squares move too.
     values = np.full(90, 0.25)
     question = ep.Mean(values, bounds=(0, 1), about="population", related=False)
     person = np.repeat(np.arange(30), 3)
@@ -210,7 +210,7 @@ def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     real = count_numpy.squares
 
     def wrong(grid: Any) -> Any:
-        # As if each of three rows counted by itself, and not the person.
+        # "rows": as if each of three rows counted, not the person.
         return 2 * real(grid) if fault == "twice" else 3 * real(grid)
 
     monkeypatch.setattr(count_numpy, "squares", wrong)

@@ -1,4 +1,4 @@
-"""Groups whose people are public: everyone loses what their own group takes, and nobody more."""
+"""Public groups: everyone's loss is what their own group costs, and no more."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def part(people: dict[float, int], method: str = "proportional") -> Additive:
 
 
 def made() -> Parallel:
-    last = part({0.25: 2, 1.0: 3}, "uniform")  # at 1 the first group takes more
+    last = part({0.25: 2, 1.0: 3}, "uniform")  # at ε = 1 the first group costs more
     parts = (part({0.5: 3, 1.0: 4}), None, part({0.5: 1, 2.0: 5}, "uniform"), last)
     return Parallel(np.array([0.25, 0.5, 1.0, 2.0]), parts)
 
 
 def tiny() -> Parallel:
-    """Two groups on a grid of two steps: of one person at ½ and one at 1, and of two at 1."""
+    """Two groups on a grid of two steps: one person at ½ and one at 1, and two at 1."""
 
     def group(levels: list[float], counts: list[int]) -> Additive:
         weights = np.array([int(level * 4) for level in levels])
@@ -204,7 +204,7 @@ def test_replay_knows_how_far_a_person_moves() -> None:
     assert moved(step, before, (10, 0, 21 + weight, 30), one) == (True, False)
     assert moved(step, before, (11, 0, 21, 30), one) == (True, False)  # two groups
     assert moved(step, before, (10, 1, 20, 30), one) == (True, False)  # nothing is drawn there
-    assert moved(step, before, (10, 0, 20, 31), one) == (True, False)  # nobody of ½ is there
+    assert moved(step, before, (10, 0, 20, 31), one) == (True, False)  # the group has nobody at ½
 
 
 def test_it_is_stored_and_read_back() -> None:

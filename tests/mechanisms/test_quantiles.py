@@ -22,7 +22,7 @@ def law_of(people: list[tuple[int, int]], scale: int, odds: tuple[int, int]) -> 
     left, right = odds
     shares = []
     for candidate, prior in enumerate(PRIOR):
-        # Whoever is in the candidate may count as on either side of it, as suits it best.
+        # People in the candidate's cell count on whichever side suits the candidate best.
         before = sum(right * k if cell < candidate else -left * k for cell, k in people)
         after = sum(left * k if cell > candidate else -right * k for cell, k in people)
         shares.append(prior * math.exp(-max(0, before, after) / scale))
@@ -40,7 +40,7 @@ def test_exponents_of_a_quantile_are_those_of_the_law(
 ) -> None:
     stated = probabilities(selection(scale, neighbours, odds=odds), people)
     assert stated == pytest.approx(law_of(people, scale, odds), rel=1e-12)
-    if odds[0] == odds[1]:  # the median, in steps of as many
+    if odds[0] == odds[1]:  # the median, with finer steps
         assert stated == pytest.approx(law(people, Fraction(scale, odds[0])), rel=1e-12)
 
 
@@ -71,7 +71,7 @@ WEIGHTS = (1, 2, 5)
 
 
 def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[tuple[int, int]]]:
-    """The neighbours of a data set in person i."""
+    """The neighbours of a data set that differ in person i."""
     cell, k = people[i]
     rest = people[:i] + people[i + 1 :]
     if neighbours == "add-remove":
@@ -84,9 +84,9 @@ def others(people: list[tuple[int, int]], i: int, neighbours: str) -> list[list[
 def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
     neighbours: str, odds: tuple[int, int]
 ) -> None:
-    """All data sets of four people in six places: exponents move apart by the spread, and no more.
+    """All data sets of four people in six places: exponents differ by at most the spread.
 
-    Where priors are far apart, so do probabilities, nearly.
+    The bound is attained; if priors are far apart, probabilities also nearly attain it.
     """
     scale = 64
     prior = np.array([1, 2**40, 2**40, 1])
@@ -106,11 +106,11 @@ def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
                 farthest[k] = max(farthest[k], max(moved) - min(moved))
     for k, loss in zip(WEIGHTS, mechanism.losses, strict=True):
         assert farthest[k] <= loss
-    assert farthest[1] == mechanism.losses[0]  # it is attained
+    assert farthest[1] == mechanism.losses[0]  # the bound is attained
 
 
 def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
-    """One candidate has nearly all of the prior, and moves one way; another moves the other way."""
+    """One candidate has nearly all of the prior and moves one way; another moves the other way."""
     for neighbours in ("replace", "add-remove"):
         mechanism = selection(4, neighbours, Listed(np.array([2**50, 1, 1, 1])), odds=(1, 3))
         worst = 0.0
@@ -132,18 +132,18 @@ def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("odds", "seed"), [((1, 3), 1), ((7, 1), 2), ((3, 5), 3)])
 def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) -> None:
-    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
+    """Seeded; with a new seed each of three tests fails a correct sampler with p = 10⁻⁷."""
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     mechanism, source = selection(12, odds=odds), ep.Seeded(seed)
     drawn = np.bincount([mechanism.draw(source, masses(people)) for _ in range(1500)], minlength=4)
     assert chisquare(drawn, np.array(law_of(people, 12, odds)) * 1500).pvalue > 1e-7
-    # Odds that are turned around would be noticed.
+    # Swapped odds would be noticed.
     assert chisquare(drawn, np.array(law_of(people, 12, odds[::-1])) * 1500).pvalue < 1e-7
 
 
 @pytest.mark.parametrize("odds", [(1, 63), (63, 1), (32, 32)])
 def test_no_distance_overflows(odds: tuple[int, int]) -> None:
-    """Weights of 2¹⁷ − 1, 2³⁵ people and 64 parts: the exponents are those of whole numbers."""
+    """Weights of 2¹⁷ − 1, 2³⁵ people and 64 parts: exponents equal those of Python integers."""
     mass = (2**17 - 1) * 2**35
     cells, sums = np.array([100, 500, 900]), np.array([mass // 4, mass // 2, mass // 4])
     mechanism = selection(64 << 30, candidates=CellsOf(1000), weights=(1, 2, 2**17 - 1), odds=odds)

@@ -1,4 +1,4 @@
-"""Weights and losses of rungs are those of fractions, rounded down."""
+"""Weights and losses of rungs are those of exact fractions, rounded down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weighted median among candidates: its law, its draws, its loss, and the checker of it."""
+"""The weighted median among candidates: its law, its draws, its loss and its checker."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
                 worst[k] = max(worst[k], moved)
     for k, loss in zip((1, 2, 5), mechanism.losses, strict=True):
         assert worst[k] <= float(loss) + 1e-12
-        assert worst[k] > 0.45 * float(loss)  # and it is not far from it, either
+        assert worst[k] > 0.45 * float(loss)  # the bound is not far off
 
 
 @pytest.mark.statistical
 def test_draws_follow_the_law() -> None:
-    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
+    """Seeded; with a new seed each of three tests fails a correct sampler with p = 10⁻⁷."""
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     for scale, seed in ((1, 1), (4, 2), (30, 3)):
         mechanism = selection(scale)
@@ -66,12 +66,12 @@ def test_draws_follow_the_law() -> None:
         )
         expected = np.array(law(people, scale)) * 1500
         assert chisquare(drawn, expected).pvalue > 1e-7
-    # A sampler with a tenth of the scale would be noticed.
+    # Power: a sampler with a tenth of the scale would be noticed.
     assert chisquare(drawn, np.array(law(people, 3)) * 1500).pvalue < 1e-7
 
 
 def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:
-    """With distances of thousands of scales the envelope is one unit, and is rejected."""
+    """At thousands of scales the envelope is one unit, which is then rejected."""
     mechanism = selection(1, weights=(1, 1, 1))
     source = ep.Seeded(5)
     cells, sums = np.array([1]), np.array([10**6])
@@ -143,7 +143,7 @@ def test_the_checker_finds_the_loss(neighbours: str, candidates: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Careless(Selection):
-    """Scores by |2·below − total| for the cell itself, doubled: it moves twice as far."""
+    """Doubles the exponents, so a person moves them twice as far."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         return 2 * super().exponent(candidate, cells, masses)
@@ -151,7 +151,7 @@ class Careless(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Boastful(Selection):
-    """Says that people come and go where they are replaced."""
+    """Scores only the weight below, as if people were added and not replaced."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         below = int(masses[cells < candidate].sum())
@@ -160,7 +160,7 @@ class Boastful(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Turned(Selection):
-    """Says one quantile, and looks for the other."""
+    """States one quantile but seeks the other."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         return replace(as_other(Selection, self), odds=self.odds[::-1]).exponent(
@@ -173,7 +173,7 @@ class Turned(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Outside(Selection):
-    """Forgets whoever is in the candidate itself."""
+    """Ignores people in the candidate's own cell."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         left, right = self.odds
@@ -190,7 +190,7 @@ class Outside(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Narrow(Selection):
-    """Says that nobody moves a distance by more than their own weight, and half of it."""
+    """States half of the true spread."""
 
     @property
     def spread(self) -> int:
@@ -226,7 +226,7 @@ def test_draws_of_another_quantile_are_noticed(kind: type[Selection]) -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_the_checker_finds_the_spread_by_itself(neighbours: str) -> None:
-    """A mechanism that would spend twice what it says is charged for what it spends."""
+    """A mechanism that spends twice what it states is charged what it spends."""
     honest = selection(2 * SPREADS[neighbours]((1, 3)), neighbours, odds=(1, 3))
     broken = as_other(Narrow, honest)
     said = zip(broken.losses, broken.levels.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Several sums at once: what is drawn, what it costs, and how much less noise there is."""
+"""Several sums at once: what is drawn, its privacy loss, and how much less noise there is."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def made(means: int, method: str = "auto", levels: Any = LEVELS) -> SeveralSums:
 
 
 def tiny(means: int, scale: Fraction = Fraction(3, 2)) -> SeveralSums:
-    """Few lattice points, so that all of them can be looked at."""
+    """A mechanism with few lattice points, which can all be enumerated."""
     return SeveralSums(
         levels=np.array([1.0, 2.0]),
         counts=np.array([2, 1]),
@@ -61,15 +61,15 @@ def test_nobody_loses_more_than_their_budget(means: int, method: str) -> None:
     ):
         assert loss == Fraction(weight) / scale
         assert loss <= Fraction(level)
-    if method == "proportional":  # what rounding leaves is next to nothing
+    if method == "proportional":  # rounding costs next to nothing
         assert float(mechanism.losses[-1]) == pytest.approx(2.0, rel=1e-9)
 
 
 def test_the_loss_is_the_largest_ratio_over_all_data() -> None:
-    """By hand: every total of neighbours, every point, in whole numbers."""
+    """By enumeration: all totals of neighbours, all points, in exact arithmetic."""
     mechanism = tiny(2)
     values = range(5)
-    others = [(0, 3), (4, 1)]  # one of the first level, and one of the second
+    others = [(0, 3), (4, 1)]  # one at the first level, one at the second
     worst = [Fraction(0), Fraction(0)]
     for level in (0, 1):
         totals = set()
@@ -89,7 +89,7 @@ def test_the_loss_is_the_largest_ratio_over_all_data() -> None:
 
 
 def test_one_mean_is_the_laplace_mechanism() -> None:
-    """Weight for weight, scale for scale, point for point."""
+    """The same weights, scale and points."""
     several = made(1)
     goal = MeanGoal(PEOPLE, "mse", 0.95)
     allocation = allocate_for(Budgets.of_levels(LEVELS, COUNTS), goal, "optimal")
@@ -121,11 +121,11 @@ def test_noise_is_a_part_of_what_splitting_has(means: int) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_and_so_it_is_by_draws(means: int, part: float) -> None:
-    """The very call of a release: a right ratio is off by 2 % with a probability below 1e-10.
+    """The same call as in a release: a correct ratio is off by 2 % with probability below 1e-10.
 
-    The standard errors of variances of a million numbers are 0.22 % (of Laplace noise, whose
-    kurtosis is 6) and 0.19 % (of a number of a cube, whose kurtosis is 4.5 at most): 2 % is above
-    six and a half of both together.
+    The standard errors of the variances of a million numbers are 0.22 % (Laplace noise, kurtosis 6)
+    and 0.19 % (one number of a cube, kurtosis at most 4.5): 2 % is more than six and a half times
+    the two combined.
     """
     several = made(means, "proportional")
     budgets = Budgets.of_levels(LEVELS / means, COUNTS)

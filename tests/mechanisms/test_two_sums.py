@@ -1,4 +1,4 @@
-"""Two noisy sums: those of the scheme, rounded down once; a person moves both in one direction."""
+"""Two noisy sums: those of the scheme, rounded down once; a person moves both the same way."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilons as ep
-from epsilons.door import GRID, Tally
+from epsilons.door import GRID
 from epsilons.draws.mechanisms.add_remove import TwoSums
 from epsilons.draws.noise import Hourglass, Laplaces
 from epsilons.risk import ratio
+from tests.tallied import of_numbers
 
 
 def mechanism(law: Any, scheme: Any = ratio.TWO_SUMS, bounds: Any = (0.0, 1.0)) -> TwoSums:
@@ -24,7 +25,7 @@ def mechanism(law: Any, scheme: Any = ratio.TWO_SUMS, bounds: Any = (0.0, 1.0)) 
 @pytest.mark.parametrize("scheme", ["TWO_SUMS", "CENTRED", "SUM_AND_COUNT"])
 def test_sums_are_those_of_the_scheme(scheme: str) -> None:
     made = mechanism(Laplaces(8), getattr(ratio, scheme), (-1.0, 3.0))
-    counted = Tally.of_numbers(np.array([1.0]), np.array([10]), np.array([7 * GRID]))
+    counted = of_numbers(np.array([1.0]), np.array([10]), np.array([7 * GRID]))
     total = made.total(counted)
     assert made.sums(total) == (Fraction(7), Fraction(10))
     assert made.estimate(total) == pytest.approx(-1.0 + 4.0 * 0.7)
@@ -33,14 +34,14 @@ def test_sums_are_those_of_the_scheme(scheme: str) -> None:
     one_by_one = [made.estimate((int(p), int(q))) for p, q in many]
     np.testing.assert_allclose(made.estimates(many), one_by_one, rtol=1e-12)
     (a, b), (c, d) = made.matrix
-    assert made.estimate((-a - b, -c - d)) == 1.0  # a count below 0: the middle
+    assert made.estimate((-a - b, -c - d)) == 1.0  # a count below 0 gives the middle
     assert made.sums((a * 3 - b * 2, c * 3 - d * 2)) == (Fraction(3), Fraction(-2))
 
 
 def test_sums_round_down_once() -> None:
-    """The floor is taken of the sum of all, never of one person's part."""
+    """The floor is applied to the total, never to one person's part."""
     made = mechanism(Hourglass.best(1, 8))
-    counted = Tally.of_numbers(np.array([1.0]), np.array([3]), np.array([GRID - 1]))
+    counted = of_numbers(np.array([1.0]), np.array([3]), np.array([GRID - 1]))
     assert made.total(counted) == (7, 3 * 8 - 7)
 
 
@@ -68,7 +69,7 @@ def test_a_person_moves_both_sums_in_one_direction(
         for rung, value in rows:
             counts[rung] += 1
             sums[rung] += value
-        return made.total(Tally.of_numbers(made.levels, counts, sums))
+        return made.total(of_numbers(made.levels, counts, sums))
 
     before, after = total(people), total([*people, newcomer])
     moved = after[0] - before[0], after[1] - before[1]

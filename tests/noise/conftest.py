@@ -1,11 +1,11 @@
-"""Tests of fit, shared by every sampler, with one false-alarm probability for the whole room.
+"""Goodness-of-fit tests for every sampler, with one false-alarm probability for all of them.
 
-Each test of fit fails a right sampler with probability `ALPHA`. For the binomial that is a bound.
-For chi-square it is the limit law's, which at 100 expected in a cell, the least that is allowed
-here, is too small by a factor of up to 30 (a Poisson count of mean 100 against the normal). There
-are fewer than 300 such tests in tests/noise, so the whole had a false-alarm probability below 1e-6
-when its seeds were first chosen. With these it is deterministic, but for the few tests of the
-system's entropy and of OpenDP, which say so.
+Each test rejects a correct sampler with probability `ALPHA`. For the binomial that is a bound. For
+chi-square it holds in the limit; with 100 expected per cell, the minimum here, the true probability
+is larger by a factor of up to 30 (a Poisson count of mean 100 against the normal). There are fewer
+than 300 such tests in tests/noise, so together they had a false-alarm probability below 1e-6 when
+their seeds were first chosen. With these seeds they are deterministic, except for the few tests of
+the system's entropy and of OpenDP, which say so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST = 100.0
 
 
 class Tape(Source):
-    """A source that plays given words, and then raises."""
+    """A source that returns the given words, and then raises."""
 
     def __init__(self, words: Iterable[int]) -> None:
         self.tape = list(words)
@@ -35,7 +35,7 @@ class Tape(Source):
 
 
 def chi_square(observed: Sequence[float], probabilities: Sequence[float]) -> float:
-    """The p-value of counts against the probabilities of their cells, small cells pooled."""
+    """The p-value of counts given the probabilities of their cells, with small cells pooled."""
     total = sum(observed)
     assert abs(sum(probabilities) - 1.0) < 1e-9
     pooled: list[list[float]] = [[0.0, 0.0]]
@@ -54,7 +54,7 @@ def chi_square(observed: Sequence[float], probabilities: Sequence[float]) -> flo
 
 
 def two_samples(first: Sequence[int], second: Sequence[int]) -> float:
-    """The p-value of the counts of two samples in the same cells having one law."""
+    """The p-value of two samples' counts in the same cells, if both have the same law."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     share = min(a.sum(), b.sum()) / (a.sum() + b.sum())
     cells: list[list[float]] = [[0.0, 0.0]]
@@ -74,7 +74,7 @@ def two_samples(first: Sequence[int], second: Sequence[int]) -> float:
 
 
 def binomial(heads: int, tosses: int, probability: float) -> float:
-    """The two-sided p-value of so many heads, exactly."""
+    """The exact two-sided p-value of a number of heads."""
     fewer = float(special.bdtr(heads, tosses, probability))
     more = float(special.bdtrc(heads - 1, tosses, probability)) if heads else 1.0
     return min(1.0, 2.0 * min(fewer, more))

@@ -1,4 +1,4 @@
-"""The coin that leaves the first stair, whose odds no float can tell exactly."""
+"""The coin that leaves the first stair, whose odds no float can represent exactly."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_the_exact_fallback_has_the_same_law(
     monkeypatch.setattr(bernoulli, "BAND", 2.0)
     exact = tosses_of(p, q, 40_000, 17)
     assert coin(exact, 40_000, math.exp(-p / q)) > alpha
-    # Not only in law: the words are the same, so every single coin must fall the same.
+    # Not only in law: the words are the same, so every coin must fall the same way.
     assert exact == filtered
 
 
@@ -69,7 +69,7 @@ def test_filter_and_fallback_agree_coin_by_coin(data: st.DataObject, seed: int) 
 @settings(deadline=None)
 @given(data=st.data())
 def test_words_at_the_edge_are_decided_exactly(data: st.DataObject, tape: Tape) -> None:
-    # The nearest words on both sides of e^{-p/q}, where no float could tell.
+    # The nearest words on both sides of e^{-p/q}, which floats cannot distinguish.
     q = data.draw(st.integers(1, 2**62))
     p = data.draw(st.integers(1, q))
     with localcontext() as context:
@@ -102,7 +102,7 @@ def test_the_filter_keeps_within_a_quarter_of_its_band() -> None:
             for a, b in zip(x.tolist(), values.tolist(), strict=True)
         ]
     assert max(errors) < Decimal(bernoulli.BAND) / 4
-    # And the analysis is not slack: at the ends the truncation is what it says.
+    # And the analysis is not slack: at the ends the truncation error is as large as stated.
     assert max(errors) > Decimal(bernoulli.BAND) / 16
 
 
@@ -116,7 +116,7 @@ def test_the_test_has_power(coin: Coin, alpha: float) -> None:
 
 @pytest.mark.statistical
 def test_coins_in_all_chunks_are_tossed(coin: Coin, alpha: float) -> None:
-    # Numerators that differ by place, over the edges of chunks, each half judged alone.
+    # Numerators alternate, across the edges of chunks, and each half is tested separately.
     size = 3 * bernoulli.CHUNK + 17
     p = np.arange(size, dtype=np.int64) % 2 * 3
     heads = exp_minus_many(Seeded(4), p, 2)

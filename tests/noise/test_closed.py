@@ -1,6 +1,6 @@
-"""The law of a closed table: beside all tables that there are, and its draws beside the law.
+"""The law of a closed table, against an enumeration of all tables, and its draws.
 
-Seeded, at the false-alarm probability of this room: see conftest.py.
+Seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LAWS = [
     (Closed(Fraction(1, 2), 5), 8),
     (Closed(Fraction(1), 5), 12),
 ]
-"""With how far out cells are enumerated: what lies beyond is below 1e-7 of all."""
+"""Laws, and how far out their cells are enumerated: less than 1e-7 lies beyond."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law, _ in LAWS]
 FAR = dict(LAWS)
@@ -41,7 +41,7 @@ FAR = dict(LAWS)
 
 @functools.cache
 def chances(law: Closed) -> dict[Table, float]:
-    """All tables, with e^{-|z|/scale} over the sum of these: nothing is asked of the law."""
+    """All tables with probability ∝ e^{-|z|/scale}, computed without the law."""
     far = FAR[law]
     found: dict[Table, float] = {}
     for first in itertools.product(range(-far, far + 1), repeat=law.cells - 1):
@@ -75,7 +75,7 @@ def test_moments_and_tail_are_those_of_all_tables(law: Closed) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(2**20), Fraction(2**70)])
 def test_two_cells_are_a_number_and_its_opposite(scale: Fraction) -> None:
-    """The noise of the mean: discrete Laplace of half the scale."""
+    """This is the noise of the mean: discrete Laplace of half the scale."""
     law, one = Closed(scale, 2), DiscreteLaplace(scale / 2)
     assert law.variance == pytest.approx(one.variance, rel=1e-12)
     for x in (0, 1, int(scale), 5 * int(scale)):
@@ -94,7 +94,7 @@ def test_large_scales_have_the_variance_of_the_limit(cells: int) -> None:
 
 @pytest.mark.parametrize("cells", [3, 4, 7])
 def test_the_variance_is_exact_on_integers(cells: int) -> None:
-    """Beside the sums over what positive cells sum to, and how many they are, in fractions of q."""
+    """Against sums over the total and the number of positive cells, in powers of q."""
     k = cells
     for scale in (Fraction(1), Fraction(2), Fraction(9)):
         q = math.exp(-2.0 / float(scale))
@@ -111,7 +111,7 @@ def test_the_variance_is_exact_on_integers(cells: int) -> None:
 
 
 def part(total: int, parts: int, less: int = 0) -> float:
-    """The mean of (v - less)² for a part v of a uniform composition into parts from 1.
+    """The mean of (v - less)² for a part v of a uniform composition into positive parts.
 
     v has the mean total/parts, and E v(v - 1) is 2·C(total, parts + 1)/C(total - 1, parts - 1).
     """
@@ -178,7 +178,7 @@ def test_python_integers_follow_it_too(law: Closed, monkeypatch: pytest.MonkeyPa
 
 
 def witness(law: Closed, source: Any) -> Table:
-    """Another sampler: independent noise in all cells but one, kept by a coin for the last one."""
+    """Another sampler: independent noise in all cells but the last, accepted by a coin for it."""
     one = DiscreteLaplace(law.scale)
     while True:
         first = [one.draw(source) for _ in range(law.cells - 1)]
@@ -190,7 +190,7 @@ def witness(law: Closed, source: Any) -> Table:
 @pytest.mark.statistical
 @pytest.mark.parametrize("cells", [2, 3, 5, 8])
 def test_a_witness_has_the_same_law(cells: int) -> None:
-    """Of noise too large to enumerate: the largest cell, one cell, and how many are positive."""
+    """For noise too large to enumerate: the largest cell, one cell, and the positive cells."""
     law = Closed(Fraction(50, 3), cells)
     source = Seeded(8)
     theirs = np.array([witness(law, source) for _ in range(6000)])
@@ -206,12 +206,12 @@ def test_a_witness_has_the_same_law(cells: int) -> None:
         counts = [np.bincount(each, minlength=401).tolist() for each in (first, second)]
         assert two_samples(counts[0], counts[1]) > ALPHA
         wrong = np.clip(of(3 * ours // 2), 0, 400)
-        if of(ours).max() > cells:  # how many are positive says nothing of the scale
+        if of(ours).max() > cells:  # the number of positive cells does not depend on the scale
             assert two_samples(counts[0], np.bincount(wrong, minlength=401).tolist()) < ALPHA
 
 
 def even_j(law: Closed, source: Any) -> Table:
-    """Positive cells are as many as a fair coin for each says."""
+    """A wrong sampler: a fair coin for each cell decides how many are positive."""
     d, k = law.cells - 1, law.cells
     while True:
         r = int(Geometric(law.scale / 2).draw(source, d).sum())
@@ -243,7 +243,7 @@ def test_the_test_has_power(law: Closed) -> None:
         assert fits(law, [wrong(law, z) for z in singles(law)]) < ALPHA
     half = Closed(law.scale / 2, law.cells)
     assert fits(law, half.draw(Seeded(4), 3000).tolist()) < ALPHA
-    # Independent noise that is only projected, as nearly as integers allow.
+    # Independent noise, with the last cell replaced by minus the sum of the others.
     loose = DiscreteLaplace(law.scale).draw(Seeded(5), 3000 * law.cells).reshape(-1, law.cells)
     loose[:, -1] = -loose[:, :-1].sum(axis=1)
     assert fits(law, loose.tolist()) < ALPHA
@@ -263,7 +263,7 @@ def test_draws_of_any_size_never_wrap() -> None:
         assert many.shape == (40, 4)
         assert all(sum(row) == 0 for row in many.tolist())
         mean = sum(abs(x) for row in many.tolist() for x in row) / 160
-        # Of a cell, r = 3 s both ways over 4: what lies outside has a probability below 1e-9.
+        # A cell has mean size 2·3s/4 with s = scale/2: false alarms are below 1e-9.
         assert 0.3 < mean / (float(law.scale) / 2 * 1.5) < 2.5
     assert Closed(Fraction(2**200 + 1, 3), 4).draw(Seeded(1), 2).dtype == object
     assert Closed(2**54, 4).draw(Seeded(1), 2).dtype == np.int64
@@ -304,7 +304,7 @@ def test_compositions_are_uniform(fit: Callable[..., float], alpha: float) -> No
     assert composition(source, 2**80, 1) == [2**80]
 
 
-# What it is made of, and asked.
+# Arguments, and storage.
 
 
 @pytest.mark.parametrize("cells", [1, 0, -3, 2.0, None, True])

@@ -1,7 +1,7 @@
-"""What every law promises: one contract, held by all of them, against sums of their probabilities.
+"""The contract of every law, checked against sums of its probabilities.
 
 A new law is one file in `noise/`, and one line in `LINES` or `PAIRS` here, or in `TABLES` if it is
-of all cells of a table together.
+the law of all cells of a table together.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TABLES: list[Closed | Cube] = [
     Cube(Fraction(4, 3), 4),
 ]
 FAR, FAR_PAIRS = 400, 90
-"""What lies farther out is below 1e-15 for all of these laws."""
+"""Enumeration limits: less than 1e-15 lies beyond, for all of these laws."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law in (*LINES, *PAIRS, *TABLES)]
 
@@ -74,7 +74,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def beside(cells: int, scale: float) -> dict[int, float]:
-    """What e^{-|z|/scale} of so many free cells adds up to, by their sum."""
+    """The sum of e^{-|z|/scale} over independent cells, by their total."""
     one = np.exp(-np.abs(np.arange(-FAR, FAR + 1)) / scale)
     found = one
     for _ in range(cells - 1):
@@ -84,7 +84,7 @@ def beside(cells: int, scale: float) -> dict[int, float]:
 
 
 def in_shells(law: Cube, first: int) -> float:
-    """What e^{-r/scale} adds up to over vectors with this first number, r being their largest."""
+    """The sum of e^{-r/scale} over vectors with this first number; r is their largest number."""
     others = law.dimension - 1
     sizes = [(2 * r + 1) ** others for r in range(first - 1, FAR + 1)]
     sizes[0] = 0
@@ -100,12 +100,12 @@ def chances(law: Any) -> dict[int, float]:
         return {x: math.exp(log) for x, log in found.items()}
     around = range(-FAR_PAIRS, FAR_PAIRS + 1)
     if isinstance(law, Cube):
-        # By one number, with all others in the shells of every size.
+        # For each first number, sum over the shells that the others can be in.
         found = {x: in_shells(law, abs(x)) for x in around}
         whole = math.fsum(found.values())
         return {x: mass / whole for x, mass in found.items()}
     if isinstance(law, Closed):
-        # By one cell, with all ways in which the others sum to its opposite.
+        # For each first cell, sum over all ways in which the others sum to its opposite.
         rest = beside(law.cells - 1, float(law.scale))
         whole = math.fsum(math.exp(-abs(x) / law.scale) * rest[-x] for x in around)
         return {x: math.exp(-abs(x) / law.scale) * rest[-x] / whole for x in around}
@@ -130,7 +130,7 @@ def test_variance_tail_and_deviation_are_those_of_a_sum(law: Any) -> None:
 
 
 def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
-    """All ways to move by so many points, in one direction."""
+    """All shifts by this many points, up to sign."""
     if isinstance(law, Law):
         yield (points,)
     elif isinstance(law, Cube):
@@ -152,7 +152,7 @@ def exponent(law: Any, at: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize("law", EVERY)
 @pytest.mark.parametrize("points", [0, 1, 2, 3, 4, 5, 6, 8])
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
-    """Exactly, over all outcomes within a few stairs: beyond them everything repeats."""
+    """Exactly, over all outcomes within a few stairs: farther out everything repeats."""
     wide = range(-16, 17)
     outcomes: list[tuple[int, ...]] = [(x,) for x in wide]
     if isinstance(law, PairLaw):
@@ -175,7 +175,7 @@ def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
 
 @pytest.mark.parametrize("law", EVERY)
 def test_one_draw_and_many_follow_the_law(law: Any) -> None:
-    """By their mean squares: each is off by six standard errors with probability below 1e-8."""
+    """By mean squares and tails: six standard errors, false alarms below 1e-8 each."""
     one = law.draw(Seeded(5))
     assert type(one) is (int if isinstance(law, Law) else tuple)
     many = np.asarray(law.draw(Seeded(6), 20_000))
@@ -209,7 +209,7 @@ def test_what_is_no_probability_is_refused(law: Any, wrong: float) -> None:
 
 @pytest.mark.parametrize("law", EVERY)
 def test_the_declared_scale_costs_the_same(law: Any) -> None:
-    """A move by whole units costs as much under Laplace noise of that scale."""
+    """A shift by whole units costs as much as under Laplace noise of that scale."""
     pieces = law.pieces
     if pieces.shape == "point":
         assert pieces.scale == 0

@@ -1,6 +1,6 @@
-"""The law of the cube: beside all vectors that there are, and its draws beside the law.
+"""The law of the cube, against an enumeration of all vectors, and its draws.
 
-Seeded, at the false-alarm probability of this room: see conftest.py.
+Seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LAWS = [
     (Cube(Fraction(1, 4), 4), 7),
     (Cube(Fraction(1, 5), 5), 5),
 ]
-"""With how far out numbers are enumerated: what lies beyond is below 1e-7 of all."""
+"""Laws, and how far out their numbers are enumerated: less than 1e-7 lies beyond."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law, _ in LAWS]
 FAR = dict(LAWS)
@@ -40,7 +40,7 @@ FAR = dict(LAWS)
 
 @functools.cache
 def chances(law: Cube) -> dict[Vector, float]:
-    """All vectors, with e^{-max|z|/scale} over the sum of these: nothing is asked of the law."""
+    """All vectors with probability ∝ e^{-max|z|/scale}, computed without the law."""
     far = FAR[law]
     found = {
         z: math.exp(-max(map(abs, z)) / float(law.scale))
@@ -64,25 +64,22 @@ def test_moments_and_tails_are_those_of_all_vectors(law: Cube) -> None:
     for x in (0, 1, 2, 3):
         above = math.fsum(p for z, p in mass.items() if z[-1] > x)
         assert law.tail(x) == pytest.approx(above, rel=1e-4, abs=1e-7)
-        beyond = math.fsum(p for z, p in mass.items() if max(map(abs, z)) > x)
-        assert law.largest_tail(x) == pytest.approx(beyond, rel=1e-4, abs=1e-7)
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(2**20), Fraction(2**70)])
 def test_one_number_has_the_discrete_laplace_law(scale: Fraction) -> None:
-    """The noise of the mean."""
+    """This is the noise of the mean."""
     law, one = Cube(scale, 1), DiscreteLaplace(scale)
     assert law.variance == pytest.approx(one.variance, rel=1e-12)
     for x in (0, 1, int(scale), 5 * int(scale)):
         assert law.tail(x) == pytest.approx(one.tail(x), rel=1e-9)
-        assert law.largest_tail(x) == pytest.approx(2.0 * one.tail(x), rel=1e-9)
         assert law.log_pmf((x,)) == pytest.approx(one.log_pmf(x), rel=1e-12)
         assert law.exponent((-x,)) == one.exponent(x)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 12, 100, 1000])
 def test_large_scales_are_those_of_the_limit(dimension: int) -> None:
-    """There a cube is half as wide as a gamma variable, and the largest number is one, too."""
+    """In the limit half the side of the cube is a gamma variable, and so is the largest number."""
     d, s = dimension, 2**60
     law = Cube(s, d)
     assert law.variance == pytest.approx((d + 1) * (d + 2) / 3 * float(s) ** 2, rel=1e-9)
@@ -91,7 +88,6 @@ def test_large_scales_are_those_of_the_limit(dimension: int) -> None:
     for part in (0.1, 0.7, 1.0, 1.5, 3.0):
         alpha = part * d
         beyond = float(special.gammaincc(d, alpha))
-        assert law.largest_tail(int(alpha * s)) == pytest.approx(beyond, rel=1e-7)
         one = 0.5 * float(special.gammaincc(d + 1, alpha)) - 0.5 * part * beyond
         assert law.tail(int(alpha * s)) == pytest.approx(one, rel=1e-6, abs=1e-12)
 
@@ -144,7 +140,7 @@ def test_draws_follow_the_law(law: Cube) -> None:
 
 
 def largest_fit(law: Cube, drawn: Any) -> float:
-    """By the largest numbers alone: few cells, in which small faults of the cubes are seen."""
+    """Test only the largest numbers: in few cells, small faults of the cubes show."""
     shares: dict[int, float] = {}
     for z, chance in chances(law).items():
         shares[max(map(abs, z))] = shares.get(max(map(abs, z)), 0.0) + chance
@@ -157,7 +153,7 @@ def largest_fit(law: Cube, drawn: Any) -> float:
 @pytest.mark.parametrize("law", EVERY[:4])
 def test_the_largest_numbers_follow_it(law: Cube) -> None:
     assert largest_fit(law, law.draw(Seeded(7), 60_000)) > ALPHA
-    if law.dimension > 1:  # a coin that is a little too likely to keep the smallest cube
+    if law.dimension > 1:  # a coin slightly too likely to keep the smallest cube
         chance, d = np.random.default_rng(7), law.dimension
         r = Geometric(law.scale).draw(Seeded(8), 2_000_000 * (d + 1)).reshape(-1, d + 1).sum(axis=1)
         side = 2 * r[:, np.newaxis] + 1.0
@@ -194,7 +190,7 @@ def witness(law: Cube, size: int) -> Any:
 @pytest.mark.statistical
 @pytest.mark.parametrize("dimension", [2, 3, 6])
 def test_a_witness_has_the_same_law(dimension: int) -> None:
-    """Of noise too large to enumerate: the largest number, one of them, and two together."""
+    """For noise too large to enumerate: the largest number, one number, and a difference."""
     law = Cube(Fraction(17, 3), dimension)
     theirs = witness(law, 1500)
     ours = law.draw(Seeded(9), 20_000)
@@ -212,7 +208,7 @@ def test_a_witness_has_the_same_law(dimension: int) -> None:
 
 
 def cubes(law: Cube, variables: int, *, coins: bool) -> Any:
-    """Vectors in cubes of other sides."""
+    """Vectors in cubes whose sides have another law if the arguments are wrong."""
     d, chance = law.dimension, np.random.default_rng(6)
     r = Geometric(law.scale).draw(Seeded(6), 60_000 * variables).reshape(-1, variables).sum(axis=1)
     if coins:
@@ -234,7 +230,7 @@ def test_the_test_has_power(law: Cube) -> None:
     assert fits(law, cubes(law, d + 1, coins=True).tolist()) > ALPHA
     assert fits(law, cubes(law, d, coins=True).tolist()) < ALPHA
     assert fits(law, cubes(law, d + 1, coins=False).tolist()) < ALPHA
-    if law.dimension > 1:  # independent noise of the same scale is another law
+    if law.dimension > 1:  # independent noise of the same scale has another law
         loose = DiscreteLaplace(law.scale).draw(Seeded(5), 3000 * law.dimension)
         assert fits(law, loose.reshape(-1, law.dimension).tolist()) < ALPHA
 
@@ -245,7 +241,7 @@ def test_draws_of_any_size_never_wrap() -> None:
         many = law.draw(Seeded(1), 40)
         assert many.shape == (40, 4)
         mean = sum(abs(x) for row in many.tolist() for x in row) / 160
-        # Of a number, (d + 1)/2 scales: what lies outside has a probability below 1e-9.
+        # A number has mean size (d + 1)/2 scales: false alarms are below 1e-9.
         assert 0.5 < mean / (float(law.scale) * 2.5) < 2.0
     assert Cube(Fraction(2**200 + 1, 3), 4).draw(Seeded(1), 2).dtype == object
     assert Cube(2**53, 4).draw(Seeded(1), 2).dtype == np.int64
@@ -265,12 +261,12 @@ def test_many_numbers_are_drawn() -> None:
     law = Cube(2**40, 2000)
     z = law.draw(Seeded(1))
     assert len(z) == 2000
-    # Half the side is a gamma variable of 2,001: within six standard errors, as is its largest.
+    # Half the side is a gamma variable of shape 2,001; six standard errors, also for the largest.
     assert abs(max(map(abs, z)) / (2001 * 2.0**40) - 1.0) < 6 / 44.0
     assert abs(sum(x > 0 for x in z) - 1000) < 6 * 23
 
 
-# What it is made of, and asked.
+# Arguments, and storage.
 
 
 @pytest.mark.parametrize("dimension", [0, -3, 2.0, None, True])

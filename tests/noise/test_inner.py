@@ -1,4 +1,4 @@
-"""The width of least variance: against all widths, and against the continuous optimum."""
+"""The inner width of least variance: against all widths, and the continuous optimum."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def test_no_other_width_is_better(rate: Fraction, n: int) -> None:
     for kind, best in ((Staircase, best_inner), (Staircase2D, best_inner_2d)):
         variances = [kind(rate, n, g).variance for g in range(1, n + 1)]
         chosen = best(rate, n)
-        # A float may not tell the best from its neighbours, but must not rank another before it.
+        # Floats may not distinguish the best from its neighbours, but must not rank others better.
         assert variances[chosen - 1] <= min(variances) * (1 + 4e-16)
         if rate >= 1:
             assert variances.index(min(variances)) == chosen - 1
 
 
 def test_pairs_have_two_valleys() -> None:
-    # Why the search looks for all of them: at first a wider ring is worse.
+    # Why the search considers all minima: at first a wider ring is worse.
     variances = [Staircase2D(4, 200, g).variance for g in range(1, 201)]
     assert variances[0] < variances[1]
     assert best_inner_2d(4, 200) == variances.index(min(variances)) + 1 == 79
-    # And where the lattice is coarse for its rate, a single point is best.
+    # And if the lattice is coarse for its rate, a single point is best.
     assert best_inner_2d(40, 200) == 1
 
 
@@ -59,7 +59,7 @@ def test_the_share_is_that_of_geng_and_viswanath(rate: Fraction) -> None:
         cubic = (b - 2 * b**2 + 2 * b**4 - b**5) / 2
         root = (cubic.ln() / 3).exp()
         share = -b / (1 - b) + root / (1 - b) ** 2
-        # On the lattice the first stair has 2g - 1 points: half a point less than g to a side.
+        # On the lattice the first stair has 2g - 1 points: half a point less than g on each side.
         assert abs(best_inner(rate, n) - Decimal("0.5") - n * share) < 1
 
 
@@ -68,8 +68,8 @@ def test_the_variance_is_that_of_the_paper_as_the_lattice_grows(rate: Fraction) 
     # Kulesza, Suresh and Wang (2024), equation (2).
     b = math.exp(-rate)
     sigma2 = (2 ** (-2 / 3) * b ** (2 / 3) * (1 + b) ** (2 / 3) + b) / (1 - b) ** 2
-    # At rate 32 and 2**20 steps the first stair is 20 wide, so that the lattice still shows: its
-    # variance is below that of the paper by two parts in ten thousand.
+    # At rate 32 and 2**20 steps the first stair is only 20 wide, so the lattice still matters:
+    # its variance is two parts in ten thousand below that of the paper.
     for n, near in ((2**20, 1e-6 if rate <= 16 else 2e-4), (2**45, 1e-12)):
         law = Staircase.best(rate, n)
         assert law.variance / n**2 == pytest.approx(sigma2, rel=near)

@@ -1,4 +1,4 @@
-"""The draws of each law against its own probabilities, and against OpenDP's sampler."""
+"""The draws of each law against its probabilities, and against OpenDP's sampler."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KINDS = [Geometric, DiscreteLaplace]
 
 
 def below_edge(law: Law, x: int) -> float:
-    """P(X <= x), from the closed form and not from the code under test."""
+    """P(X <= x), from the closed form, not from the code under test."""
     a = math.exp(-1 / law.scale)
     if isinstance(law, Geometric):
         return 1.0 - math.exp(-(x + 1) / law.scale) if x >= 0 else 0.0
@@ -50,12 +50,12 @@ def below_edge(law: Law, x: int) -> float:
 
 
 def edges_of(law: Law) -> list[int]:
-    """Where cells end: every integer of a small scale, sixths of a large one."""
+    """Edges of cells: multiples of a sixth of the scale, rounded down to integers."""
     return sorted({math.floor(k * law.scale / 6) for k in range(-60, 61)})
 
 
 def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
-    """How many draws fall in each cell (e, e']: on integers, for none may be rounded."""
+    """How many draws fall in each cell (e, e'], compared as integers: floats would round."""
     if isinstance(draws, np.ndarray) and draws.dtype == np.int64:
         at = np.searchsorted(np.array(edges, dtype=np.int64), draws, side="left")
         return [int(n) for n in np.bincount(at, minlength=len(edges) + 1)]
@@ -66,7 +66,7 @@ def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
 
 
 def fits(law: Law, draws: Iterable[int], fit: Fit) -> float:
-    """The p-value of draws under a law: the one test that every sampler here has to pass."""
+    """The p-value of draws under a law; every sampler in this file is tested with it."""
     edges = edges_of(law)
     cumulative = [0.0, *(below_edge(law, edge) for edge in edges), 1.0]
     shares = [b - a for a, b in itertools.pairwise(cumulative)]
@@ -88,7 +88,7 @@ def test_many_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alpha:
     "scale",
     [
         *(Fraction(1, 3), Fraction(7, 3), Fraction(2**53 - 1, 2**52), Fraction(2**200)),
-        # Between those above, on their roads; test_single_draws.py has others, and tests of power.
+        # The same code paths; test_single_draws.py has more scales, and tests the power.
         *(
             pytest.param(scale, marks=pytest.mark.slow)
             for scale in map(Fraction, (0.5, 1, 10, 2**45, 2**62 - 1))
@@ -110,11 +110,11 @@ def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alph
 def test_a_scale_wrong_by_a_twentieth_is_noticed(
     scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
 ) -> None:
-    # The same test, as many draws: so what passes above is not far from right.
+    # As many draws as above, so samplers that pass there have a scale within 5 %.
     if (scale * wrong).numerator > 2**53:
         scale = Fraction(
             scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
-        )  # stay with the vector sampler
+        )  # use the vector sampler
     draws = DiscreteLaplace(scale * wrong).draw(Seeded(3), 300_000)
     assert fits(DiscreteLaplace(scale), draws, fit) < alpha
 
@@ -124,7 +124,7 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
     law = DiscreteLaplace(Fraction(7, 3))
     halves = Geometric(law.scale).draw(Seeded(4), 300_000)
     signs = np.where(np.arange(300_000) % 2 == 0, 1, -1)
-    twice_zero = halves * signs  # zero with both signs kept
+    twice_zero = halves * signs  # wrong: zero counts twice, as +0 and as −0
     assert fits(law, twice_zero, fit) < alpha
     rounded = np.rint(np.random.default_rng(1).laplace(0, 7 / 3, 300_000)).astype(np.int64)
     assert fits(law, rounded, fit) < alpha
@@ -133,7 +133,7 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(2**45), Fraction(3**30)], ids=str)
 def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: float) -> None:
-    # Floats would leave traces here. The law's own deviation from uniform is below 2**-40.
+    # Rounding to floats would show in low bits. Modulo 64 the law is uniform up to 2**-40.
     draws = DiscreteLaplace(scale).draw(Seeded(5), 300_000)
     assert fit(np.bincount(draws % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 
@@ -154,7 +154,7 @@ def test_the_exact_fallback_gives_the_very_same_draws(
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [0.5, 7 / 3, 10.0, 1000.0])
 def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> None:
-    # An independent witness. OpenDP cannot be seeded: the false alarm is live, at alpha a run.
+    # An independent sampler. OpenDP cannot be seeded: each run fails by chance, at rate alpha.
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")
     size = 40_000
@@ -164,7 +164,7 @@ def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> No
     edges = edges_of(law)
     counts = cells(edges, theirs)
     source = Seeded(7)
-    if scale != 0.5:  # whose singles test_single_draws.py compares with the law itself
+    if scale != 0.5:  # test_single_draws.py tests single draws of 0.5
         singles = cells(edges, [law.draw(source) for _ in range(size)])
         assert same(counts, singles) > alpha
     near = DiscreteLaplace(Fraction(scale).limit_denominator(1000))
@@ -181,7 +181,7 @@ def test_large_scales_never_wrap(kind: Kind, scale: int, fit: Fit, alpha: float)
     assert draws.dtype == object
     assert draws.shape == (5000,)
     assert {type(draw) for draw in draws} == {int}
-    assert max(draws) > 4 * scale  # for sure, at 5000 draws, up to 1e-19
+    assert max(draws) > 4 * scale  # except with probability 1e-19
     assert fits(kind(scale), draws, fit) > alpha
 
 
@@ -189,7 +189,7 @@ def test_large_scales_never_wrap(kind: Kind, scale: int, fit: Fit, alpha: float)
 def test_a_large_draw_is_kept_as_it_is(
     steps: int, dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # At 511 steps the largest int64 of all is 2**62 - 1; at 512 some would reach 2**62.
+    # With 511 steps the largest possible draw is 2**62 - 1; with 512 some would reach 2**62.
     def far(source: Source, size: int) -> np.ndarray:
         return np.full(size, steps, dtype=np.int64)
 
@@ -205,7 +205,7 @@ def test_a_large_draw_is_kept_as_it_is(
 
 
 def test_a_source_of_zeros_reaches_far_and_does_not_wrap(tape: Tape) -> None:
-    # Words: U = 5, its coin heads, then V: twelve times to the end of the table, then no step.
+    # The tape: U = 5, accepted; then V passes the end of its table twelve times, 44 steps each.
     top = 2**64 - 1
     source = tape([5] * 18 + [0] * 18 + [0] * 18 * 12 + [top] * 18)
     draws = Geometric(2**53).draw(source, 1)

@@ -1,4 +1,4 @@
-"""Two Laplace laws side by side, and the least variance that stairs can have."""
+"""Two independent Laplace laws, and the smallest variance of staircase noise."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_move_costs_its_length(
     law = Laplaces(scale)
     after = law.exponent(start[0] + move[0], start[1] + move[1])
     assert abs(after - law.exponent(*start)) <= (abs(move[0]) + abs(move[1])) / scale
-    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # attained from 0
+    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # equality at start 0
 
 
 @pytest.mark.statistical
@@ -76,7 +76,7 @@ def test_draws_have_their_law(scale: Fraction) -> None:
     chances = [math.exp(law.log_pmf(x, y)) for x, y in cells]
     p = chi_square([*seen, n - sum(seen)], [*chances, 1.0 - sum(chances)])
     assert p > ALPHA
-    # The test notices coordinates that are one and the same.
+    # The test rejects draws whose coordinates are equal.
     twice = [int(((drawn[:, 0] == x) & (drawn[:, 0] == y)).sum()) for x, y in cells]
     assert chi_square([*twice, n - sum(twice)], [*chances, 1.0 - sum(chances)]) < ALPHA
 
@@ -116,7 +116,7 @@ def test_outcomes_are_integers(x: object) -> None:
             Laplaces(1).exponent(*pair)
 
 
-# The least variance.
+# The smallest variance.
 
 RATES = [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(4), Fraction(8), Fraction(20)]
 
@@ -129,7 +129,7 @@ def test_the_least_variance_is_the_limit_of_fine_steps(rate: Fraction) -> None:
 
 
 def variance(rate: float, gamma: np.ndarray) -> np.ndarray:
-    """That of the staircase with a first stair of this width, by sums over stairs."""
+    """The variance of staircase noise by summing over stairs; `gamma` is the first one's width."""
     b = math.exp(-rate)
     heights = b ** np.arange(math.ceil(60.0 / rate) + 2)
     left = np.zeros((len(gamma), len(heights)))

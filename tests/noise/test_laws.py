@@ -1,4 +1,4 @@
-"""What the laws say of themselves, against sums in 60 digits."""
+"""The numbers that laws state about themselves, against sums in 60 digits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**30), st.integers(1, 10**30))
 
 
 def weights(law: Law) -> dict[int, Decimal]:
-    """a^|x| over the support, as far as 60 digits see it."""
+    """a^|x| over the support, as far as 60 digits can represent it."""
     a = (-Decimal(law.scale.denominator) / Decimal(law.scale.numerator)).exp()
     far = math.ceil(150 * law.scale) + 3
     start = 0 if isinstance(law, Geometric) else -far
@@ -73,11 +73,11 @@ def test_any_scale_is_accurate(scale: Fraction) -> None:
         context.Emin = -(10**17)
         rate = Decimal(scale.denominator) / Decimal(scale.numerator)
         a = (-rate).exp()
-        # 1 - a loses the digits of a small a even at this precision: there, its series
+        # 1 - a loses the digits of a small a even at this precision: use its series.
         geometric = float((1 - a).ln() if a > Decimal("1e-20") else -a)
         laplace = float(((1 - a) / (1 + a)).ln() if a > Decimal("1e-20") else -2 * a)
         variance = float(2 * a / (1 - a) ** 2)
-    # A float e^-rate has lost as many digits as rate has before its point.
+    # A float e^-rate has lost as many digits as rate has before its decimal point.
     near = 1e-14 * max(1.0, float(rate))
     assert Geometric(scale).log_pmf(0) == pytest.approx(geometric, rel=near, abs=1e-300)
     assert DiscreteLaplace(scale).log_pmf(0) == pytest.approx(laplace, rel=near, abs=1e-300)

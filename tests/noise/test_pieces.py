@@ -1,4 +1,4 @@
-"""What every law declares of its pieces, against what it says point by point."""
+"""The pieces that every law declares, against its exponent point by point."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FAR = st.integers(-(10**30), 10**30) | st.integers(-200, 200)
 
 
 def concrete(base: type[Any]) -> Iterator[type[Any]]:
-    """All laws that can be made, of the library itself."""
+    """All concrete laws of the library."""
     for each in base.__subclasses__():
         yield from concrete(each)
         if not each.__abstractmethods__ and each.__module__.startswith("epsilons."):
@@ -50,7 +50,7 @@ def test_no_law_is_forgotten_here() -> None:
 
 
 def walked(distance: int, pieces: Pieces) -> int:
-    """How many pieces end before a distance: by a walk, or a division where it would be long."""
+    """The number of pieces that end before a distance: counted, or by division if it is far."""
     if distance > 10_000:
         return -(-(distance + 1 - pieces.inner) // pieces.steps)
     fallen, end = 0, pieces.inner
@@ -60,7 +60,7 @@ def walked(distance: int, pieces: Pieces) -> int:
 
 
 def said(pieces: Pieces, *at: int) -> Any:
-    """The exponent that a declaration means, as its words say."""
+    """The exponent according to declared pieces."""
     if pieces.shape == "point":
         return math.inf if any(at) else 0
     if pieces.shape == "half-line" and at[0] < 0:

@@ -1,6 +1,6 @@
-"""The single draw that a release makes, of every law: against the law, and beside many at once.
+"""The single draw that a release makes, for every law: against the law, and against arrays.
 
-Seeded, at the false-alarm probability of this room: see conftest.py.
+Seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SINGLE, MANY = 5000, 20_000
 
 @functools.cache
 def table(law: Any) -> dict[Any, float]:
-    """Every outcome, or pair of outcomes, that is not too rare."""
+    """Every outcome, or pair of outcomes, that is not too rare, with its probability."""
     span = range(-14, 15)
     shares: dict[Any, float]
     if isinstance(law, (Laplaces, Staircase2D, Hourglass)):
@@ -67,7 +67,7 @@ def fits(law: Any, draws: list[Any]) -> float:
 
 @functools.cache
 def singles(law: Any) -> list[Any]:
-    """Drawn once: several tests look at them, and none changes them."""
+    """Single draws, made once: several tests read them, and none changes them."""
     source = Seeded(1)
     return [law.draw(source) for _ in range(SINGLE)]
 
@@ -83,7 +83,7 @@ def test_single_draws_have_the_law_jointly(law: Any) -> None:
     drawn = singles(law)
     assert fits(law, drawn) > ALPHA
     assert two_samples(counted(law, drawn), counted(law, many(law))) > ALPHA
-    # Successive draws are apart: who repeats a draw has half as many cells.
+    # Successive draws are independent: a repeated draw would leave most pairs empty.
     if not isinstance(drawn[0], tuple):
         pairs = list(zip(drawn[::2], drawn[1::2], strict=True))
         cells = Counter(pairs)
@@ -108,9 +108,9 @@ WRONG: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_the_test_has_power(law: Any, wrong: str) -> None:
     if isinstance(law, Geometric) and wrong == "same":
-        return  # it has one side as it is
+        return  # it is one-sided anyway
     if isinstance(law, (Laplaces, Staircase2D)) and wrong == "apart":
-        return  # it is the same law
+        return  # mirroring does not change the law
     assert fits(law, [WRONG[wrong](each) for each in singles(law)]) < ALPHA
 
 

@@ -1,4 +1,4 @@
-"""The draws of each law of stairs against its own probabilities."""
+"""The draws of each law of stairs against its probabilities."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WIDE = [
 
 @functools.cache
 def table_of(law: Law) -> dict[object, float]:
-    """The probability of every outcome that is neither far nor rare."""
+    """The probability of every outcome that is neither far out nor rare."""
     reach = math.ceil(9 / law.rate) * law.steps + law.steps
     span = range(-reach, reach + 1)
     table: dict[object, float]
@@ -75,14 +75,14 @@ def counted(draws: np.ndarray) -> Counter[object]:
     if draws.ndim == 1:
         singles, times = np.unique(draws, return_counts=True)
         return Counter(dict(zip(singles.tolist(), times.tolist(), strict=True)))
-    assert np.abs(draws).max() < 2**31  # so that a pair is one integer
+    assert np.abs(draws).max() < 2**31  # so a pair fits in one integer
     whole, times = np.unique(draws[:, 0] * 2**32 + draws[:, 1] + 2**31, return_counts=True)
     pairs = zip((whole >> 32).tolist(), ((whole & (2**32 - 1)) - 2**31).tolist(), strict=True)
     return Counter(dict(zip(pairs, times.tolist(), strict=True)))
 
 
 def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
-    """The p-value of draws: every outcome a cell, the far and the rare ones together."""
+    """The p-value of draws: a cell for every outcome, and one for all far or rare ones."""
     table = table_of(law)
     seen = [counts[outcome] for outcome in table]
     elsewhere = 1.0 - math.fsum(table.values())
@@ -93,15 +93,15 @@ def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float
     """The p-value of one wide coordinate: eighths of the first stair, quarters of the others."""
     n, g = law.steps, law.inner
     width, quarter = 2 * g - 1, n // 4
-    at = np.asarray(draws, dtype=np.int64)  # exact: one that were beyond would be refused
+    at = np.asarray(draws, dtype=np.int64)  # exact: larger values would raise
     inside = np.abs(at) < g
     cells: Counter[tuple[int, int, int]] = Counter()
-    # Eight times a place of 2**45 steps is far below 2**63.
+    # Eight times a position of 2**45 steps is far below 2**63.
     eighths, times = np.unique((at[inside] + g - 1) * 8 // width, return_counts=True)
     for i, more in zip(eighths.tolist(), times.tolist(), strict=True):
         cells[0, 0, i] += more
     height, place = np.divmod(np.abs(at[~inside]) - g, n)
-    # Sign, height and quarter as one integer: n is below 2**46, so that heights are below 2**17.
+    # Sign, height and quarter in one integer: n is below 2**46, so heights are below 2**17.
     rest = (height * 8 + np.minimum(place // quarter, 7)) * 2 + (at[~inside] > 0)
     stairs, times = np.unique(rest, return_counts=True)
     for where, more in zip(stairs.tolist(), times.tolist(), strict=True):
@@ -145,13 +145,13 @@ def test_draws_have_their_law(
     many = counted(draws)
     assert many.total() == 200_000
     assert fits(law, many, fit) > alpha
-    # The test has power: another width of the first stair, or another rate, is noticed.
+    # Power: another width of the first stair, or another rate, is noticed.
     if n > 1:
         assert fits(kind(rate, n, g % n + 1), many, fit) < alpha
     assert fits(kind(rate * Fraction(11, 10), n, g), many, fit) < alpha
 
 
-# Single draws of other parameters are in test_single_draws.py, with tests of power.
+# test_single_draws.py has single draws of other parameters, with tests of power.
 SINGLE = [*SMALL[1:4:2], *(pytest.param(*SMALL[i], marks=pytest.mark.slow) for i in (0, 2, 4, 5))]
 
 
@@ -164,7 +164,7 @@ def test_single_draws_have_their_law(
     law, source = kind(rate, n, g), Seeded(2)
     singles: Counter[object] = Counter(law.draw(source) for _ in range(15_000))
     assert fits(law, singles, fit) > alpha
-    # Twice the rate is noticed, or, where few draws leave the first stair, another width of it.
+    # Power: twice the rate, or another width if few draws leave the first stair, is noticed.
     assert (
         min(fits(kind(2 * rate, n, g), singles, fit), fits(kind(rate, n, g % n + 1), singles, fit))
         < alpha
@@ -202,7 +202,7 @@ def test_wide_stairs_have_their_law(rate: Fraction, n: int, g: int, fit: Fit, al
     assert rings.dtype == np.int64
     assert rings_fit(two, rings, fit) > alpha
     assert rings_fit(two, [two.draw(source) for _ in range(8000)], fit) > alpha
-    # Where on the ring: all sides alike, and all places on a side.
+    # The position on the ring: all sides are equally likely, and all places on a side.
     size = np.abs(rings).sum(axis=1)
     along = np.minimum((np.abs(rings[:, 1]) / size * 8).astype(int), 7)
     side = 2 * (rings[:, 0] > 0) + (rings[:, 1] > 0)
@@ -223,7 +223,7 @@ def test_tiny_rates_do_not_wrap(rate: Fraction, alpha: float) -> None:
         flat = draws.ravel().tolist()
         assert {type(x) for x in flat} == {int}
         scaled = np.array([float(x * rate / n) for x in flat])
-        # Laplace of scale 1 up to the rate; squares have the variance 20, of which 9 deviations
+        # Laplace of scale 1, up to the rate; its squares have variance 20: nine standard errors.
         assert abs(float((scaled**2).mean()) - 2) < 9 * math.sqrt(20 / 4000)
         assert abs(float(np.sign(scaled).mean())) < math.sqrt(2 * math.log(2 / alpha) / 4000)
         if kind is Hourglass:

@@ -1,4 +1,4 @@
-"""What the laws of stairs say of themselves: against plain sums, and at the ends of all ranges."""
+"""The numbers that laws of stairs state about themselves: against sums, and at extremes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ rationals = st.builds(Fraction, st.integers(1, 10**12), st.integers(1, 10**12))
 
 
 def tower(rate: Fraction, n: int, g: int, far: int) -> dict[int, Decimal]:
-    """e^{-rate level} by distance, one factor at a time."""
+    """e^{-rate level} by distance, built up one factor at a time."""
     b = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
     weights, weight = {}, Decimal(1)
     for a in range(far):
@@ -60,7 +60,7 @@ def test_a_staircase_of_pairs_is_that_of_a_sum(rate: Fraction, n: int, g: int) -
     with localcontext() as context:
         context.prec = 60
         shells = tower(rate, n, g, math.ceil(100 / rate) * n + 2 * n)
-        # By |x| + |y| = s: 4s points, with x = -s, ..., s each twice but for the ends.
+        # |x| + |y| = s has 4s points: each x in -s, ..., s twice, except the ends.
         total = 1 + sum(4 * s * w for s, w in shells.items())
         squares, below = Decimal(0), 0  # below: 1 + 4 + ... + (s - 1)^2
         for s, w in shells.items():
@@ -117,7 +117,7 @@ def test_probabilities_sum_to_one(n: int, g: int) -> None:
     share=st.fractions(0, 1),
 )
 def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) -> None:
-    # Another way: x is on the first stair, or inner + r + n K, K geometric and r uniform.
+    # Another derivation: x is on the first stair, or inner + r + n K, K geometric and r uniform.
     g = max(1, math.floor(share * n))
     law, glass = Staircase(rate, n, g), Hourglass(rate, n, g)
     with localcontext() as context:
@@ -130,7 +130,7 @@ def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) ->
         square = place + 2 * n * t * offset + n * n * t * (1 + 2 * t)
         disc = Decimal(g * (g - 1)) / 3  # the variance of a uniform law on 2g - 1 integers
         variance = (near * disc + far * square) / (near + far)
-        # j = 1 + K, so that |x| j is (offset + n K)(1 + K)
+        # j = 1 + K, so |x| j is (offset + n K)(1 + K)
         product = offset * (1 + t) + n * (t + t * (1 + 2 * t))
         covariance = n * product * far / (near + far) - variance
         normaliser = near + far
@@ -155,7 +155,7 @@ def test_the_ends_of_all_ranges() -> None:
     assert -Staircase(Fraction(1, 10**400), 1, 1).log_pmf(0) == pytest.approx(
         400 * math.log(10) + math.log(2)
     )
-    # e^{-700} is far below what 1 + 2 steps t can show.
+    # e^{-700} is far below the precision of 1 + 2 steps t.
     assert -Staircase(700, 1, 1).log_pmf(0) == pytest.approx(2 * math.exp(-700), rel=1e-12)
     assert -Hourglass(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
     assert -Staircase2D(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
@@ -165,7 +165,7 @@ def test_the_ends_of_all_ranges() -> None:
 def test_unit_steps_are_the_discrete_laplace_and_its_hourglass() -> None:
     law = Staircase(Fraction(3, 7), 1, 1)
     assert [law.exponent(x) for x in (-2, 0, 5)] == [Fraction(6, 7), 0, Fraction(15, 7)]
-    # x = ±j and y = k - x is discrete Laplace, whatever x is
+    # x = ±j, and y = k - x is discrete Laplace for every x
     assert Hourglass(Fraction(3, 7), 1, 1).covariance == pytest.approx(0, abs=1e-12)
 
 
@@ -175,7 +175,7 @@ def test_laws_are_frozen_values() -> None:
         assert law == kind(Fraction(1, 2), 5, 2)
         assert hash(law) == hash(kind(Fraction(1, 2), 5, 2))
         assert type(law.steps) is int
-        law.draw(None)  # what is kept for the next draw is no part of the value
+        law.draw(None)  # cached state of draws is not part of the value
         assert law == kind(Fraction(1, 2), 5, 2)
         assert pickle.loads(pickle.dumps(law)) == law
         assert repr(law) == f"{kind.__name__}(rate=Fraction(1, 2), steps=5, inner=2)"

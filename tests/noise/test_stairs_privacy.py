@@ -1,6 +1,6 @@
-"""The largest log-ratio of each law of stairs, by enumeration of the paper's own regions.
+"""The largest log-ratio of each law of stairs, by enumeration of the regions in the paper.
 
-Nothing here asks the laws for a level: the regions are those of Kulesza, Suresh and Wang (2024),
+Levels are not taken from the laws: the regions are those of Kulesza, Suresh and Wang (2024),
 equations (7), (11) and (12), on a lattice, and the laws must agree with them point by point.
 """
 
@@ -46,7 +46,7 @@ def glass(x: int, k: int, n: int, g: int) -> int:
 
 
 class Levelled:
-    """A law of pairs, by its level: what the checker is handed."""
+    """A law of pairs defined by its level, for the checker."""
 
     def __init__(self, n: int, level: Pair) -> None:
         self.n, self.level = n, level
@@ -72,13 +72,13 @@ def test_a_staircase_costs_its_rate(n: int, g: int) -> None:
     assert max(abs(levels[x + s] - levels[x]) for x in inside for s in range(n + 1)) == 1
     losses = [abs(law.log_pmf(x + s) - law.log_pmf(x)) for x in inside for s in range(n + 1)]
     assert max(losses) == pytest.approx(float(RATE), rel=1e-13)
-    # One lattice point further is no longer protected.
+    # A shift by one more lattice point is no longer protected.
     assert max(abs(levels[x + n + 1] - levels[x]) for x in range(-2 * n, 2 * n)) == 2
 
 
 @pytest.mark.parametrize(("n", "g"), SHAPES)
 def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
-    # Sign and magnitude drawn apart: every size has two signs, and zero both of them.
+    # Sign and magnitude drawn separately: zero occurs with both signs.
     rate = float(RATE)
     log_weights = {
         x: math.log(2 if x == 0 else 1) - rate * stair(abs(x), n, g) for x in range(-3 * n, 3 * n)
@@ -87,7 +87,7 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     assert max(losses) == pytest.approx(rate + math.log(2))
 
     class Doubled(Staircase):
-        """That mistake: it is no staircase, and the checker says so."""
+        """That mistake as a law: the checker rejects its pieces."""
 
         def exponent(self, x: int) -> Fraction:
             return super().exponent(x) + (Fraction(7, 10) if x else 0)
@@ -115,7 +115,7 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
         return j + abs(k - j if x >= 0 else k + j)
 
     def found(level: Pair) -> Fraction:
-        """What the checker finds of it, which has no regions: it must be the same."""
+        """The loss that the checker finds without the regions: it must be the same."""
         largest = unit_loss(Levelled(n, level), n, 1)
         assert largest == largest_of_pairs(level, n)
         return largest

@@ -48,14 +48,14 @@ def test_the_end_of_the_table_begins_again(tape: Tape) -> None:
     assert steps_many(tape([0, top]), 1).tolist() == [REACH]
     assert steps_many(tape([0, int(TABLE[-1]) - 1]), 1).tolist() == [REACH + 1]
     assert steps_many(tape([0, 0, 0, int(TABLE[-3]) - 1]), 1).tolist() == [3 * REACH + 3]
-    # A tie in the last entry, decided downwards, is the end of the table too.
+    # A tie in the last entry, decided downwards, is also the end of the table.
     assert steps_many(tape([1, 0, top]), 1).tolist() == [REACH]
     assert steps_many(tape([1, top]), 1).tolist() == [REACH - 1]
 
 
 @pytest.mark.statistical
 def test_ties_have_the_law_of_what_is_left(alpha: float) -> None:
-    # Beginning with the word of e^{-1}, the rest decides with the fraction that the floor cut off.
+    # After the word of e^{-1}, further bits decide, with the fraction that the floor cut off.
     with localcontext() as context:
         context.prec = 60
         scaled = Decimal(2) ** 64 * Decimal(-1).exp()

@@ -72,13 +72,13 @@ def test_large_bounds_are_uniform_for_many(m: int, fit: Fit, alpha: float) -> No
 
 @pytest.mark.statistical
 def test_the_test_has_power(fit: Fit, alpha: float) -> None:
-    # The mistake that rejection prevents: three bits modulo 7 give zero twice its share.
+    # The bias that rejection prevents: three bits modulo 7 give zero twice its share.
     biased = below_many(Seeded(1), 8, 21_000) % 7
     assert fit(np.bincount(biased, minlength=7).tolist(), [1 / 7] * 7) < alpha
 
 
 def test_words_beyond_the_last_cycle_are_redrawn(tape: Tape) -> None:
-    last = 2**64 - 1  # 2**64 = 1 (mod 3), so this word alone is beyond the cycles of 3
+    last = 2**64 - 1  # 2**64 = 1 (mod 3), so only this word is beyond the cycles of 3
     assert below_many(tape([last, 4, last, 5]), 3, 2).tolist() == [1, 2]
 
 
@@ -144,7 +144,7 @@ def test_each_of_many_bounds_is_uniform(fit: Fit, alpha: float) -> None:
 
 
 def test_each_of_many_bounds_redraws_alone(tape: Tape) -> None:
-    last = 2**64 - 1  # 2**64 = 1 (mod 3), so this word alone is beyond the cycles of 3
+    last = 2**64 - 1  # 2**64 = 1 (mod 3), so only this word is beyond the cycles of 3
     assert below_each(tape([last, last, 5, last, 7]), np.array([3, 4, 3])).tolist() == [1, 3, 2]
     assert below_each(Seeded(1), np.zeros(0, dtype=np.int64)).tolist() == []
 

@@ -1,4 +1,4 @@
-"""Who is kept by the coins of diffusion, and what the stages after them are asked."""
+"""The coins of diffusion: the people they keep, and the queries of the stages after them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from epsilons.verify.losses.selection import diffused_losses
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What each stage is asked, in its turn; all draws are fixed."""
+    """The queries of each stage, in order; all draws are fixed."""
     heard: list[Any] = []
 
     def cross(self: Crossing, source: Source, queries: np.ndarray, level: int) -> int:
@@ -35,13 +35,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def kept_of(asked: list[Any]) -> int:
-    """How many people the median was asked of."""
+    """The number of people in the query of the median."""
     return int(asked[3][1].sum()) >> 24
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> None:
-    """Theirs are the values that are far: no stage sees one, whoever sits where."""
+    """Their values are far away: no stage sees one, in any order of the people."""
     values = np.append(np.zeros(30), np.full(30, 1e6))
     level_of = np.repeat([1, 0], 30)
     mechanism = diffuse(np.array([0.0, 2.0]), np.array([30, 30]))
@@ -49,7 +49,7 @@ def test_nobody_with_a_budget_of_zero_is_asked(seed: int, asked: list[Any]) -> N
     mechanism.draw(ep.Seeded(seed), total=(values, level_of))
     up, _, wide, _, _ = asked
     assert kept_of(asked) == 30
-    # All pairs that are left are equal: 2C − |G| is |G| at once, and nobody is far outside.
+    # All remaining pairs are equal: 2C − |G| is |G| at once, and nobody is far outside.
     assert up[0] == up[-1] > 0
     assert wide[0] == wide[-1] == 0
 
@@ -63,18 +63,18 @@ def test_a_missing_value_is_a_mark(asked: list[Any]) -> None:
 
 @pytest.mark.statistical
 def test_people_are_kept_as_often_as_their_level_says(asked: list[Any]) -> None:
-    """Seeded: six standard errors, so a right sampler fails with probability below 10⁻⁸."""
+    """Seeded, with six standard errors: a correct sampler fails with probability below 10⁻⁸."""
     mechanism = diffuse(np.array([0.05, 4.0]), np.array([4000, 4000]))
     low, high = mechanism.keep
     assert high == 1
     mechanism.draw(ep.Seeded(2), total=(np.zeros(8000), np.repeat([0, 1], 4000)))
     mean, error = 4000 * float(low), math.sqrt(4000 * float(low * (1 - low)))
-    assert 600 < mean < 1200  # everyone, or a coin of one half, would be noticed
+    assert 600 < mean < 1200  # keeping everyone, or half of them, would be noticed
     assert abs(kept_of(asked) - 4000 - mean) < 6 * error
 
 
 def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
-    """Four people, one of them replaced or marked: the steps that losses count."""
+    """Four people, one of them replaced or removed: the steps that losses assume."""
     mechanism = diffuse(np.array([2.0]), np.array([4]))
     steps = [mechanism.up.step, mechanism.down.step, mechanism.wide.step]
     moved = np.zeros(3)
@@ -83,7 +83,7 @@ def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
         for first in (own, other):
             asked.clear()
             values = np.array([first, 2.0, 40.0, 41.0])
-            # The same seed is the same order.
+            # The same seed gives the same order.
             mechanism.draw(ep.Seeded(1), total=(values, np.zeros(4, dtype=np.int64)))
             heard.append(asked[:3])
         for place, (one, two) in enumerate(zip(*heard, strict=True)):
@@ -92,6 +92,6 @@ def test_no_stage_moves_farther_than_its_step_says(asked: list[Any]) -> None:
             one_way = change.min() >= 0 or change.max() <= 0
             assert far <= (steps[place] if one_way else steps[place] / 2)
             moved[place] = max(moved[place], far)
-    assert moved.tolist() == steps  # and no less: the steps are attained
+    assert moved.tolist() == steps  # the bound is attained
     found = diffused_losses(mechanism)
     assert all(loss <= share for loss, share in zip(found, mechanism.losses, strict=True))

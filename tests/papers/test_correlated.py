@@ -1,4 +1,4 @@
-"""Paper *correlated*: what is printed, the recipes, the simulations, and what they must show."""
+"""Paper *correlated*: its printed figures, the recipes, the simulations, and their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from epsilons.papers.figures.correlated_rules import (
     Case,
     Population,
     WantedRule,
-    smallest,
 )
 from epsilons.papers.figures.runner import violations
 from epsilons.papers.sampling import best_coins
@@ -52,7 +51,7 @@ UC SALARY, C, E 2×10−5 2×10−5 2×10−5 0.001 2×10−5 0.832
 10000, U, P 0.008 0.001 0.004 0.027 0.110 0.086
 10000, U, E 4×10−5 3×10−7 5×10−6 1×10−4 0.003 0.002
 """
-"""Tables 4 and 5, as the text of the paper has them."""
+"""Tables 4 and 5, copied from the paper."""
 
 
 def test_what_is_printed_is_what_the_paper_prints() -> None:
@@ -65,8 +64,19 @@ def test_what_is_printed_is_what_the_paper_prints() -> None:
         assert list(figures) == printed
 
 
+def smallest(mean_square: float, n: int, cells: int = 0) -> float:
+    """The smallest budget that a printed mean squared error of UNI stands for.
+
+    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
+    i = 1, …, k. Cutting to [0, 1] is left out, so it holds for small errors only.
+    """
+    inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
+    unit = float(inverse.sum() ** 2 + inverse @ inverse)
+    return (2.0 if cells else 1.0) * math.sqrt(unit / mean_square) / n
+
+
 def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
-    """The recipes have it, and so have the laws that the paper states."""
+    """The recipes have that budget, and so do the laws that the paper states."""
 
     def log(name: str, regime: str, n: int, cells: int = 0) -> float:
         return math.log(smallest(PRINTED[name, regime, "E"][3], n, cells))
@@ -76,7 +86,7 @@ def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
     assert log("(10000, 5)", "U", 10_000, 5) == pytest.approx(-6.0, abs=0.1)
     assert log("(10000, 20)", "U", 10_000, 20) == pytest.approx(-6.0, abs=0.1)
     assert log("(10000, 20)", "C", 10_000, 20) == pytest.approx(-5.3, abs=0.1)
-    assert log("10000, mean", "C", 10_000) == pytest.approx(-4.6, abs=0.3)  # one digit is printed
+    assert log("10000, mean", "C", 10_000) == pytest.approx(-4.6, abs=0.3)  # one printed digit
     assert log("10000, mean", "U", 10_000) == pytest.approx(-4.4, abs=0.3)
     assert log("UC salary, mean", "C", 50_000) == pytest.approx(-7.0, abs=0.1)  # not as stated
     for case, low in zip((*TABLE_4, *TABLE_5), _LOWEST, strict=True):
@@ -90,7 +100,7 @@ _LOWEST = (-8.5, -8.4, -5.3, -5.0, -6.0, -6.0, -8.5, -4.6, -4.5)
 def test_smallest_inverts_the_error_of_uniform() -> None:
     people = correlated_rules.cancers(np.random.default_rng(1))
     release = correlated_rules.release_of(people, WantedRule("correlated", "mse"), "uniform")
-    # The paper's noise is independent in every cell, and ours sums to zero.
+    # The paper's noise is independent in each cell; ours sums to zero.
     printed = dataclasses.replace(release.mechanism.weighing, closed=None)
     risk = CellsGoal(RELATED, "largest", 0.95, 10).risk(printed)
     assert release.risk < risk
@@ -98,7 +108,7 @@ def test_smallest_inverts_the_error_of_uniform() -> None:
 
 
 def test_one_pair_of_printed_figures_is_impossible() -> None:
-    """E ≥ 0.05·P², for algorithms that do not depend on which error is asked for."""
+    """E ≥ 0.05·P², for algorithms that do not depend on the error criterion."""
     broken = [
         (name, regime, ALGORITHMS[k])
         for (name, regime, error), figures in PRINTED.items()
@@ -147,7 +157,7 @@ def _few(cells: int, n: int = 60) -> Population:
 @pytest.mark.parametrize("cells", [0, 3])
 @pytest.mark.parametrize("method", ["proportional", "uniform", "sampling"])
 def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
-    """Mean squares of trials and of releases drawn one by one, 6 standard errors: 1e-8."""
+    """Mean squares of trials and of single releases; six standard errors: 1e-8."""
     people, goal = _few(cells), WantedRule("correlated", "mse")
     mechanism = correlated_rules.release_of(people, goal, method).mechanism
     (errors,) = correlated_rules.central_errors(
@@ -179,7 +189,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 @pytest.mark.parametrize("cells", [0, 4])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
-    """6 standard errors: 1e-8. Every other data have smaller errors."""
+    """Six standard errors: 1e-8. All other data have smaller errors."""
     people, goal = _few(cells), WantedRule("correlated", loss)
     for method in ("optimal", "proportional", "threshold"):
         release = correlated_rules.release_of(people, goal, method)

@@ -1,4 +1,4 @@
-"""Crossings: they spend what they say, and are drawn from their law."""
+"""Crossings: their privacy loss is as stated, and draws follow their law."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_crossing_spends_what_it_says() -> None:
 
 
 def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndarray:
-    """The exact law of a crossing of three queries and the level 0, by summing over all noises."""
+    """The exact law of a crossing of three queries at level 0, by summing over all noise."""
     points = np.arange(-150, 151)
 
     def law(scale: float) -> np.ndarray:
@@ -27,7 +27,7 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
         return np.asarray(weight / weight.sum())
 
     noise, total = law(query), np.zeros(3)
-    alive = law(threshold)  # by the place of the threshold, as long as nothing fired
+    alive = law(threshold)  # the law of the threshold while nothing has fired
     for index, each in enumerate(queries):
         fires = (points[None, :] + each > points[:, None]) @ noise
         total[index] += alive @ fires
@@ -38,7 +38,7 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
 
 @pytest.mark.parametrize("step", [1, 2])
 def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
-    """Three queries, a record that moves any of them one way, or by half of it in any way."""
+    """Three queries; a record moves them all one way, or by half of that in any way."""
     crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
     scales = float(crossing.threshold), float(crossing.query)
     assert scales == (3.0, 3.0)
@@ -58,14 +58,14 @@ def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("threshold", "query"), [(3, 3), (1, 8), (8, 1)])
 def test_crossings_are_drawn_from_their_law(threshold: int, query: int) -> None:
-    """Seeded; for a new seed a right sampler fails with probability 10⁻⁷, thrice."""
+    """Seeded; with a new seed each of three tests fails a correct sampler with p = 10⁻⁷."""
     crossing = Crossing(1, Fraction(threshold), Fraction(query), 3)
     source, runs = ep.Seeded(1), 3000
-    level = 7  # queries and the threshold are moved alike: the same law
+    level = 7  # shifting queries and threshold together keeps the law
     drawn = [crossing.draw(source, np.array([5, 8, 11]), level) for _ in range(runs)]
     expected = crossed((-2, 1, 4), threshold, query) * runs
     counts = np.bincount(drawn, minlength=3)
     assert chisquare(counts, expected).pvalue > 1e-7
-    # Noise of another scale would be noticed: of the threshold, and of the queries.
+    # Another scale of the threshold's or the queries' noise would be noticed.
     for other in ((query, query), (threshold, threshold)) if threshold != query else ((3, 6),):
         assert chisquare(counts, crossed((-2, 1, 4), *other) * runs).pvalue < 1e-7

@@ -1,7 +1,7 @@
-"""Diffusion: what the paper prints breaks, and what is built here holds.
+"""Diffusion: the algorithms as printed fail, and our corrected ones hold.
 
-Each of the ten faults of the paper has a test that runs the printed version (kept in tests, and
-nowhere else) and ours: 7 and 8, which are of the reduction, in test_reduction.py.
+Each of the ten faults of the paper has a test that runs the printed version (kept only in tests)
+and ours. Faults 7 and 8 concern the reduction and are in test_reduction.py.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from epsilons.verify.losses.selection import diffused_losses
 
 
 def quiet(end: int, step: int) -> Crossing:
-    """A crossing with noise of no consequence."""
+    """A crossing with negligible noise."""
     return Crossing(step, Fraction(1, 1000), Fraction(1, 1000), end)
 
 
 def loss(keep: float, base: float) -> float:
-    """Theorem 10: what a person who is kept with this probability loses."""
+    """Theorem 10: the privacy loss of a person who is kept with this probability."""
     return math.log1p(keep * math.expm1(base))
 
 
@@ -148,14 +148,14 @@ def test_fault_3_the_printed_granularity_is_undefined_for_small_spreads() -> Non
 
 
 def printed_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """How many pairs of those who are left, in their order, are at most 1 apart."""
+    """How many pairs of the remaining people, in order, are at most 1 apart."""
     left = values[kept]
     even = left.size // 2 * 2
     return int((np.abs(left[:even:2] - left[1:even:2]) <= 1.0).sum())
 
 
 def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """The same of the pairs that the library makes, from the first question that it asks."""
+    """The same number for the library's pairs, from its first query."""
     asked: list[Any] = []
 
     class Heard(Crossing):
@@ -166,7 +166,7 @@ def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
     mechanism = diffuse(np.array([1.0]), np.array([len(values)]))
     heard = Heard.of(Fraction(1), step=2, end=mechanism.up.end)
     _octave_of_differences(replace(mechanism, up=heard, down=heard), values, kept, ep.Seeded(1))
-    pairs = int(asked[0][-1])  # at the last octave all of them count
+    pairs = int(asked[0][-1])  # at the last octave every pair counts
     return (int(asked[0][0]) + pairs) // 2
 
 
@@ -191,7 +191,7 @@ def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
     crossing = Crossing(1, Fraction(1, 20), Fraction(1, 20), 2160)
     ours = _radius(crossing, np.append(values, 0.0), 1.0, ep.Seeded(1))
     assert ours == 4.0
-    fired = int(math.log2(ours)) + 1  # the printed index, from 1
+    fired = int(math.log2(ours)) + 1  # the printed index, starting at 1
     printed = 2.0 ** (fired - 2)
     assert np.mean(np.abs(values) <= printed) == 0.0
     assert np.mean(np.abs(values) <= ours) == 1.0
@@ -202,7 +202,7 @@ def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
 
 def test_fault_5_a_crossing_has_an_end() -> None:
     def printed(limit: int) -> bool:
-        """Whether the printed loop has stopped after so many queries that never fire."""
+        """Whether the printed loop stops within `limit` queries that never fire."""
         return any(-(10**9) > 0 for _ in range(limit))
 
     assert not printed(10_000)
@@ -257,7 +257,7 @@ def test_fault_9_the_bound_that_is_used_is_the_sharper_one() -> None:
 
 def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
     budgets = ep.Budgets({0.05: 5000, 1.0: 5000})
-    width = 16.0  # of the range, in σ, as the printed radii leave it
+    width = 16.0  # width of the range in σ, from the printed radii
 
     def error(constant: float) -> float:
         spent = np.minimum(budgets.levels, square_cap(budgets, constant))
@@ -267,7 +267,7 @@ def test_fault_10_eight_is_not_the_constant_of_a_gaussian() -> None:
     assert error(8.0) > 1.4 * error(2.0 * width**2)
 
 
-# The rest of it.
+# Everything else.
 
 
 def test_diffusion_stages_add_up_to_the_base() -> None:

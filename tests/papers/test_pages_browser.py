@@ -1,4 +1,4 @@
-"""The pages of reproduced tables and figures in a real browser, as wide as a phone."""
+"""The pages of reproduced tables and figures in a real browser, at the width of a phone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The pairs of diffusion: one person changes one of them, whatever that does to the order of rows.
+"""The pairs of diffusion: one person changes one pair, even if they change the order of rows.
 
-A person's rows decide where everybody else comes out of the tally: ids of text are counted as they
-appear, and a table may be stored in the order of its values. So pairs must not know that order.
+A person's rows affect the order in which the tally returns everybody else: text ids are counted as
+they appear, and a table may be sorted by value. So pairs must not depend on that order.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from epsilons.papers.diffusion import Crossing, diffuse
 
 N, VICTIM = 400, 0.1
 RUNS = 60
-"""Of either data set. If no event is likelier by more than e^0.1, then the probabilities of one
-differ by at most tanh(0.05) < 0.05, and by Hoeffding's inequality the frequencies of 60 runs each
-differ by 0.55 or more with probability at most 2·e^(−60·0.5²) < 7e−7."""
+"""Runs for each data set. If no event is likelier by more than e^0.1, then its probabilities differ
+by at most tanh(0.05) < 0.05, and by Hoeffding's inequality the frequencies of 60 runs each differ
+by 0.55 or more with probability at most 2·e^(−60·0.5²) < 7e−7."""
 
 Rows = tuple[np.ndarray, np.ndarray, Any]
 
 
 def twins() -> np.ndarray:
-    """Values in steps of 100, of which two and two are the same: an order of rows can tell."""
+    """Values in steps of 100, each of them twice: the order of rows can leak."""
     return np.repeat(100.0 * np.arange(N // 2), 2)[: N - 1]
 
 
 def with_text_ids(moved: bool) -> Rows:
-    """The victim has a row at the end, or a further one at the front, which shifts all codes."""
+    """The victim has a row at the end, or another one at the front, which shifts all codes."""
     values = np.append(twins(), 0.0)
     names = [*(f"p{i}" for i in range(N - 1)), "victim"]
     epsilon = np.append(np.full(N - 1, 8.0), VICTIM)
@@ -45,7 +45,7 @@ def with_text_ids(moved: bool) -> Rows:
 
 
 def stored_by_value(moved: bool) -> Rows:
-    """The victim has the largest value, or the smallest, and rows are sorted by value."""
+    """The victim has the largest or the smallest value, and rows are sorted by value."""
     own = -1.0 if moved else 1e6
     values, epsilon = np.append(twins(), own), np.append(np.full(N - 1, 8.0), VICTIM)
     order = np.argsort(values, kind="stable")
@@ -59,7 +59,7 @@ WAYS: dict[str, Callable[[bool], Rows]] = {
 
 
 def how_often(rows: Rows) -> float:
-    """The share of releases that find a deviation below the steps of the values."""
+    """The share of releases that find a deviation below the step of the values."""
     values, epsilon, person = rows
     found = 0
     for seed in range(RUNS):
@@ -87,11 +87,11 @@ def test_pairs_of_neighbouring_rows_would_be_noticed(monkeypatch: pytest.MonkeyP
     assert abs(one - other) >= 0.55
 
 
-# Exactly, by all orders of a few people.
+# Exactly, over all orders of a few people.
 
 
 def overheard(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
-    """A list that fills with what crossings are asked; all of them answer alike."""
+    """A list of the queries of all crossings, which always give the same answer."""
     asked: list[np.ndarray] = []
 
     def heard(self: Any, source: Source, queries: np.ndarray, level: int) -> int:
@@ -105,7 +105,7 @@ def overheard(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 def questions(
     values: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """What the first two crossings are asked, over all orders that can be drawn."""
+    """The queries of the first two crossings, over all orders that can be drawn."""
     asked = overheard(monkeypatch)
     mechanism = diffuse(np.array([2.0]), np.array([len(values)]))
     assert all(p == 1 for p in mechanism.keep)
@@ -120,14 +120,14 @@ def questions(
 
 
 def as_far(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether a crossing of step 2 may be asked one in place of the other: see the proof."""
+    """Whether two queries of a crossing with step 2 may be neighbours: see the proof."""
     moved = other - one
     one_way = moved.min() >= 0 or moved.max() <= 0
     return bool(np.abs(moved).max() <= (2 if one_way else 1))
 
 
 def coupled(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
-    """Whether some coupling of two uniform draws never moves a crossing farther than it may."""
+    """Whether some coupling of two uniform draws never moves a crossing beyond its step."""
     far = np.array([[not as_far(a, b) for b in second] for a in first])
     rows, columns = linear_sum_assignment(far.astype(int))
     return not far[rows, columns].any()
@@ -141,7 +141,7 @@ PEOPLE = np.array([0.0, 3.0, 3.5, 40.0, 700.0])
 def test_a_replaced_person_moves_a_crossing_by_one_pair(
     own: float, order: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The others come in another order, too: all 120 orders that are drawn, and a coupling."""
+    """The others also come in another order: all 120 drawn orders, and a coupling of them."""
     other = PEOPLE.copy()
     other[0] = own
     before = questions(PEOPLE, monkeypatch)
@@ -160,7 +160,7 @@ def test_the_order_of_the_people_changes_no_law(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_pair_moves_farther_if_rows_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The power of the tests above: without a draw, two orders of the same people are far apart."""
+    """The power of the tests above: undrawn, two orders of the same people differ too much."""
     ways = (twins(), np.roll(twins(), 1))
     assert not as_far(*(questions_as_they_come(values, monkeypatch) for values in ways))
 
@@ -177,7 +177,7 @@ def questions_as_they_come(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) 
 
 
 def seatings(people: list[float], slots: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Who sits where, over all orders that can be drawn; 0 is a mark."""
+    """All seatings over the orders that can be drawn; 0 is an empty slot."""
     size = max(slots, len(people))
     found = []
     for order in itertools.permutations(range(size)):
@@ -200,7 +200,7 @@ def test_who_comes_or_goes_changes_one_slot(slots: int, monkeypatch: pytest.Monk
     everyone = seatings([1, 2, 3], slots, monkeypatch)
     for gone in (1, 2, 3):
         rest = seatings([p for p in (3, 2, 1) if p != gone], slots, monkeypatch)
-        # As many draws of either, so that a coupling of uniform draws is a matching.
+        # Repeated to the same number of draws, so a coupling of uniform draws is a matching.
         size = math.lcm(len(everyone), len(rest))
         left, right = everyone * (size // len(everyone)), rest * (size // len(rest))
         apart = np.array([[sum(a != b for a, b in zip(x, y, strict=True)) for y in right]
@@ -218,7 +218,7 @@ def test_every_seating_is_as_likely_as_any_other(monkeypatch: pytest.MonkeyPatch
 
 
 def test_diffusion_and_seats_draw_their_orders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everyone may be anywhere: an order of all people is asked for, and nothing else of a kind."""
+    """Everyone may be anywhere: exactly one permutation is drawn, of all people."""
     sizes = []
 
     def watched(source: Source, size: int) -> Any:

@@ -1,4 +1,4 @@
-"""The reduction: what the paper prints of counts and slots breaks, and what is built here holds."""
+"""The reduction: the counts and slots as the paper prints them fail, and ours hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.papers.reduction import Reduced, Seats
 
 
 def test_fault_7_the_printed_reduction_overspends() -> None:
-    """The poorest member of an octave pays 1/scale for the count, and half of ε for the mean."""
+    """The strictest member of an octave pays 1/scale for the count, and half of ε for the mean."""
     lower = 0.1
     printed = 1 / (1 / lower) + 2 * lower / 4
     assert printed == pytest.approx(1.5 * lower)
@@ -26,7 +26,7 @@ def test_fault_7_the_printed_reduction_overspends() -> None:
     mechanism = reduced(rng.normal(5.0, 1.0, 3000), epsilon)
     for spent, level in zip(mechanism.losses, mechanism.levels.tolist(), strict=True):
         assert 0 < spent <= Fraction(level)
-    # Octaves that somebody can be in: from 0.1, from 0.3 and from 1.
+    # Octaves that can have people: from 0.1, from 0.3 and from 1.
     rates = mechanism.counts_stage.rates
     assert [float(2 * each) for each in rates] == [0.1, 0.3, 1.0]
     assert all(size == int(size) for size in mechanism.bounded.last.counts)
@@ -44,14 +44,14 @@ def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
 
 
 def printed_seatings(people: tuple[int, ...], slots: int) -> list[tuple[int, ...]]:
-    """Who sits where, as printed: samples in the old order, marks (0) at the end."""
+    """All seatings as printed: samples in their old order, empty slots (0) at the end."""
     chosen = itertools.combinations(people, min(slots, len(people)))
     return [each + (0,) * (slots - len(each)) for each in chosen]
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
 def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> None:
-    """Ours: `test_pairs.py`, by all orders that can be drawn."""
+    """For ours see `test_pairs.py`, over all orders that can be drawn."""
     farthest = 0
     for gone in (1, 2, 3):
         rest = tuple(each for each in (1, 2, 3) if each != gone)

@@ -1,4 +1,4 @@
-"""What `epsilons reproduce` runs, writes, keeps and says."""
+"""What `epsilons reproduce` runs, writes, keeps and prints."""
 
 from __future__ import annotations
 

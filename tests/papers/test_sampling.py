@@ -1,4 +1,4 @@
-"""Sampling: the coins of the paper, what those who are kept lose, and what is released of them."""
+"""Sampling: the coins of the paper, the losses of people who are kept, and releases."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_people_are_kept_with_the_probability_of_jorgensen_yu_and_cormode(
     with localcontext() as context:
         context.prec = 200
         exact = kept(epsilon, limit)
-        # Never above the exact rate; and ε − t is rounded once, by half of the last bit of t.
+        # Never above the exact rate; ε − t is rounded once, by half of the last bit of t.
         slack = Decimal("1.2e-13") + Decimal(abs(epsilon - limit)) * Decimal("2.3e-16")
         assert exact * (1 - slack) <= Decimal(found) <= exact
 
@@ -75,7 +75,7 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
     with localcontext() as context:
         context.prec = 300
         keep = kept(epsilon, limit)
-        # Kept at one end of the range or the other, or replaced by the middle.
+        # Kept at either end of the range, or replaced by the middle.
         half = (Decimal(limit) / 2).exp()
         loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
         assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
@@ -129,7 +129,7 @@ def test_a_person_kept_too_often_is_caught() -> None:
         assert ep.verify.exact(each).holds
     assert sampled.keep is not None
     assert sampled.keep[0] < 1
-    # p = ε/t, the rate that is printed where the amplification of sampling is forgotten.
+    # p = ε/t, the printed rate, which forgets the amplification by sampling.
     t = float(sampled.weights.max() / sampled.scale)
     naive = tuple(min(Fraction(level) / Fraction(t), Fraction(1)) for level in (0.5, 1.0, 2.0))
     broken = dataclasses.replace(sampled, keep=naive)
@@ -138,7 +138,7 @@ def test_a_person_kept_too_often_is_caught() -> None:
 
 
 def test_the_sampled_loss_equals_that_of_brute_force() -> None:
-    """One person in doubt, another always there; every coin, value and output."""
+    """One person's record varies, another is always present; every coin, value and output."""
     keep, weight, scale, grid = Fraction(3, 10), 6, Fraction(5), 4
     mechanism = Sampled(
         np.array([9.0]),
@@ -170,12 +170,12 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
     )
     certified = float(ep.verify.exact(mechanism).losses[0])
     assert worst <= certified + 1e-12
-    # The other person's coin blurs the worst output, so the bound is met in the tail alone.
+    # The other person's coin blurs the worst output, so the bound is attained only in the tail.
     assert worst == pytest.approx(certified, abs=1e-9)
 
 
 def test_revealing_who_was_kept_would_break_the_promise() -> None:
-    """The printed argument allows any t-private algorithm on the sample, its size included."""
+    """The printed argument allows any t-private algorithm on the sample, including its size."""
     t, epsilon = 2.0, 0.2
     keep = math.expm1(epsilon) / math.expm1(t)
     size = 1
@@ -197,7 +197,7 @@ def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     level_of = np.array([0, 0, 1, 1, 1])
     grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
     weight = int(sampled.weights.max())
-    # One who stays at the upper end, one at the lower: they cancel. Nobody else is heard.
+    # Two people stay, at the upper and the lower end: they cancel. Nobody else counts.
     assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
     grid[2] = GRID
     assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
@@ -225,7 +225,7 @@ def test_it_is_never_better_than_the_best_cap() -> None:
 
 
 def test_the_noise_of_cells_is_independent() -> None:
-    """Coins leave open how many people are counted, so that nothing sums to what is public."""
+    """With coins the number of counted people is random, so noise cannot sum to a public total."""
     goal = CellsGoal(RELATED, "mse", 0.95, 4)
     found = coins({0.2: 50, 0.5: 30, 2.0: 20}, goal)
     assert found.weighing.closed is None

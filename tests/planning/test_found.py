@@ -1,4 +1,4 @@
-"""A mean on a range that has to be found is forecast as a release has it, and by hand."""
+"""Plans for a mean on an unknown range match releases, and formulas by hand."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def planned(people: dict[float, int], **said: Any) -> ep.RangePlan:
 def test_people_spend_what_a_release_takes(
     said: dict[str, Any], neighbours: str, close: bool, people: dict[float, int]
 ) -> None:
-    """Who pays what follows from budgets, and from how often the data are looked at."""
+    """Everyone's spending depends on budgets, and on how many rounds look at the data."""
     plan = planned(people, neighbours=neighbours, **said)
     draws = np.random.default_rng(3).normal(size=sum(people.values()))
     values = 1e9 + draws if close else 3.0 + draws
     release = published(values, people, neighbours=neighbours, **said)
     foretold = plan.forecasts[close].spent
-    # The cap of Gaussian data looks at the width of a bucket, too, beside the deviation.
+    # For Gaussian data the cap depends on the width of a bucket as well as on the deviation.
     near = 1e-3 if said == GAUSSIAN else 1e-12
     for row, level in zip(foretold, people, strict=True):
         assert row.on_range + row.on_mean == pytest.approx(release.spent(level), rel=near)
@@ -58,7 +58,7 @@ def test_people_spend_what_a_release_takes(
 
 
 def test_the_quantile_is_as_far_out_as_the_odds_allow() -> None:
-    """An end that no data are near has odds of e^(14 − q·Σr/2), which e^−8 is to be."""
+    """An end far from all data has odds of at most e^(14 − q·Σr/2), which must be e^−8."""
     for people in (PEOPLE, MANY, {0.02: 4000, 0.3: 900}):
         plan = planned(people)
         spent = sum(row.people * row.on_range for row in plan.forecasts[0].spent) / 2.0
@@ -90,7 +90,7 @@ def test_the_error_of_gaussian_data_is_that_of_sample_and_noise() -> None:
         assert plan.width is not None
         expected = math.sqrt(square + 2.0 * plan.width**2) / total
         assert first.rmse == pytest.approx(expected, rel=1e-3)
-        # At least 3 σ to either side, at most 6, and a quarter of an octave for radii.
+        # Between 3 σ and 6 σ on each side, and a quarter of an octave for radii.
         assert 6.0 < plan.width < 12.0 * 2.0**0.25
         assert plan.failure is not None
         assert plan.failure < 0.01

@@ -1,10 +1,10 @@
-"""Errors of means on ranges that were found stay within what plans foretold.
+"""Errors of means on ranges that were found stay within the forecasts of plans.
 
-For any shape the error is Laplace noise of the foretold scale, since weights are equal for these
-people: the sum of absolute errors, in units of that scale, follows a Gamma law. For Gaussian data
-the error is a mixture of normal laws, so that its absolute value is at most √(2/π) of its root mean
-square on average, with no larger deviation than that. Tails at 10⁻¹⁰ each, of six and of two cases,
-and for the second by the central limit theorem: a false alarm once in 10⁹ runs or so.
+For any shape the error is Laplace noise of the forecast scale, because weights are equal for these
+people: the sum of absolute errors, in units of that scale, has a Gamma law. For Gaussian data the
+error is a mixture of normal laws, so the mean of its absolute value is at most √(2/π) times its
+root mean square, and its deviation is no larger than that. Tails are 10⁻¹⁰ each, for six and for
+two cases, the latter by the central limit theorem: a false alarm once in about 10⁹ runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COLUMNS: dict[str, Column] = {
 
 
 def absolute_errors(name: str, neighbours: str) -> NDArray[np.float64]:
-    """Errors of the mean of the cut values, in parts of the range that was found."""
+    """Errors of the mean of the clipped values, as parts of the range that was found."""
     rng = np.random.default_rng(sum(map(ord, name)))
     found = []
     for seed in range(RUNS):
@@ -49,7 +49,7 @@ def absolute_errors(name: str, neighbours: str) -> NDArray[np.float64]:
 
 
 def fits(errors: NDArray[np.float64], rmse: float) -> bool:
-    """Whether such errors are likely enough if the root mean square is this, or less."""
+    """Whether such errors are plausible if the root mean square is at most this."""
     scale = rmse / math.sqrt(2.0)
     return bool(gamma.sf(errors.sum() / scale, len(errors)) > TAIL)
 
@@ -61,7 +61,7 @@ def test_errors_of_any_data_are_within_the_forecast(name: str, neighbours: str) 
     forecast = plan.forecasts[0]
     errors = absolute_errors(name, neighbours)
     assert fits(errors, forecast.rmse)
-    if neighbours == "replace":  # where it is exact: three tenths less are noticed
+    if neighbours == "replace":  # it is exact, so three tenths less are noticed
         assert not fits(errors, 0.7 * forecast.rmse)
     assert np.count_nonzero(errors > forecast.pac) <= 0.05 * RUNS + 6.4 * math.sqrt(0.05 * RUNS)
 

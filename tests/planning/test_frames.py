@@ -1,4 +1,4 @@
-"""Every plan is a frame, in which each thing that it forecasts has a row."""
+"""Every plan can be a data frame, with a row for each forecast."""
 
 from __future__ import annotations
 

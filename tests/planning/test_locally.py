@@ -1,4 +1,4 @@
-"""Local reports are forecast from budgets: by hand, as releases have it, and as simulations do."""
+"""Forecasts for local reports from budgets: by hand, and against releases and simulations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_categories_by_hand() -> None:
 
 def test_vectors_by_hand() -> None:
     plan = planned(dimension=3)
-    # E|⟨V, u⟩| of a uniform direction in three dimensions is one half.
+    # E|⟨V, u⟩| for a uniform direction V in three dimensions is one half.
     one = math.sqrt(4.0 / added(lambda e: math.tanh(e / 2.0) ** 2))
     assert plan["duchi"].rmse == pytest.approx(one, rel=1e-9)
     assert plan["auto"].rmse < plan["duchi"].rmse  # several signs from ε = 1.3 on
@@ -116,9 +116,9 @@ def test_the_plan_is_what_releases_say() -> None:
     ],
 )
 def test_errors_are_as_large_as_foretold(method: str, said: dict[str, Any]) -> None:
-    """Populations near the worst: the square of the error over its forecast is a chi-square.
+    """Populations near the worst case: the squared error over its forecast is a chi-square.
 
-    Estimates add up 1,250 people, so that they are normal to within a false alarm of 10⁻⁹ or so for
+    Estimates sum over 1,250 people, so they are normal enough for false alarms of about 10⁻⁹ with
     tails of 10⁻¹⁰. Three tenths more or less would be noticed.
     """
     rng, runs = np.random.default_rng(7), 400
@@ -166,7 +166,7 @@ def test_a_trusted_curator_stands_beside() -> None:
 def test_of_a_share_a_curator_has_the_error_of_one_share() -> None:
     plan = planned(statistic="frequencies", categories=5)
     assert plan.curator is not None
-    # Shares of a fifth, and noise of twice the scale that sums to zero, at the cap that is best.
+    # Shares of a fifth, and closed noise of twice the scale, at the best cap.
     cap = ep.allocate(PEOPLE, statistic="frequencies", categories=5, **SAMPLE)
     square = 0.8 * float(cap.counts @ cap.weights**2) + 4.0 * 9.0 / 6.0 * cap.scale**2
     assert plan.curator.rmse == pytest.approx(math.sqrt(square / 5.0), rel=1e-9)
@@ -187,7 +187,7 @@ def test_nobody_and_public_people() -> None:
     with pytest.raises(BudgetError, match="pure noise"):
         planned({1e-9: 400})
     with pytest.raises(BudgetError, match="2²⁰"):
-        planned(ep.Budgets.of_levels(np.array([2.0**30]), np.array([400])))  # past the door
+        planned(ep.Budgets.of_levels(np.array([2.0**30]), np.array([400])))  # without validation
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The numbers of a plan against formulas and searches that are written down here again."""
+"""The numbers of a plan, compared with formulas and searches that are reimplemented here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDTH = 24.0
 def rmse(
     levels: np.ndarray, counts: np.ndarray, spent: np.ndarray, assumption: Assumption
 ) -> float:
-    """The typical error on a unit range if people of each level spend that much."""
+    """The root mean square error on the unit range if people of each level spend `spent`."""
     total = float(counts @ spent)
     if total <= 0.0:
         return math.inf
@@ -31,7 +31,7 @@ def rmse(
 
 
 def best(people: dict[float, int], assumption: Assumption) -> float:
-    """The least error over grids of caps, each around the best of the one before."""
+    """The least error over grids of caps, each centred on the best cap of the previous grid."""
     levels, counts = np.array(list(people)), np.array(list(people.values()))
     low, high, least = levels.min() / 2.0, levels.max(), math.inf
     for _ in range(4):
@@ -160,7 +160,7 @@ def test_who_is_used_and_what_is_kept() -> None:
 
 
 def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
-    """Two sums, each with noise of scale 1/ε: at the ends of the range one of them counts whole."""
+    """Two sums have noise of scale 1/ε each; at an end of the range only one affects the mean."""
     people = {0.1: 5000, 1.0: 3000}
     plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH), **asdict(SAMPLE))
     n = sum(people.values())

@@ -1,4 +1,4 @@
-"""What would help most: every number compared with a search by hand, and one sentence on it."""
+"""What would help most: every number against a search by hand, and the sentence about it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FINITE = {0.05: 568, 0.2: 1012, 0.5: 1185, 1.0: 772, 2.0: 420}
 
 
 def searched(people: dict[float, int], error: Callable[[dict[float, int], float], float]) -> float:
-    """The least error over caps, by looking at many."""
+    """The least error over a fine grid of caps."""
     caps = np.geomspace(min(people), max(people), 4000).tolist()
     return min(error(people, cap) for cap in caps)
 
 
 def sampled(people: dict[float, int], cap: float, spread: float) -> float:
-    """The typical error of a population's mean, for independent draws of this deviation."""
+    """The typical error of a population's mean, for independent draws with this deviation."""
     total = sum(count * min(level, cap) for level, count in people.items())
     square = sum(count * min(level, cap) ** 2 for level, count in people.items())
     return math.sqrt(spread**2 * square + 2.0) / total
@@ -141,8 +141,8 @@ def test_frequencies_speak_of_people_and_not_of_a_range() -> None:
 @pytest.mark.parametrize(
     "people",
     [
-        {math.inf: 100},  # nothing is wrong
-        {0.01: 12, 1.0: 1000},  # and what a few more would give is a hundredth
+        {math.inf: 100},  # there is no error
+        {0.01: 12, 1.0: 1000},  # more strict people would gain 1 %
     ],
 )
 def test_where_nothing_buys_anything_it_says_so(people: dict[float, int]) -> None:

@@ -1,4 +1,4 @@
-"""Plan: the same figures as allocate, in a table that gives advice."""
+"""`ep.plan`: the same figures as `ep.allocate`, in a table with advice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
         unit = ep.allocate(BUDGETS, method=forecast.method)
         assert forecast.rmse == pytest.approx(50 * math.sqrt(unit.risk))
         pac = ep.allocate(BUDGETS, method=forecast.method, loss="pac")
-        # These follow the loss.
+        # These four depend on the loss.
         if forecast.method not in ("optimal", "minimax", "threshold", "staircase"):
             assert forecast.pac == pytest.approx(50 * pac.risk)
         assert [row.spent for row in forecast.spent] == unit.spent.tolist()
@@ -39,7 +39,7 @@ def test_the_best_is_what_auto_takes(profile: str, loss: str, assumption: Assump
     plan = ep.plan(ORDINARY[profile], **asdict(assumption), loss=loss)
     auto = ep.allocate(ORDINARY[profile], **asdict(assumption), loss=loss)
     assert plan.best == auto.method == plan.forecasts[0].method
-    # `auto` takes a staircase only for a real gain, and the other never.
+    # `auto` takes a staircase only for a real gain, and never takes minimax.
     apart = {"minimax", "staircase"} - {plan.best}
     others = [f for f in plan.forecasts if f.method not in apart]
     error = [f.rmse if loss == "mse" else f.pac for f in others]

@@ -1,4 +1,4 @@
-"""Every question is planned by its own generator: a plan and a release say the same."""
+"""Every question is planned by its own generator: plan and release agree."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CASES = [
     if ONLY.get(name, neighbours) == neighbours
 ]
 LATER = {"adaptive"}
-"""What is spent last depends on what was drawn first."""
+"""Statistics whose last spending depends on the first draw."""
 
 
 @pytest.mark.parametrize(("name", "neighbours"), CASES)

@@ -1,4 +1,4 @@
-"""What each kind of plan says."""
+"""What each kind of plan prints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GUESS = "The guess: if it is right, the typical error is"
 
 
 def facts(sheet: Sheet) -> dict[str, str]:
-    """All facts by their names."""
+    """All facts by name."""
     return {fact.name: fact.words for part in sheet.all(Facts) for fact in part.facts}
 
 
@@ -50,7 +50,7 @@ def curve(sheet: Sheet) -> Curve:
 
 
 def altered(plan: Any, **answers: Any) -> Any:
-    """The same plan, which answers otherwise."""
+    """The same plan with some cached properties replaced."""
     made = replace(plan)
     made.__dict__.update(answers)
     return made
@@ -133,7 +133,7 @@ def test_a_limit_is_drawn_where_it_leaves_room_for_the_curve() -> None:
         assert curve(sheet).limits == ((bound,) if drawn else ())
         captions = " ".join(each.caption for each in sheet.all(Figure))
         assert ("dashed line" in captions) == drawn
-    pac = shown()["plan of many"]  # the limit is that of another error
+    pac = shown()["plan of many"]  # its loss is "pac": no limit is drawn
     assert curve(altered(pac, lower_bound=min(pac.curve["error"]) / 2.0).sheet()).limits == ()
 
 
@@ -172,7 +172,7 @@ def test_every_form_says_what_a_guess_buys_and_may_cost() -> None:
 
 
 def test_errors_of_a_guess_are_not_compared_with_a_limit_of_the_worst_case() -> None:
-    """They may be below it."""
+    """If the guess is right, an error may be below the worst-case limit."""
     plan = ep.plan({1.0: 50, 2.0: 50}, about="population", related=False, spread=0.001)
     assert plan[plan.best].rmse < plan.lower_bound
     limit = facts(plan.sheet())["The limit"]
@@ -254,7 +254,7 @@ def test_a_plan_of_reports_compares_them_with_a_curator() -> None:
     assert any("They are in percentage points" in each for each in notes(plan.sheet()))
     assert "percentage points in the" in " ".join(str(plan).split())
     drawn = next(each.drawing for each in plan.sheet().all(Figure) if each.lead)
-    assert dict(drawn.rows)["a trusted curator"] == plan.curator.pac  # the error of its loss
+    assert dict(drawn.rows)["a trusted curator"] == plan.curator.pac  # the loss of this plan
     vectors = shown()["plan of vectors"]
     assert tables(vectors.sheet(), whole=False)[0].rows[0][2].endswith(" %")
 

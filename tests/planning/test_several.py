@@ -1,4 +1,4 @@
-"""A plan of several questions: what each gives with its share of everyone's budget."""
+"""A plan of several questions: the forecast of each with its share of everyone's budget."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_each_question_is_planned_for_its_part(terms: Any) -> None:
         assert planned.method == alone.best
         assert planned.rmse == pytest.approx(best.rmse, rel=1e-9)
         assert planned.plan.budgets.n == 1300
-    near = 0.02 if terms else 1e-3  # the interval of a ratio, beside its leading term
+    near = 0.02 if terms else 1e-3  # a ratio's interval differs from its leading term
     assert found[0].half_width == pytest.approx(three[three.best].pac, rel=near)
     spent = [
         first.spent + second.spent
@@ -160,7 +160,7 @@ def test_what_is_given_twice_or_not_at_all_is_refused() -> None:
     for name in ("shares", "targets"):
         with pytest.raises(ArgumentError, match="for several questions"):
             plan(PEOPLE, **{name: [1]})
-    tiny = ep.Budgets.of_levels(np.array([5e-324, 1.0]), np.array([3, 4]))  # past the door
+    tiny = ep.Budgets.of_levels(np.array([5e-324, 1.0]), np.array([3, 4]))  # without validation
     with pytest.raises(BudgetError, match="divided"):
         plan([MEAN, SHARES], epsilon=tiny)
 

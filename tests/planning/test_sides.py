@@ -1,4 +1,4 @@
-"""What a plan says if budgets are related to values in any way, a little, or not: side by side."""
+"""Plans compare budgets related to values in any way, a little, or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LITTLE = 0.05
 
 
 def rmse(people: dict[float, int], cap: float, related: float) -> float:
-    """The typical error on a unit range of these very people, for budgets cut at a cap."""
+    """The typical error on the unit range for exactly these people, with capped budgets."""
     n = sum(people.values())
     total = sum(count * min(level, cap) for level, count in people.items())
     off = sum(count * abs(min(level, cap) / total - 1.0 / n) for level, count in people.items())
@@ -28,14 +28,14 @@ def test_three_answers_stand_beside_one_another() -> None:
     assert own.rmse == pytest.approx(plan[plan.best].rmse)
     assert own.pac == pytest.approx(plan[plan.best].pac)
     assert own.gain == pytest.approx(plan[plan.best].gain)
-    # The less budgets tell, the more may be spent, and the smaller is the error.
+    # The weaker the relation, the more may be spent, and the smaller the error.
     assert own.cap < plan.sides[1].cap < plan.sides[2].cap
     assert own.rmse > plan.sides[1].rmse > plan.sides[2].rmse
     assert own.pac > plan.sides[1].pac > plan.sides[2].pac
 
 
 def test_a_little_related_is_worth_personal_budgets_for_the_demo() -> None:
-    """Related in any way: nothing. Within 0.05 of the range: 1.41 times, by hand."""
+    """Related in any way: no gain. Within 0.05 of the range: a factor of 1.41, by hand."""
     anyway, little, _ = ep.plan(DEMO, bounds=(0, 120)).sides
     assert anyway.gain == pytest.approx(1.0, abs=0.01)
     assert little.gain >= 1.35

@@ -1,4 +1,4 @@
-"""People, newcomers and public facts that tests of add/remove share, and releases of them."""
+"""Data, newcomers and public facts for tests of add/remove, and helpers that release them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FACTS: dict[str, dict[str, Any]] = {
 
 
 class Dry(Source):
-    """A source that must not be asked: all checks run before anything is drawn."""
+    """A source that must not be read: all checks run before anything is drawn."""
 
     private = True
 
@@ -71,7 +71,7 @@ def columns(rows: list[Row]) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def mean_of(rows: list[Row], **arguments: Any) -> Release:
-    """The mean; `person=False` makes a person of each row."""
+    """Release the mean; with `person=False` each row is a person."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
     arguments = {"epsilon": budgets, "source": ep.Seeded(7), "bounds": (0, 1), **arguments}
@@ -83,7 +83,7 @@ def word(value: float | None) -> str | None:
 
 
 def cells_of(rows: list[Row], **arguments: Any) -> Release:
-    """The frequencies of the values 0.1, 0.4, 0.9 as words; everything else is undeclared."""
+    """Release the frequencies of 0.1, 0.4 and 0.9 as words; other values are undeclared."""
     values, budgets, people = columns(rows)
     person: bool = arguments.pop("person", True)
     words = [word(v) for v in values]
@@ -102,19 +102,19 @@ RELEASES: dict[str, Callable[..., Any]] = {"mean": mean_of, "frequencies": cells
 
 
 def behind(release: Release) -> Any:
-    """The noisy sums that a release was computed from."""
+    """The noisy sums that a release is computed from."""
     margin = release.estimate.margin
     assert isinstance(margin, (Ratio, RatioCells))
     return margin
 
 
 def held(release: Any) -> Any:
-    """All that a release holds, and what it says in numbers."""
+    """All fields of a release, and its dictionary."""
     return plain(release), plain(release.to_dict())
 
 
 def everything(release: Any) -> Any:
-    """All that a release holds, says and prints."""
+    """All fields of a release, and all that it prints."""
     return (
         *held(release),
         release.to_json(),
@@ -130,11 +130,11 @@ def everything(release: Any) -> Any:
 
 @contextmanager
 def silence(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """No warnings and no log lines, whatever the data."""
+    """Assert that there are no warnings and no log lines, whatever the data."""
     caplog.set_level(logging.DEBUG)
     caplog.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-    # Py4j's threads chat about the Spark session that another file left in this worker.
+    # Py4j's threads log about the Spark session that another file left in this worker.
     assert not [record for record in caplog.records if not record.name.startswith("py4j")]

@@ -1,4 +1,4 @@
-"""What tests of statistics share: a ladder that takes less time."""
+"""Shared by tests of statistics: a shorter ladder, which is faster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def shorter() -> Iterator[None]:
-    """A ladder of twelve octaves where nothing is declared, not of thirty: this takes less time."""
+    """With no declared levels, use a ladder of twelve octaves rather than thirty: it is faster."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("epsilons.budgets.levels.DEPTH", 2.0**-12)
         yield

@@ -1,4 +1,4 @@
-"""People with groups, answers and several rows, and their table of shares by hand."""
+"""People with groups, answers and several rows, and their table of shares computed by hand."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ COMMANDS: list[tuple[list[str], dict[str, Any]]] = [
     ),
     (["--where", "here"], {"where": "here"}),
 ]
-"""Options of a command, and the same arguments."""
+"""Options of a command, and the arguments they stand for."""
 
 
 def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
-    """Rows of so many people: up to four each, a fifth of the values missing."""
+    """Rows of `count` people, up to four each, with a fifth of the values missing."""
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(count), rng.integers(1, 5, count))
     size = len(person)
@@ -64,7 +64,7 @@ def people(count: int = 120, seed: int = 0) -> pl.DataFrame:
 
 
 def answered(count: int = 120, seed: int = 0) -> pl.DataFrame:
-    """The same, everyone with one row and a value."""
+    """The same people, each with one row and a value."""
     one = people(count, seed).unique("person", keep="first", maintain_order=True)
     return one.with_columns(pl.col("minutes").fill_null(12.5))
 
@@ -78,7 +78,7 @@ FORMS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "csv": lambda frame, folder: _written(frame.write_csv, folder / "people.csv"),
     "parquet": lambda frame, folder: _written(frame.write_parquet, folder / "people.parquet"),
 }
-"""The forms in which people are handed in."""
+"""The forms in which a table can be passed in."""
 
 
 def _written(write: Callable[[Path], Any], path: Path) -> str:
@@ -87,10 +87,10 @@ def _written(write: Callable[[Path], Any], path: Path) -> str:
 
 
 def shares(frame: pl.DataFrame, groups: list[Any], policy: str, *, where: bool) -> Any:
-    """Everyone's points by budget and cell, one person after another, in fractions.
+    """Everyone's points by budget and cell, added up person by person in exact arithmetic.
 
     Returns:
-        For each budget the cells of x and 1 − x of each group, and that of those outside.
+        For each budget: the cells of x and 1 − x of each group, and the cell of people outside.
     """
     table: dict[float, list[int]] = defaultdict(lambda: [0] * (2 * len(groups) + 1))
     for _, rows in frame.group_by("person", maintain_order=True):
@@ -107,7 +107,7 @@ def shares(frame: pl.DataFrame, groups: list[Any], policy: str, *, where: bool) 
         if not counted:
             own[-1] += GRID
             continue
-        # Someone whose values are all missing stands in the middle; else they do not count.
+        # Missing values count as the midpoint only if all of a person's values are missing.
         used = values or counted
         left = GRID
         for at, label in enumerate(groups):

@@ -1,4 +1,4 @@
-"""Two stages: a tenth of every budget finds the spread, the rest takes the mean."""
+"""Two stages: a tenth of every budget finds the spread, the rest estimates the mean."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_first_stage_takes_a_tenth_and_the_second_may_have_all_that_is_left(
 
 
 def test_a_tenth_is_rounded_down() -> None:
-    """Weights have fewer bits than floats, and would hide it: so tenths are looked at."""
+    """Checked on the tenths themselves: weights have fewer bits than floats and would hide it."""
     tenths = [(level, _tenth(level)) for level in np.linspace(0.1, 7.0, 500).tolist()]
     assert all(Fraction(tenth) <= Fraction(level) / 10 for level, tenth in tenths)
     assert all(Fraction(np.nextafter(tenth, 9.0)) > Fraction(level) / 10 for level, tenth in tenths)
@@ -78,7 +78,7 @@ def test_a_tenth_is_rounded_down() -> None:
 
 
 def test_tenths_that_fall_together_are_paid_by_each() -> None:
-    """Neighbouring floats have one tenth, and a part of them what is left."""
+    """Neighbouring floats have the same tenth; some of them also have the same remainder."""
     levels = np.array([np.nextafter(0.5, 0.0), 0.5, np.nextafter(0.5, 1.0), 3.0])
     counts = np.array([4, 3, 2, 1])
     stages = Stages.of(levels, counts, MeanGoal(UNRELATED, "mse", 0.95), (0.0, 1.0))
@@ -130,16 +130,16 @@ def test_the_spread_that_is_taken_is_the_smallest_that_is_not_too_small() -> Non
         upper = spread**2 + scale * np.log(1.0 / 0.2)
         wanted = [each for each in SPREADS if each**2 >= upper] or [0.5]
         assert SPREADS[stages.found(drawn)] == min(wanted)
-    # A mean that is far from the middle says that values differ less.
+    # With a mean far from the middle, values vary less.
     far = (whole, round(whole * 0.25))
     assert SPREADS[stages.found(far)] < 0.2
-    # Noise may say anything.
+    # Noise can give any number.
     assert SPREADS[stages.found((whole // 2, 10 * whole))] == 0.5
     assert stages.found((whole // 2, -10 * whole)) == len(SPREADS) - 1
 
 
 def test_caps_are_those_of_a_guess_on_what_is_left() -> None:
-    """The second stage is the mean with `spread=`, for people with what the first one left."""
+    """The second stage is the mean with `spread=`, on the budgets that the first one left."""
     levels, counts = np.array([0.1, 0.4, 2.0]), np.array([3000, 2000, 1000])
     stages = Stages.of(levels, counts, MeanGoal(UNRELATED, "pac", 0.9), (0.0, 1.0))
     first = ep.allocate(
@@ -165,7 +165,7 @@ def test_one_budget_leaves_nothing_to_choose_and_intervals_say_so() -> None:
 
 
 def test_real_errors_are_as_foretold() -> None:
-    """The mean square over 400 draws, which has a deviation of 11 %: false alarms below 10⁻⁶."""
+    """The mean square over 400 draws has a deviation of 11 %: false alarms below 10⁻⁶."""
     plan = ep.plan({0.1: 2000, 1.0: 2000}, bounds=(0, 100), related=False, spread=0.05)
     rng, off = np.random.default_rng(9), []
     for seed in range(400):
@@ -175,8 +175,8 @@ def test_real_errors_are_as_foretold() -> None:
     assert 0.5 < square / plan["adaptive"].rmse ** 2 < 1.7
     plain = plan.guess
     assert plain is not None
-    assert square < 0.5 * plain.plain_rmse**2  # without a guess
-    assert square < 2.0 * plain.rmse**2  # with the right one
+    assert square < 0.5 * plain.plain_rmse**2  # compared with no guess
+    assert square < 2.0 * plain.rmse**2  # compared with the right guess
 
 
 def test_the_widest_data_lose_what_the_first_stage_takes() -> None:
@@ -213,18 +213,16 @@ def test_what_is_refused() -> None:
         ep.frequencies(["a", "b"], epsilon=1.0, categories=["a", "b"], method="adaptive")
 
 
-def test_budgets_without_a_tenth_are_refused_before_anything_is_drawn() -> None:
+def test_a_part_without_a_tenth_is_refused_before_anything_is_drawn() -> None:
     class Dry(Source):
         private = False
 
         def bytes(self, count: int) -> bytes:
             raise AssertionError(f"{count} bytes were drawn")
 
-    budgets = ADVERSARIAL["subnormal"]
-    for epsilon in (5e-324, np.repeat(budgets.levels, budgets.counts)):
-        values = np.full(np.size(epsilon) if np.ndim(epsilon) else 2, 0.1)
-        with pytest.raises(BudgetError, match=r"0 for everyone"):
-            ep.mean(values, epsilon=epsilon, bounds=(0, 1), method="adaptive", source=Dry())
+    first, second = (ep.Mean([0.1, 0.2], bounds=(0, 1), method=m) for m in ("adaptive", "auto"))
+    with pytest.raises(BudgetError, match=r"0 for everyone"):
+        ep.publish([first, second], epsilon=1.0, shares=[1e-323, 1.0], source=Dry())
 
 
 def test_it_is_never_taken_by_auto() -> None:

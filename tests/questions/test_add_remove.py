@@ -1,4 +1,4 @@
-"""Add/remove: values within bounds, nobody above their budget, methods, guesses and counts."""
+"""Add/remove: values within bounds, losses within budgets, methods, guesses and counts."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_values_stay_within_the_bounds_however_large_the_noise(method: str) -> N
         assert -3.0 <= low <= high <= 7.0
         inside.add(release.value)
         if behind(release).drawn[1] <= 0.0:
-            assert release.value == release.raw == 2.0  # the middle
+            assert release.value == release.raw == 2.0  # the midpoint
             assert (low, high) == (-3.0, 7.0)
             assert release.risk == 100.0
     assert {2.0} < inside
 
 
-# What must hold for all budgets.
+# Properties that hold for all budgets.
 
 
 @settings(deadline=None, max_examples=15)
@@ -71,7 +71,7 @@ def test_nobody_ever_spends_more_than_their_budget(
     try:
         release = mean_of([(0.5, e, None) for e in budgets], person=False, **arguments)
     except (BudgetError, ArgumentError):
-        return  # levels that are too close together, or stairs without levels
+        return  # levels too close together, or stairs without levels
     assert ep.verify.exact(release.mechanism).holds
     assert isinstance(release.spent, ByLevel)
     assert (release.spent.spent <= release.spent.levels).all()
@@ -155,8 +155,8 @@ def test_a_personal_hourglass_has_little_noise() -> None:
     ]
     personal = ratio.noise_variance(Hourglass.best(4, 2**40), ratio.TWO_SUMS) / 1500.0**2
     assert stairs.mechanism.weights[0] == 1
-    assert noise[0] <= 1.5**2 * personal  # whichever weights it takes
-    assert personal <= 0.6 * noise[1]  # of half at 4 and half at 8, with weights 1 : 2
+    assert noise[0] <= 1.5**2 * personal  # whatever its weights are
+    assert personal <= 0.6 * noise[1]  # half at 4 and half at 8, with weights 1 : 2
 
 
 def test_counting_spends_an_eighth_at_most() -> None:
@@ -205,14 +205,14 @@ def test_the_number_of_people_is_noisy_or_untold() -> None:
     assert mean_of(people, cap=1.0, related=False).n is None
     guessed: dict[str, Any] = {"levels": {0.1: 9, 2.0: 400}, "method": "transformed"}
     assert mean_of(people, **guessed, **SAMPLE).n is None
-    assert mean_of(people, **guessed).n is not None  # budgets may tell: people are counted
+    assert mean_of(people, **guessed).n is not None  # people are counted: budgets may be related
     counted = mean_of(people, levels=[1.0, 2.0])
     assert counted.n == sum(behind(counted).counted.counts)
     assert counted.n is not None
     assert counted.n != 400
     assert abs(counted.n - 400) < 300
     for alone in ({"epsilon": 0.5}, {"levels": [0.5]}, {"levels": {0.5: 400}}):
-        # Everyone has one weight, so that the noisy sum of weights is a count.
+        # Everyone has the same weight, so the noisy sum of weights is a count.
         equal = {mean_of(people, **alone, source=ep.Seeded(seed)).n for seed in range(9)}
         assert len(equal) > 3
         assert all(n is not None and abs(n - 400) < 100 for n in equal)

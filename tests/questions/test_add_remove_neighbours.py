@@ -1,4 +1,4 @@
-"""Add/remove: nothing but noisy numbers depends on who is there."""
+"""Add/remove: only noisy numbers depend on who is in the data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("shorter")
 
 
 def newcomers(facts: str) -> list[list[Row]]:
-    """Who comes: a few, where everything takes longer because there are thousands of rungs."""
+    """The people who are added: only a few if there are thousands of rungs, which are slow."""
     everyone = list(NEWCOMERS.values())
     fine = "levels" not in FACTS[facts] and "epsilon" not in FACTS[facts]
     return everyone[::7] if fine else everyone[::2]
@@ -40,7 +40,7 @@ def newcomers(facts: str) -> list[list[Row]]:
 
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The drawn integers coincide, whatever the data."""
+    """Every draw returns the same integers, whatever the data."""
 
     def counts(self: LevelCounts, source: Source, total: Any) -> tuple[int, ...]:
         return tuple(3 + 40 * place for place in range(len(self.rates)))
@@ -78,7 +78,7 @@ def test_where_the_drawn_numbers_coincide_everything_does(
         for start in STARTS.values():
             with silence(caplog):
                 assert everything(make(start, person=person, **FACTS[facts])) == expected
-        # Whatever is printed is made of what is held: of every fourth newcomer, all is compared.
+        # Prints are made of the fields, so they are compared only for every fourth newcomer.
         for place, rows in enumerate(added):
             with silence(caplog):
                 found = make([*BASE, *rows], person=person, **FACTS[facts])
@@ -132,7 +132,7 @@ def test_what_does_not_depend_on_drawn_numbers_is_the_same(statistic: str, facts
 
 
 def test_the_noise_is_the_same_and_the_sums_move_by_one_person() -> None:
-    """The same seed adds the same noise to sums that differ by the newcomer alone."""
+    """The same seed adds the same noise to sums that differ only by the newcomer."""
     facts = {"levels": {0.5: 10, 4.0: 10}, "method": "transformed", "cap": 4.0}
     without = mean_of(BASE, **facts)
     with_them = mean_of([*BASE, (1.0, 5.0, "z")], **facts)

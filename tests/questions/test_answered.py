@@ -1,4 +1,4 @@
-"""Statistics of those who answered: the same integers on every engine, and nobody shows."""
+"""Statistics of those who answered: every engine gives the same integers, and replays hold."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_engine_says_the_same(name: str, terms: str, person: bool) -> None
 
 
 def test_public_people_are_told_as_they_are() -> None:
-    """Without noise the numbers are those of people who have a value, but for the grid."""
+    """Without noise, results equal those of the people who have a value, up to the grid."""
     x, y = TABLE["x"], TABLE["y"]
     there, both = np.isfinite(x), np.isfinite(x) & np.isfinite(y)
     left_out: dict[str, Any] = {"epsilon": np.inf, "missing": "exclude"}

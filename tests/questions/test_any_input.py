@@ -50,7 +50,7 @@ LEVELS: dict[str, list[float]] = {
 
 
 def usable(release: Any) -> None:
-    """Everything that may be asked of a release has an answer."""
+    """Check that every number and every text of a release is available."""
     lo, hi = release.bounds
     assert lo < hi
     assert math.isfinite(hi - lo)
@@ -61,7 +61,7 @@ def usable(release: Any) -> None:
     for confidence in (0.5, 0.95, 0.999):
         low, high = release.interval(confidence)
         assert low <= release.value <= high
-        if release.estimate.margin.kind == FOUND:  # of a population, which may be outside
+        if release.estimate.margin.kind == FOUND:  # of a population, whose mean may be outside
             assert low <= release.raw <= high
     json.loads(release.to_json())
     assert str(release)
@@ -110,7 +110,7 @@ def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float)
 
 @pytest.mark.parametrize("name", [name for name in INPUTS if INPUTS[name].size == 60])
 def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
-    """Many seeds: which pairs are equal, and how far noise carries a crossing, is chance."""
+    """Many seeds, because the equal pairs and the noise of a crossing are random."""
     for budget in (0.5, 50.0):
         mechanism = diffuse(np.array([budget]), np.array([60]))
         for seed in range(25):
@@ -126,7 +126,7 @@ def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
 @pytest.mark.parametrize("data", ["arrays", "pandas", "polars"])
 @pytest.mark.parametrize("method", ["weighted", "diffusion"])
 def test_a_row_of_nobody_is_left_out_under_add_remove(data: str, method: str) -> None:
-    """With a null person, and without: the same people, and the same draws."""
+    """Rows with a null person change nothing: the same people, and the same draws."""
     rng = np.random.default_rng(1)
     values = rng.normal(50.0, 2.0, 400)
     names: list[str | None] = [f"p{i}" for i in range(399)]
@@ -141,7 +141,7 @@ def test_a_row_of_nobody_is_left_out_under_add_remove(data: str, method: str) ->
             kind: Any = pd.DataFrame if data == "pandas" else pl.DataFrame
             columns = {"v": values[:size], "e": budgets[:size], "who": people}
             arguments["data"] = kind(columns)
-        if method == "diffusion" and data != "arrays":  # it takes arrays
+        if method == "diffusion" and data != "arrays":  # diffusion only takes arrays
             table = arguments.pop("data")
             arguments = {"epsilon": table["e"], "person": table["who"]}
         return compared.mean(
@@ -184,7 +184,7 @@ def test_ranges_and_windows_lie_within_what_floats_hold() -> None:
 
 
 def test_a_large_divisor_draws_as_a_small_one_does() -> None:
-    """The law depends on distances over the divisor: both a factor of 2⁷⁰ larger is the same."""
+    """The law depends on distances over the divisor: scaling both by 2⁷⁰ changes nothing."""
     cells, masses = np.array([2]), np.array([2**20])
 
     def share(scale: int) -> float:
@@ -194,8 +194,8 @@ def test_a_large_divisor_draws_as_a_small_one_does() -> None:
         drawn = [mechanism.draw(source, (cells, masses)) for _ in range(400)]
         return drawn.count(2) / 400
 
-    # e^{−2^20/scale}: all candidates are as likely beyond 64 bits, and one is certain below them.
-    assert abs(share(2**80) - 0.25) < 0.12  # five standard errors and a half
+    # e^{−2^20/scale}: a huge scale makes all candidates equally likely, a small one picks one.
+    assert abs(share(2**80) - 0.25) < 0.12  # five and a half standard errors
     assert abs(share(2**61) - 0.25) < 0.12
     assert share(2**14) == 1.0
 

@@ -1,4 +1,4 @@
-"""Ranges that nobody knows, of data of any shape: what is refused, what holds, and privacy."""
+"""Unknown ranges, data of any shape: refusals, intervals and privacy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(23)
 SKEWED = RNG.lognormal(3.0, 1.0, N)
 EPSILON = np.resize([0.5, 1.0, 4.0], N)
 SHIFTED = SKEWED + np.where(EPSILON > 1.0, 40.0, 0.0)
-"""Those who trust more have more: no Gaussian, and budgets tell."""
+"""Larger budgets come with larger values: not Gaussian, and budgets depend on values."""
 
 PRIVATE: dict[str, Any] = {"neighbours": "add-remove"}
 TERMS: dict[str, dict[str, Any]] = {
@@ -89,7 +89,7 @@ def test_the_interval_holds_the_mean_of_the_values_cut_to_the_range(
 
 
 def test_one_weight_for_all_is_as_good_as_a_known_range() -> None:
-    """Everyone at one ε: nothing but Laplace noise of the range and what is left of ε."""
+    """Everyone has the same ε: only Laplace noise, of the range over what is left of ε."""
     release = mean(epsilon=1.0)
     lo, hi = release.bounds
     low, high = release.interval(0.95)
@@ -107,7 +107,7 @@ def test_a_population_pays_for_its_sample_and_pac_makes_its_own_error_small() ->
     pac = mean(loss="pac", confidence=0.9)
     low, high = pac.interval(0.9)
     assert pac.risk == pytest.approx((high - low) / 2.0, rel=1e-6)
-    assert "Error not exceeded with probability 90 %" in str(pac)
+    assert "Error not exceeded with probability 90 %" in pac.details()
 
 
 @pytest.mark.parametrize("terms", TERMS)
@@ -136,18 +136,18 @@ def test_under_add_remove_people_are_counted_wherever_weights_differ(terms: str)
     assert margin.counted is not None
     low, high = release.interval()
     lo, hi = release.bounds
-    assert high - low < hi - lo  # an interval can be given
+    assert high - low < hi - lo  # not just the whole range
     little = mean(**TERMS[terms], related=0.05)
     sums = little.estimate.margin
     assert isinstance(sums, RatioCut)
     weights = little.mechanism.last.weights
     assert len({*weights.tolist()}) > 1
-    assert not sums.equal  # what weights that differ may draw is in the interval
+    assert not sums.equal  # the interval covers what unequal weights may cause
     plain = mean(**TERMS[terms], **GAUSSIAN)
     assert any(isinstance(stage, LevelCounts) for stage in plain.mechanism.stages) == (
         terms == "levels"
     )
-    alone = mean(epsilon=1.0, **PRIVATE)  # one weight: a count would tell nothing
+    alone = mean(epsilon=1.0, **PRIVATE)  # one weight: a count would add nothing
     assert [type(stage) for stage in alone.mechanism.stages].count(LevelCounts) <= 1
 
 
@@ -162,7 +162,7 @@ FRAMES: dict[str, Any] = {
 @pytest.mark.parametrize("terms", ["replace", "levels"])
 @pytest.mark.parametrize("engine", FRAMES)
 def test_every_engine_says_the_same(engine: str, terms: str) -> None:
-    """Two rows of each person, too."""
+    """Also with two rows for each person."""
     person = np.arange(N) % (N // 2)
     columns = {"v": SHIFTED, "e": np.resize([0.5, 1.0, 4.0], N // 2)[person], "who": person}
     frame = FRAMES[engine](columns)

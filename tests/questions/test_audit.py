@@ -1,6 +1,6 @@
-"""The sampled auditor on the whole release, and on what the paper prints.
+"""The sampled auditor, run on whole releases and on the algorithms as the papers print them.
 
-Seeded. The auditor proves too large a loss of a right mechanism with probability 10⁻³ at most each.
+Seeded. Each audit rejects a correct mechanism with probability at most 10⁻³.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAIRS = {
 def released(
     first: float, others: np.ndarray, epsilon: np.ndarray, method: str
 ) -> Callable[[int], np.ndarray]:
-    """Outputs of the whole: the value, the range, the centre and the deviation."""
+    """Draw outputs of a whole release: the value, the range, the centre and the deviation."""
     values = np.append(others, first)
     seeds = iter(range(10**6))
 
@@ -71,13 +71,13 @@ def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> No
 
 
 def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
-    """Discrete Laplace noise on a lattice of `STEPS` to a unit: floats would tell by their bits."""
+    """Discrete Laplace noise on a lattice of `STEPS` per unit: the bits of floats would leak."""
     fail = 1.0 - np.exp(-epsilon / STEPS)
     return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))
 
 
 def diffused(value: int, keep: Fraction, base: float, seed: int) -> Callable[[int], np.ndarray]:
-    """A count that loses all of the base, of a person who is kept by a coin of the library."""
+    """Draw counts with privacy loss `base`, of one person kept by the library's coin."""
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:
@@ -98,7 +98,7 @@ def test_printed_algorithm_6_is_caught_and_ours_is_not() -> None:
 
 
 def reduced(present: int, count: float, rest: float, seed: int) -> Callable[[int], np.ndarray]:
-    """The count of an octave, and a mean that is told of one slot."""
+    """Draw the noisy count of an octave together with the noisy sum of one slot."""
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a statistic yields: who is charged for a draw, and of which budgets a stage speaks."""
+"""`Draw`: the privacy losses that it charges, and its mechanism on other budget levels."""
 
 from __future__ import annotations
 

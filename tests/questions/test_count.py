@@ -22,15 +22,15 @@ LEVELS = [0.1, 0.5, 2.0]
 
 
 def total(**given: object) -> list[int]:
-    """What a count is drawn around."""
+    """The total that a count is drawn around."""
     question = ep.Count(given.pop("values", None))
     call = question.call(epsilon="e", data=FRAME, neighbours="add-remove", levels=LEVELS, **given)  # type: ignore[arg-type]
     return next(question.steps(question.open(call), call)).total.tolist()
 
 
 def test_everyone_on_a_rung_counts_once() -> None:
-    assert total() == [6]  # but for the one below the lowest level
-    assert total(values="x") == [6]  # a missing value counts, too
+    assert total() == [6]  # all except the one below the lowest level
+    assert total(values="x") == [6]  # a missing value counts too
     assert total(person="who") == [4]
 
 

@@ -1,4 +1,4 @@
-"""Two columns: one unit, the truth without noise, verdicts, replays, faults, words, refusals."""
+"""Covariance: one unit per person, exactness without noise, verdicts, replays, refusals."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def released(terms: str = "replace", **more: Any) -> ep.Release:
 
 
 def test_public_people_are_told_as_they_are() -> None:
-    """Without noise the moments are those of NumPy, but for the grid."""
+    """Without noise the moments equal those of NumPy, up to the grid."""
     release = released(epsilon=math.inf, confidence=0.5)
     assert release.value == pytest.approx(TRUE, abs=1e-6)
     assert release.slope.value == pytest.approx(SLOPE, abs=1e-6)
@@ -72,7 +72,7 @@ def test_one_unit_and_its_verdict(terms: str) -> None:
 
 
 def test_a_mechanism_that_forgets_a_cell_is_caught() -> None:
-    """A person who is replaced leaves some cells, and enters others."""
+    """A person who is replaced leaves some cells and enters others."""
     mechanism = released().mechanism
     with pytest.raises(PrivacyError):
         ep.verify.exact(dataclasses.replace(mechanism, moves=1)).require()
@@ -108,7 +108,7 @@ def test_arrays_are_changed_in_both_columns() -> None:
 
 
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is drawn."""
+    """The fault is caught before anything is drawn."""
     whole = units.nine_cells
 
     def rounded_up(people: Any, found: Any) -> Any:
@@ -137,7 +137,7 @@ def test_a_forgotten_second_cell_is_caught(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("terms", TERMS)
 def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     release = released(terms, title="Hours and pay", related=False)
-    shown = " ".join(str(release).split())
+    shown = " ".join(release.details().split())
     assert "Covariance: " in shown
     assert "slope of the second column on the first" in shown
     assert "values from 0 to 10 and from 0 to 5" in shown
@@ -161,7 +161,7 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
     assert release.interval() == (-12.5, 12.5)
     assert release.slope.interval == (-math.inf, math.inf)
     assert release.correlation.interval == (-1.0, 1.0)
-    assert "says nothing" in str(release)
+    assert "says nothing" in release.details()
     assert "any" in str(release)
     assert ep.Release.from_json(release.to_json()).slope == release.slope
 
@@ -241,14 +241,14 @@ def test_former_options_are_refused_with_the_new_ones(given: list[str], words: s
 
 
 def test_what_was_settled_under_former_names_is_found() -> None:
-    """The hash is that of 0.2.0, which called them values, beside, bounds and beside_bounds."""
+    """The hash is that of 0.2.0, which had other names for x, y and their ranges."""
     question = ep.Covariance("x", "y", **RANGES)
     former = "222969bee03c320d18db15e3297ed736b23c5f10de25950c464fe7e8930dc9fa"
     assert corridor._hashes([question], Call.of(epsilon=1.0, person="who"))[0] == former
 
 
 def test_a_claim_knows_arrays_of_neither_column() -> None:
-    """What is asked again is known by its arguments, and by nothing of the data."""
+    """A repeated question is recognized by its arguments, never by the data."""
     call = Call.of(epsilon=1.0)
     asked = [ep.Covariance(X, second, **RANGES) for second in (Y, X)]
     assert corridor._hashes([asked[0]], call) == corridor._hashes([asked[1]], call)

@@ -1,4 +1,4 @@
-"""Under add/remove, to declare more never loses, and the plan promises what the release gives."""
+"""Under add/remove, declaring more never hurts, and the plan matches the release."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_one_level_is_one_level_however_it_is_declared(
     for each in found[1:]:
         assert drawn(each) == drawn(first)
         assert [each.n, each.risk, width(each)] == [first.n, first.risk, width(first)]
-        assert each.sides == first.sides  # also of how many: equal weights tell it
+        assert each.sides == first.sides  # also with n: equal weights reveal it
         assert each.spent(0.1) == first.spent(0.1) == pytest.approx(0.1)
         assert not isinstance(each.mechanism, Composed)
 
@@ -113,7 +113,7 @@ def test_equal_weights_need_no_count(case: str, statistic: str) -> None:
 
 
 def test_weights_are_not_equal_where_some_have_none() -> None:
-    """A staircase of large steps gives no weight to the lowest: their values are not heard."""
+    """A staircase with large steps gives the lowest level no weight: their values do not count."""
     people = {0.01: 500, 2.0: 500}
     release = mean_of(people, levels=[0.01, 2.0], about="people", related=True, method="hourglass")
     assert not behind(release).equal
@@ -133,15 +133,15 @@ def test_a_guess_that_is_right_never_widens_the_interval(
         listed = make(people, seed, **asdict(assumption), levels=list(people))
         guessed = make(people, seed, **asdict(assumption), levels=people)
         if assumption == UNRELATED and not behind(guessed).equal:
-            continue  # of these people a count may tell more than what it costs
+            continue  # for these people a count may be worth more than it costs
         less.append(width(listed))
         more.append(width(guessed))
-        if isinstance(guessed.mechanism, Composed):  # both count, and then do the same
+        if isinstance(guessed.mechanism, Composed):  # both count people first, and then do the same
             assert drawn(guessed) == drawn(listed)
             assert more[-1] == less[-1]
     assert not less or np.mean(more) <= 1.03 * np.mean(
         less
-    )  # draws differ: noisy sums decide a little
+    )  # draws differ: noisy sums have a small effect
 
 
 @pytest.mark.parametrize("statistic", RELEASES)
@@ -159,7 +159,7 @@ def test_the_plan_promises_what_the_release_gives(
     release = RELEASES[statistic](people, **asdict(assumption), levels=people)
     if not isinstance(release.mechanism, Composed):
         assert release.method == plan.best
-        # A plan knows those levels where somebody is expected.
+        # A plan has only the levels where people are expected.
         promised = {row.epsilon: row.spent for row in best.spent}
         given = {row.epsilon: row.spent for row in release.spent if row.epsilon in promised}
         assert given == pytest.approx(promised, rel=1e-9)
@@ -167,10 +167,10 @@ def test_the_plan_promises_what_the_release_gives(
         cells = 3 if statistic == "frequencies" else 1
         assert math.sqrt(release.risk / cells) == pytest.approx(best.rmse, rel=0.3)
         half = width(release) / 2.0
-        # The forecast of a sample is that of a Gaussian sum, the interval of a ratio Hoeffding's.
+        # A plan forecasts a sample by a Gaussian sum; the interval of a ratio uses Hoeffding.
         apart = 1.6 if statistic == "frequencies" or assumption.sampled else 1.3
         assert half <= apart * best.pac
-    # The interval is an honest one: where people were counted, it allows for the noise of counts.
+    # If people were counted, the interval allows for the noise of the counts.
     assert math.sqrt(release.risk) >= 0.7 * best.rmse
 
 

@@ -1,4 +1,4 @@
-"""Means by group, of those who answered, of a private subset: private, and right."""
+"""Means by group, of those who answered, and of a private subset: private, and correct."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.tallied import tallied
 
 
 def first(asks: ep.Mean, frame: Any, **terms: Any) -> Draw:
-    """The first step of a question."""
+    """The first draw of a question."""
     call = asks.call(epsilon="epsilon", data=frame, person="person", **terms)
     step = next(asks.steps(asks.open(call), call))
     assert isinstance(step, Draw)
@@ -106,7 +106,7 @@ def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> 
 
 
 def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody's part of a second group comes on top: their unit is more than one."""
+    """A fault adds a person's part of the second group to the first: more than one unit."""
     from epsilons.door.rows import Rows
 
     honest = Rows.count
@@ -129,7 +129,7 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold"])
 def test_one_group_of_everybody_is_the_mean_integer_for_integer(method: str) -> None:
-    """The sum, the law of its noise, the weights but for what the square takes, and the answer."""
+    """The sum, the noise law, the answer, and the weights except what the squares cost."""
     frame = answered()
     whole = asked(frame, {"method": method})
     alone = asked(frame.with_columns(place=pl.lit("all")), {
@@ -160,7 +160,7 @@ def test_one_group_of_everybody_is_the_mean_integer_for_integer(method: str) -> 
     error = (high - low)[0] / 2.0
     margin = alone.estimate.margin
     assert isinstance(margin, PublicGroups)
-    assert error <= whole.mechanism.slack * 100 + 100.0  # both are cut to the bounds alike
+    assert error <= whole.mechanism.slack * 100 + 100.0  # both are clipped to the bounds
 
 
 def test_large_budgets_tell_the_means_that_are_there() -> None:
@@ -179,7 +179,7 @@ def test_large_budgets_tell_the_means_that_are_there() -> None:
 
 
 def _weighed_means(rows: pl.DataFrame, given: dict[str, Any]) -> list[float]:
-    """Everyone counts once: of each group, Σ of their share of rows there, and of values."""
+    """Means by group where everyone counts once: each row has weight 1 / a person's rows."""
     some = rows.group_by("person").agg(pl.col("minutes").is_not_null().any().alias("some"))
     rows = rows.join(some, on="person").filter(pl.col("minutes").is_not_null() | ~pl.col("some"))
     rows = rows.with_columns(
@@ -209,7 +209,7 @@ def test_those_who_answered_have_a_share() -> None:
     assert release.share is not None
     assert release.share.low <= 0.75 <= release.share.high
     assert release.share.value == pytest.approx(0.75, abs=0.01)
-    assert "It is the mean of 7" in str(release)
+    assert "It is the mean of 7" in release.details()
     assert asked(answered(), {}).share is None
     assert release.to_frame().columns == [
         "value",
@@ -218,6 +218,7 @@ def test_those_who_answered_have_a_share() -> None:
         "share",
         "share_low",
         "share_high",
+        "informative",
     ]
 
 
@@ -278,7 +279,7 @@ def test_a_public_group_without_people_has_the_whole_range() -> None:
     assert release.mechanism.parts[3] is None
     assert release.difference("west", "north").nothing
     assert "says nothing" in str(release.difference("west", "north"))
-    assert "1 of 4 groups" in str(release)
+    assert "1 of 4 groups" in release.details()
     again = Release.from_json(release.to_json())
     assert str(again) == str(release)
 
@@ -315,7 +316,7 @@ def test_several_questions_share_everyones_budget() -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
-    """Of CPU, after the table was counted: total, draw and estimates, and all intervals."""
+    """CPU time after the table was counted: total, draw, estimates and all intervals."""
     from epsilons.budgets.allocation import allocate_for
     from epsilons.budgets.levels import Budgets
     from epsilons.draws.mechanisms import Histogram, build_histogram
@@ -345,12 +346,12 @@ SMALL = {
     "add-remove": (True, 30, [0.1, 0.5, 1.0]),
     "add-remove, unrelated": (False, 30, [1.0, 5.0, 10.0]),
 }
-"""Whether budgets are related to values, how many people there are, and their menu."""
+"""Whether budgets are related to values, the number of people, and their budget levels."""
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
-    """Of nine people with the value 0 one mean was published far outside its own interval."""
+    """A mean of nine people with the value 0 was once published far outside its interval."""
     related, n, menu = SMALL[name]
     private = {"neighbours": "add-remove", "levels": menu} if "add" in name else {}
     seldom = 0

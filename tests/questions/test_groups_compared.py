@@ -1,4 +1,4 @@
-"""Two groups that are compared are shown with the means: in print, JSON, notebooks and pages."""
+"""Comparisons of two groups appear with the means: in print, JSON, notebooks and pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _release(**more: Any) -> Release:
 def test_a_release_shows_nothing_that_was_not_asked_for() -> None:
     release = _release()
     assert "compared" not in release.to_dict()
-    assert "Difference" not in str(release)
+    assert "Difference" not in release.details()
     assert '"compared"' not in release.to_json()
 
 
@@ -47,7 +47,7 @@ def test_what_is_shown_is_what_difference_and_ratio_say() -> None:
     release = plain.compare("north", "east")
     for one in (plain.difference("north", "east"), plain.ratio("north", "east")):
         line = str(one).split("\n")[0]
-        assert f"\n  {line}\n" in str(release)
+        assert f"\n  {line}\n" in release.details()
     told = release.to_dict()["compared"]
     assert [each["what"] for each in told] == ["difference", "ratio"]
     for each, one in zip(
@@ -63,7 +63,7 @@ def test_the_confidence_is_that_of_the_release() -> None:
     told = release.to_dict()["compared"][0]
     one = release.difference("north", "east", 0.8)
     assert (told["low"], told["high"]) == (one.low, one.high)
-    assert "(80 % interval " in str(release)
+    assert "(80 % interval " in release.details()
 
 
 def test_several_pairs_are_shown_once_each_in_their_order() -> None:
@@ -80,10 +80,10 @@ def test_several_pairs_are_shown_once_each_in_their_order() -> None:
 def test_it_is_read_back() -> None:
     release = asked(people(), SOME["two columns"]).compare(("north", 1), ("south", 2))
     again = Release.from_json(release.to_json())
-    assert str(again) == str(release)
+    assert again.details() == release.details()
     assert again.to_dict()["compared"] == release.to_dict()["compared"]
     assert again.to_dict()["compared"][0]["first"] == ["north", 1]
-    assert "Difference, north, 1 minus south, 2: " in str(again)
+    assert "Difference, north, 1 minus south, 2: " in again.details()
 
 
 def test_a_text_that_compares_groups_that_are_not_there_is_not_read() -> None:
@@ -120,7 +120,7 @@ def test_notebooks_and_pages_show_it(tmp_path: Path) -> None:
 def test_a_comparison_that_tells_nothing_says_so(tmp_path: Path) -> None:
     release = asked(people(9), SOME["groups"]).compare("north", "east")
     assert release.to_dict()["compared"][0]["nothing"]
-    assert str(release).count("The interval covers everything possible") >= 1
+    assert release.details().count("The interval covers everything possible") >= 1
     page = release.report(tmp_path / "out.html").read_text("utf-8")
     assert "A comparison whose interval covers everything possible says nothing." in page
 

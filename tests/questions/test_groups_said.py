@@ -1,4 +1,4 @@
-"""What is said of groups, and of some people: refusals, prints, JSON, commands, looks and plans."""
+"""Means by group and of a subset: refusals, prints, JSON, commands, the curator and plans."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_release_is_read_back_as_it_was(kind: str) -> None:
     given = SOME.get(kind, {**BY, "groups_are": "public"})
     release = asked(answered() if kind == "public" else people(), given, title="Time", unit="min")
     again = Release.from_json(release.to_json())
-    assert str(again) == str(release)
+    assert again.details() == release.details()
     assert again.to_frame().equals(release.to_frame())
     assert again.to_dict() == release.to_dict()
     if isinstance(release.estimate, Groups):
@@ -104,7 +104,8 @@ def test_labels_that_are_not_there_are_refused_by_name() -> None:
 
 
 def test_a_print_says_what_was_assumed_clipped_and_left_out() -> None:
-    text = str(asked(people(), SOME["groups of answers"], unit="min", title="Time on the way"))
+    given = {"unit": "min", "title": "Time on the way"}
+    text = asked(people(), SOME["groups of answers"], **given).details()
     flat = " ".join(text.split())
     for words in (
         "Time on the way",
@@ -139,16 +140,16 @@ def test_what_is_assumed_is_said_in_words(given: dict[str, Any], words: str) -> 
 
 def test_a_width_that_tells_nothing_is_said_to_with_what_would_help() -> None:
     strict = people(30).with_columns(pl.col("epsilon") * 0.01)
-    text = " ".join(str(asked(strict, SOME["groups"])).split())
+    text = " ".join(asked(strict, SOME["groups"]).details().split())
     assert "The intervals cover nearly everything possible: they say almost nothing." in text
     assert "What would help: fewer or larger groups; larger budgets" in text
     assert 'groups_are="public", if group membership is no secret' in text
-    text = " ".join(str(asked(strict, SOME["groups of answers"])).split())
-    assert "groups_are=" not in text  # who answers is private, and so they could not be public
+    text = " ".join(asked(strict, SOME["groups of answers"]).details().split())
+    assert "groups_are=" not in text  # who answers is private, so groups cannot be public
     none = asked(strict, SOME["groups"]).ratio("north", "east")
     assert (none.low, none.high, none.nothing) == (0.0, math.inf, True)
     assert "0 to ∞" in str(none)
-    text = " ".join(str(asked(strict, {"missing": "exclude"})).split())
+    text = " ".join(asked(strict, {"missing": "exclude"}).details().split())
     assert "says nothing. What would help: larger budgets" in text
     rich = asked(people(400).with_columns(pl.col("epsilon") * 10), SOME["groups"])
     assert "What would help" not in str(rich)
@@ -159,7 +160,9 @@ def test_answers_that_would_help_are_named() -> None:
         epsilon=pl.when(pl.col("epsilon") > 0.3).then(9.0).otherwise(0.001)
     )
     release = asked(frame, SOME["groups"], method="proportional")
-    assert "related=False, if budgets go with values not at all" in " ".join(str(release).split())
+    assert "related=False, if budgets go with values not at all" in " ".join(
+        release.details().split()
+    )
 
 
 def test_of_many_groups_the_largest_are_printed_in_their_order() -> None:
@@ -169,7 +172,7 @@ def test_of_many_groups_the_largest_are_printed_in_their_order() -> None:
         rng.uniform(0, 1, 4000), epsilon=2.0, bounds=(0, 1), by=where, groups=range(40),
         source=ep.Seeded(1),
     )  # fmt: skip
-    lines = str(release).splitlines()
+    lines = release.details().splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith("  group"))
     shown = [int(line.split()[0]) for line in lines[start + 1 : start + 21]]
     assert shown == sorted(shown)
@@ -194,7 +197,7 @@ def test_pages_and_pictures_show_all_groups(tmp_path: Path) -> None:
 
 def test_every_release_is_a_frame() -> None:
     frame = answered()
-    assert asked(frame, {}).to_frame().columns == ["value", "low", "high"]
+    assert asked(frame, {}).to_frame().columns == ["value", "low", "high", "informative"]
     terms: dict[str, Any] = {"epsilon": "epsilon", "data": frame, "source": ep.Seeded(1)}
     found = ep.frequencies("place", categories=LABELS, **terms)
     shares = found.to_frame(confidence=0.5)
@@ -296,7 +299,7 @@ def test_a_plan_foretells_the_widths_of_even_and_smaller_groups() -> None:
 
 
 def test_a_ledger_knows_the_question_by_its_columns_and_no_data() -> None:
-    """What was asked before has the hash that it had, and labels of people are in none."""
+    """Old questions keep their hashes, and no hash contains people's labels."""
     from epsilons.draws.corridor import _hashes
 
     frame = answered()

@@ -1,4 +1,4 @@
-"""What the two selections of a round are drawn around: each the weights of its own mechanism."""
+"""The two selections of a round: each is drawn around the weights of its own mechanism."""
 
 from __future__ import annotations
 

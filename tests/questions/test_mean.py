@@ -1,4 +1,4 @@
-"""`ep.mean`: what it refuses, what is ordinary, and what it never does twice."""
+"""`ep.mean`: refusals, unusual but valid input, and fresh noise in every release."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FRAME = pl.DataFrame({"x": X, "e": E, "who": ["a", "b", "c", "d"], "word": list(
 
 
 class Dry(Source):
-    """A source that must not be asked: all checks run before anything is drawn."""
+    """A source that must not be read: all checks run before anything is drawn."""
 
     private = True
 

@@ -1,4 +1,4 @@
-"""A mean of something else of the values is a subclass with a rule: the house follows it."""
+"""A mean of a function of the values is a subclass of `Mean` that overrides `rule`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUTH = float(np.mean(np.clip(VALUES, 0.0, 4.0) ** 2))
 
 @dataclass(frozen=True, eq=False)
 class Squares(ep.Mean):
-    """The mean of squares, of values from 0."""
+    """The mean of squares of nonnegative values."""
 
     statistic: ClassVar[str] = "mean of squares"
     describes: ClassVar[str] = "squares of {file}"
@@ -64,7 +64,7 @@ def test_words_speak_of_values_and_of_what_is_averaged() -> None:
         "middle, unless the person has others."
     )
     assert release.assumes.startswith("This estimates the mean of squares of exactly these people.")
-    assert str(release).partition("\n\n")[2].startswith("Mean of squares: ")
+    assert str(release).splitlines()[1].startswith("Mean of squares: ")
 
 
 def test_its_command_offers_only_what_it_has() -> None:

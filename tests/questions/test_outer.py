@@ -1,4 +1,4 @@
-"""The range of any data: what is asked for, what it takes, and the odds of a wrong end."""
+"""Finding the range of data of any shape: quantiles, their cost, and odds of a wrong end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUDGETS: dict[str, list[float]] = {
     "one": [1.0],
     "two": [0.1, 1.0],
     "menu": [0.01, 0.2, 1.0],
-    "nothing, too": [0.0, 0.3],
+    "nothing and some": [0.0, 0.3],
     "nothing": [0.0],
     "public": [0.5, math.inf],
     "all public": [math.inf],
@@ -54,7 +54,7 @@ BUDGETS: dict[str, list[float]] = {
 
 
 def nobody(levels: Any, counts: Any) -> line.Line:
-    """What is public of people: the buckets that they are in are left out."""
+    """The public part of a `Line`, without anyone's bucket."""
     none = np.zeros(0, dtype=np.int64)
     levels = np.array(levels, dtype=np.float64)
     return line.Line(
@@ -82,7 +82,7 @@ def bucket_of(value: float) -> int:
 )
 @pytest.mark.parametrize("name", BUDGETS)
 def test_no_share_is_more_than_there_is(name: str, n: int, neighbours: str) -> None:
-    """Three rounds, each of what is left: what the two selections take of each round, exactly."""
+    """Three rounds, each on what is left: the exact loss of both selections in each round."""
     levels = np.array(BUDGETS[name])
     counts = np.full(len(levels), n)
     counted, stages = nobody(levels, counts), list[Selection]()
@@ -128,7 +128,7 @@ def test_whatever_budgets_are_two_shares_fit_in_them(
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("goal", [GOAL, MeanGoal(SAMPLE, "mse", 0.95)], ids=["people", "sample"])
 def test_with_more_people_quantiles_lie_farther_out(goal: MeanGoal, neighbours: str) -> None:
-    """There is one step back: where half of the budgets is enough, half is all that is taken."""
+    """One exception: where half of the budgets is enough, no more than half is taken."""
     sizes = np.unique(np.geomspace(20, 10**6, 60).astype(np.int64))
     levels = np.array([0.2, 1.0])
     found = [
@@ -145,16 +145,16 @@ def test_the_generous_pay_and_the_mean_keeps_its_best() -> None:
     levels, counts = np.array([0.1, 0.3, 4.0]), np.array([5000, 5000, 5000])
     share = best_share(levels, counts, GOAL)
     assert share.quantile == _NEAREST
-    assert share.each[0] <= 0.02 * levels[0]  # the strict have a say, and no more
+    assert share.each[0] <= 0.02 * levels[0]  # strict people count, but pay little
     assert (np.diff(share.each) >= 0.0).all()
     assert share.each[2] > 20 * share.each[0]
-    # No more than it takes: with many people everyone pays less.
+    # No more than needed: with many people everyone pays less.
     many = best_share(levels, 100 * counts, GOAL)
     assert float(many.each @ counts) * 100 == pytest.approx(float(share.each @ counts), rel=1e-6)
 
 
 def test_a_step_looks_at_public_facts_alone() -> None:
-    """Two data sets of the same budgets: the first two draws are of the same mechanisms."""
+    """Two data sets with the same budgets: the first two draws use the same mechanisms."""
     seen: list[list[Any]] = []
     for values in (np.arange(900.0), np.full(900, -1e300)):
         rows = ep.door.open(values, epsilon=np.resize([0.5, 1.0, 4.0], 900))
@@ -177,7 +177,7 @@ def test_a_step_looks_at_public_facts_alone() -> None:
 def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
     name: str, people: int, neighbours: str
 ) -> None:
-    """All in one bucket. An end beyond it has a distance of q·K: odds of e^{−q·Σr/2}, or less."""
+    """All in one bucket: an end beyond it has distance q·K, and odds of at most e^{−q·Σr/2}."""
     levels = np.array(BUDGETS[name])
     counts = np.full(len(levels), people // len(levels))
     share = best_share(levels, counts, GOAL, neighbours=neighbours)
@@ -195,7 +195,7 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
             assert at[1 + side] == quantile * spent / 2
         else:
             assert at[1 + side] == quantile / (1 - quantile) * spent / 2
-        # The other side is farther still. What was wanted was reached, but for rounding weights.
+        # The other side is farther still. The required odds are reached, up to rounded weights.
         assert at[1 - side] >= at[1 + side]
         assert float(at[1 + side]) >= 0.999 * _TIMES[neighbours] * (_LINE + _SURE)
 
@@ -209,7 +209,7 @@ def test_one_bucket_has_as_much_of_the_prior_as_is_counted_on() -> None:
         assert math.log((end - first) / (stop - start)) <= _LINE + 0.01
 
 
-# Driven by hand.
+# Generators that the test runs itself.
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_one_bucket_has_as_much_of_the_prior_as_is_counted_on() -> None:
     [(-line.TOP, line.TOP), (line.TOP, line.TOP), (0, line.TOP), (-line.TOP, -line.TOP), (5, -5)],
 )
 def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> None:
-    """With no people at all both ends of the line may be drawn, and are widened a hundredfold."""
+    """Without people, both ends of the line may be drawn; they are widened by a factor of 100."""
     steps = outer(lambda _: nobody([1.0], [2]), GOAL, neighbours="add-remove")
     answer, drawn = None, iter([low, high] + [0] * 4)
     try:
@@ -230,7 +230,7 @@ def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> N
 
 
 def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
-    """A Gaussian, by its own quantiles: the range has 3.5 deviations on either side."""
+    """Given a Gaussian's own quantiles, the range extends 3.5 deviations to either side."""
     normal = NormalDist()
     for n in (700, 900, 1500, 3000, 9000, 40_000):
         counted = nobody([1.0], [n])
@@ -248,7 +248,7 @@ def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
 
 
 def test_a_closer_look_asks_for_nothing_farther_out() -> None:
-    """What lies farther out may be beyond the window: the end would be anywhere in it."""
+    """A quantile farther out may lie outside the window: its end would be arbitrary."""
     counted = nobody([1.0], [30_000])
     steps = outer(lambda _: counted, GOAL, neighbours="replace")
     first: Any = next(steps).mechanism
@@ -261,7 +261,7 @@ def test_a_closer_look_asks_for_nothing_farther_out() -> None:
 
 
 def test_a_window_has_as_many_cells_as_the_prior_counts_on() -> None:
-    """Within a window cells are alike: ln(cells) is the prior of all over that of one."""
+    """All cells of a window are equally likely: ln(cells) is the total prior over one cell's."""
     for cells in ZOOM[1:]:
         ends = CellsOf(cells).before(np.array([0, 1, cells]))
         assert math.log((ends[2] - ends[0]) / (ends[1] - ends[0])) == pytest.approx(math.log(cells))

@@ -1,7 +1,7 @@
-"""The range of any data: what the range that is found holds, and that it is seldom lost.
+"""Finding the range of data of any shape: what it contains, and how seldom it is wrong.
 
-Seeded, so a pass stays a pass. For a new seed the ranges are as they should be but for about one in
-three thousand; how often they are lost is compared with an exact binomial tail of 10⁻⁸.
+Seeded, so a pass stays a pass. With a new seed about one range in three thousand is wrong; the
+number of wrong ranges is compared with an exact binomial tail of 10⁻⁸.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def mostly_zero(share: float, n: int = N) -> np.ndarray:
 
 
 SHAPES: dict[str, tuple[np.ndarray, float, float]] = {
-    # Values, the share that is inside at least, and the bias of the cut in deviations at most.
+    # Values, the smallest share inside the range, the largest bias of clipping in deviations.
     "Gaussian": (RNG.normal(50.0, 5.0, N), 0.995, 0.01),
     "68 % zeros": (mostly_zero(0.68), 0.78, 0.3),
     "lognormal": (RNG.lognormal(3.0, 1.0, N), 0.9, 0.15),
@@ -73,7 +73,7 @@ def test_the_range_holds_the_bulk_of_the_data(name: str, terms: str) -> None:
         cut = float(np.clip(values, lo, hi).mean() / 2.0 - values.mean() / 2.0) * 2.0
         assert abs(cut) <= most * deviation
         assert release.sigma is None
-        near = name == "far off" and release.estimate.alike  # one bucket of the line is 4 wide
+        near = name == "far off" and release.estimate.alike  # one bucket of the line has width 4
         assert release.estimate.alike is near
         assert ("seem" in release.treats) is near
         low, high = release.interval(0.999_999)
@@ -98,7 +98,7 @@ def test_data_that_are_nearly_all_the_same_are_told_of(name: str, terms: str) ->
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "levels"])
 def test_with_more_people_what_is_rare_is_found(terms: str) -> None:
-    """95 % zeros: of thirty thousand people the range holds most of those who have something."""
+    """95 % zeros: with enough people the range contains most of the other values."""
     values, epsilon = mostly_zero(0.95, 40_000), np.resize(EPSILON, 40_000)
     for seed in range(6):
         release = found(values, terms, seed, epsilon=epsilon)
@@ -140,7 +140,7 @@ def test_few_private_people_have_a_release(terms: str, values: list[float]) -> N
 
 
 def test_nobody_looks_closer_at_zero() -> None:
-    """Where both ends are 0, they are: what a closer look would take is left for the mean."""
+    """If both ends are 0, the mean keeps what a closer look would cost."""
     for seed in range(5):
         release = found(np.zeros(N), "replace", seed, epsilon=4.0)
         assert len(release.mechanism.stages) == 3
@@ -150,7 +150,7 @@ def test_nobody_looks_closer_at_zero() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "no levels"])
 def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
-    """Most work 40 hours; those who do not are just too few for the quantile, or just enough."""
+    """Most people work 40 hours; the others are about as many as the quantile can detect."""
     silent = 0
     for seed, share in itertools.product(range(15), (0.76, 0.9, 0.95)):
         rng = np.random.default_rng(seed)
@@ -161,11 +161,11 @@ def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
     assert silent <= 1
 
 
-# Seldom lost.
+# How often the range is wrong.
 
 
 def lost(runs: int, terms: dict[str, Any]) -> int:
-    """How often the range is not where the data are: a mean of 6,600 deviations."""
+    """How often the range misses the data, which have a mean of 6,600 and a deviation of 1."""
     count = 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
-"""What a release of an unknown range says: of drawn numbers and public facts alone, and truly.
+"""A release with an unknown range depends only on draws and public facts, and is correct.
 
-Under fixed draws, two neighbouring data sets must give the same release, down to the last field.
-And what people are said to spend is what the checkers find in the mechanism that was drawn from.
+With fixed draws, two neighbouring data sets must give the same release, down to the last field.
+And the stated losses are those that the checkers find in the mechanism that was drawn from.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEIGHBOURS = ["replace", "add-remove"]
 
 
 def everything(release: Any) -> Any:
-    """All that a release holds, says and prints."""
+    """All fields of a release, and all that it prints."""
     intervals = [release.interval(confidence) for confidence in (0.5, 0.99)]
     words = [str(release), repr(release), release.to_json(), release._repr_html_()]
     return plain(release), plain(release.to_dict()), intervals, words, plain(list(release.spent))
@@ -40,7 +40,7 @@ def everything(release: Any) -> Any:
 
 @pytest.fixture
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every draw gives the same, whatever the data."""
+    """Every draw returns the same, whatever the data."""
 
     def select(self: Selection, source: Source, total: Any) -> int:
         if isinstance(self.candidates, TheLine):
@@ -131,7 +131,7 @@ def test_under_replace_nothing_but_draws_knows_a_value(method: str) -> None:
 def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, facts: str) -> None:
     newcomers = list(NEWCOMERS.values())
     expected = everything(released(OTHERS, method, neighbours="add-remove", **FACTS[facts]))
-    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of rungs take their time
+    step = {"levels": 1, "nothing known": 9}.get(facts, 4)  # thousands of rungs are slow
     for rows in newcomers[::step]:
         for table in ([*OTHERS, *rows], [*rows, *OTHERS], rows):
             found = released(table, method, neighbours="add-remove", **FACTS[facts])
@@ -140,7 +140,7 @@ def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, fact
 
 @pytest.mark.usefixtures("fixed")
 def test_the_number_of_people_is_the_one_that_was_drawn() -> None:
-    """The fixed counts are 2000, 2040 and 2080; diffusion takes a margin off each."""
+    """The fixed counts are 2000, 2040 and 2080; diffusion subtracts a margin from each."""
     counted = released(OTHERS, "weighted", neighbours="add-remove", levels=[0.5, 2.0, 8.0])
     assert counted.n == 2000 + 2040 + 2080
     slots = released(OTHERS, "diffusion", neighbours="add-remove", levels=[0.5, 2.0, 8.0])
@@ -153,7 +153,7 @@ def test_the_number_of_people_is_the_one_that_was_drawn() -> None:
     assert guessed.n is None
 
 
-# What is spent.
+# Privacy losses.
 
 PEOPLE = 3000
 
@@ -183,7 +183,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
     assert len(rows) == len(verdict.losses)
     for row, budget, loss in zip(rows, verdict.budgets, verdict.losses, strict=True):
         assert row.epsilon == pytest.approx(float(budget))
-        # Coins and whole divisors are rounded down, by less than one part in 2²⁰.
+        # Coins and integer divisors are rounded down, by less than one part in 2²⁰.
         assert float(loss) <= row.spent * (1 + 1e-12)
         assert row.spent == pytest.approx(float(loss), rel=1e-6)
         assert row.spent <= row.epsilon
@@ -201,7 +201,7 @@ def test_what_is_said_to_be_spent_is_what_the_checkers_find(method: str, neighbo
 )
 def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
     release = people("weighted", "add-remove", **{"levels": None, **declared})
-    # The stages say it of thousands of rungs: a few of them are checked.
+    # There are thousands of rungs: a few of them are checked.
     losses = dict(zip(release.mechanism.levels.tolist(), total(release.mechanism), strict=True))
     for epsilon in (0.3, 0.5, 1.0, 4.0):
         rung = max(level for level in losses if level <= epsilon)
@@ -210,7 +210,7 @@ def test_so_it_is_for_whatever_is_declared(declared: dict[str, Any]) -> None:
 
 
 def total(mechanism: Any) -> list[Fraction]:
-    """Everyone's loss, as the frozen stages state it."""
+    """The loss of each level, as the frozen stages state it."""
     parts = []
     for stage in mechanism.stages:
         if hasattr(stage, "rates") or hasattr(stage, "candidates"):
@@ -221,7 +221,7 @@ def total(mechanism: Any) -> list[Fraction]:
     return [sum(each, Fraction(0)) for each in zip(*parts, strict=True)]
 
 
-# What is drawn is what was checked.
+# Draws use the mechanisms that were checked.
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -263,7 +263,7 @@ def test_every_draw_is_of_a_stage_that_is_published(
         if isinstance(one, LevelCounts):
             assert one.rates == stage.rates
             continue
-        # The stage speaks of finer levels, each within one that was drawn with.
+        # The published stage has finer levels, each contained in one of those drawn with.
         assert (one.scale, one.neighbours, one.candidates) == (
             stage.scale, stage.neighbours, stage.candidates
         )  # fmt: skip
@@ -299,14 +299,14 @@ def test_a_value_is_cut_to_the_range_that_was_found(
     assert abs(release.raw - (lo + hi) / 2) > 500 * (hi - lo)
 
 
-# The picture that intervals are made of.
+# The picture from which intervals are computed.
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 def test_a_picture_is_as_sharp_as_what_its_stages_spend(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of as many people as there are, or as were counted with noise."""
+    """The number of people is known, or counted with noise."""
     counts = np.full(3, PEOPLE // 3)
     real = LevelCounts.draw
 
@@ -333,7 +333,7 @@ def test_a_picture_of_diffusion_counts_those_who_are_kept() -> None:
     first = release.mechanism.stages[0]
     kept = sum(float(p) * n for p, n in zip(first.keep, first.counts.tolist(), strict=True))
     base = float(first.base)
-    # A quarter of the base is for the median, an eighth for the pairs; s = 1/2 of it is a rate.
+    # sharp is half of the rate. The median's rate is base/4, the pairs' base/8 over steps of 2.
     assert picture.sharp[0] == pytest.approx(kept * base / 8)
     pairs = kept * kept / PEOPLE / 2
     assert picture.sharp[1] == pytest.approx(pairs * base / 32)

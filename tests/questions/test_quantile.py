@@ -1,4 +1,4 @@
-"""`ep.quantile`: what is counted, who loses what, what is refused, and what its numbers mean."""
+"""`ep.quantile`: its table, its losses, its refusals, and what its numbers mean."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BOUNDS = (0.0, 120.0)
 
 
 class Dry(Source):
-    """A source that must not be asked."""
+    """A source that must not be read."""
 
     private = True
 
@@ -87,7 +87,7 @@ def test_someone_with_many_rows_counts_once() -> None:
         cells = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), data=table, person="who")
         assert cells.cells.sum() == cells.unit * PEOPLE // 2
     once = counted(ep.Quantile("x", q=0.5, bounds=BOUNDS), person="who").cells
-    assert (cells.cells == once).all()  # the same share of rows in every bin
+    assert (cells.cells == once).all()  # each bin has the same share of their rows
 
 
 @pytest.mark.parametrize("method", ["table", "selection"])
@@ -128,7 +128,7 @@ def test_a_replay_shows_nobody(method: str, neighbours: str) -> None:
 
 
 def test_selections_are_drawn_around_the_weights_of_all_bins() -> None:
-    """What is handed to a draw is checked person by person: a weight for each, in their bin."""
+    """The total of a draw is recomputed person by person: each person's weight is in their bin."""
     question = ep.Quantile("x", q=0.5, bounds=BOUNDS, method="selection", related=False)
     call = question.call(epsilon="e", data=FRAME)
     first: Any = next(question.steps(question.open(call), call))
@@ -185,7 +185,7 @@ def test_without_noise_it_is_the_quantile_to_a_bin() -> None:
     low, high = release.interval(0.99)
     assert (low <= exact).all()
     assert (exact <= high).all()
-    # Where a share of people is q exactly, the next bin cannot be told from it.
+    # If exactly a share q lies below, the quantile may be in either of two bins.
     assert (high - low <= 2.0 * 120.0 / release.mechanism.cells + 1e-9).all()
 
 
@@ -224,7 +224,7 @@ BAD: dict[str, tuple[type[EpsilonsError], str, dict[str, Any]]] = {
         "method",
         {"method": "selection", "neighbours": "add-remove"},
     ),
-    "a refusal that would tell": (
+    "a refusal that would reveal something": (
         ArgumentError,
         "missing",
         {"missing": "error", "neighbours": "add-remove"},

@@ -1,4 +1,4 @@
-"""Questions are frozen, checked when they are made, and hold what was checked."""
+"""Questions are frozen, validated on construction, and hold validated fields."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_categories_that_are_none_are_refused_when_a_question_is_made(
 
 @pytest.mark.parametrize("kind", [kind for kind in MADE if kind != "count"])
 def test_a_method_is_refused_before_a_row_is_read(kind: str) -> None:
-    """Which methods there are depends on what is private, which a question does not know."""
+    """The methods depend on `neighbours`, which a question does not know."""
 
     class Unread:
         def __getattr__(self, name: str) -> Any:
@@ -140,7 +140,7 @@ def test_a_question_holds_what_was_checked() -> None:
     assert type(mean.confidence) is float
     labels = ["a", "b"]
     shares = ep.Frequencies("x", categories=labels, other="c")
-    labels.append("d")  # too late
+    labels.append("d")  # must not change the question
     assert shares.categories == ("a", "b")
     assert shares.declared.labels == ("a", "b", "c")
     assert shares.goal.cells == 3
@@ -149,7 +149,7 @@ def test_a_question_holds_what_was_checked() -> None:
 
 
 def test_a_question_can_be_asked_again() -> None:
-    """It holds no state: the same people and the same source give the same."""
+    """A question has no state: the same people and the same source give the same answer."""
     for make in MADE.values():
         question = make()
         values = np.random.default_rng(2).normal(0.5, 0.1, 3000)
@@ -187,7 +187,7 @@ def test_nothing_is_drawn_before_a_mean_is_said_to_be_of_an_unknown_kind(neighbo
 
 
 def test_a_statistic_yields_what_is_drawn_and_never_draws() -> None:
-    """Driven by hand: mechanisms and totals come out, and nothing of a source goes in."""
+    """The generator yields mechanisms and totals, and is sent no source."""
     call = Call(np.repeat([0.5, 1.0], 50), None, None, "replace")
     question = ep.Mean(np.linspace(0.0, 1.0, 100), bounds=(0, 1))
     steps = question.steps(question.open(call), call)

@@ -1,4 +1,4 @@
-"""A guess of the spread in a release: another cap, the same promises."""
+"""`spread=` in a release: another cap, the same guarantees."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def released(**more: Any) -> ep.Release:
 def test_the_cap_moves_and_promises_stay(terms: str) -> None:
     plain, guessed = released(**TERMS[terms]), released(spread=0.05, **TERMS[terms])
     assert guessed.spent(1.0) > 1.5 * plain.spent(1.0)
-    assert guessed.risk > plain.risk  # the worst case is claimed
+    assert guessed.risk > plain.risk  # the claim is for the worst case
     assert "about 5 % of the range; no claim depends on that guess" in guessed.assumes
     assert "standard deviation" not in plain.assumes
     ep.verify.exact(guessed.mechanism).require()
 
 
 def test_the_interval_is_that_of_the_mechanism() -> None:
-    """A cap that is found without a guess gives the same interval around the same draw.
+    """With the same weights, a margin without a guess gives the same half-width as `risk`.
 
-    What the data's own spread buys is beside it.
+    The measured spread makes the interval of the release shorter.
     """
     guessed = released(spread=0.05)
     same = ep.allocate(dict.fromkeys([0.1, 1.0], 2000), related=False, spread=0.05)
@@ -58,7 +58,7 @@ def test_the_interval_is_that_of_the_mechanism() -> None:
 
 
 def test_real_errors_are_smaller() -> None:
-    """The mean square over 400 draws: 4.0 is foretold, and 2 has a false-alarm rate below 1e-6."""
+    """The mean square over 400 draws: the forecast ratio is 4.0; 2 has false alarms below 1e-6."""
     errors = {}
     for spread in (None, 0.05):
         mechanism = released(spread=spread).mechanism

@@ -1,9 +1,9 @@
-"""What statistics yield: public but for totals, and within everyone's budget.
+"""The steps of statistics: public except for totals, and within everyone's budget.
 
-Whoever drives a statistic sees each mechanism before it is drawn from. Here it is driven by hand.
-Under add/remove all that it yields beside totals, and the answer, must be the same for all data as
-soon as the same numbers are drawn. And whatever the budgets are, nobody is charged more than they
-offer.
+A statistic is a generator: its caller sees each mechanism before anything is drawn from it. These
+tests are the caller. Under add/remove, everything that a statistic yields except totals, and its
+answer, must be the same for all data if the same numbers are drawn. And whatever the budgets are,
+nobody is charged more than they offer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import pytest
 import epsilons as ep
 from epsilons.budgets.allocation.declared import declared_of
 from epsilons.budgets.levels import float_down
-from epsilons.door import Tally
 from epsilons.draws.accounts import Charge, sum_of
 from epsilons.draws.mechanisms import Selection
 from epsilons.errors import BudgetError
@@ -32,13 +31,14 @@ from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED
 from tests.assumed import GAUSSIAN
 from tests.plain import plain
+from tests.tallied import of_numbers
 
 pytestmark = pytest.mark.usefixtures("shorter")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A statistic that was driven to its end: what it yielded, what it was sent, what it says."""
+    """A statistic that ran to its end: what it yielded, what it was sent, and its answer."""
 
     yielded: list[Draw]
     sent: list[Any]
@@ -46,7 +46,7 @@ class Run:
 
 
 def driven(question: Question, call: Call, earlier: Run | None = None) -> Run:
-    """Drive a statistic; what is drawn is that of an earlier run, if there is one."""
+    """Run a statistic to its end, with the draws of an earlier run if there is one."""
     question.check(call.neighbours)
     source = ep.Seeded(7)
     steps = question.steps(question.open(call), call)
@@ -73,7 +73,7 @@ def called(
     return Call(epsilon, None, None, neighbours, declared, Fraction(1, parts))
 
 
-# Nothing but totals knows who is there.
+# Only totals depend on who is in the data.
 
 People = tuple[np.ndarray, np.ndarray]
 
@@ -113,11 +113,11 @@ OPEN: dict[str, Any] = {
 
 
 def public(step: Draw) -> Any:
-    """All of a step but the total."""
+    """Everything in a step except the total."""
     return plain(replace(step, total=None)), plain(step.mechanism.losses), plain(step.charged)
 
 
-# Stairs need levels, and thousands of rungs their time.
+# Stairs need levels, and thousands of rungs are slow.
 OPENLY = [
     (name, facts, parts)
     for name in OPEN
@@ -144,14 +144,14 @@ def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, p
                 public(step) for step in first.yielded
             ]
             assert plain(other.answer) == plain(first.answer)
-    # The totals do know: the test would be empty if nothing was asked of the data.
+    # Totals do depend on the data: otherwise this test would compare nothing.
     many = run("many")
     nobody = run("nobody", many)
     assert [plain(step.total) for step in many.yielded] != [plain(s.total) for s in nobody.yielded]
 
 
 def test_the_range_is_looked_for_more_than_once() -> None:
-    """The power of the test above: there are windows, and later rounds, that could tell."""
+    """The power of the test above: there are windows and later rounds, which could leak."""
     values, epsilon = EVERYBODY["many"]
     run = driven(ep.Mean(values, bounds=None), called(epsilon, "add-remove", **FACTS["a guess"]))
     assert sum(isinstance(draw.mechanism, Selection) for draw in run.yielded) >= 4
@@ -169,7 +169,7 @@ def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
     for scale in (1, 1000):
         rungs = terms.ladder.levels[-3:]
         counts = scale * np.arange(1, 4)
-        counting = counted_first(terms, goal, choose, Tally.of_numbers(rungs, counts, counts * 5))
+        counting = counted_first(terms, goal, choose, of_numbers(rungs, counts, counts * 5))
         seen: list[Any] = []
         try:
             draw = next(counting)
@@ -186,7 +186,7 @@ def test_who_is_counted_first_decides_nothing_but_the_total(facts: str) -> None:
 # Nobody is charged more than they offer.
 
 FEW, ENOUGH = 60, 2000
-"""People: a range is found only if there are many."""
+"""Numbers of people: a range is found only if there are many."""
 
 VALUES = np.random.default_rng(3).normal(0.5, 0.1, ENOUGH)
 TINY, SMALLEST, HUGE = 5e-324, 2.0**-40, 1e300
@@ -218,26 +218,26 @@ ASKED: dict[str, Question] = {
 
 
 def given(question: Question, budgets: Sequence[float]) -> np.ndarray:
-    """A budget for everyone, in turn."""
+    """A budget for everyone: the given ones, repeated."""
     return np.resize(budgets, len(question.values))
 
 
 def ways(neighbours: str) -> list[tuple[str, str]]:
-    """Every statistic with every method that it has."""
+    """Every statistic with each of its methods."""
     return [(name, method) for name in ASKED for method in ASKED[name].methods(neighbours)]
 
 
 def charged(run: Run, call: Call, budget: float) -> Fraction | float:
-    """What all draws take of a person with this budget."""
+    """The total loss of a person with this budget."""
     total = sum_of(Charge(*draw.charged) for draw in run.yielded)
     return Charge(call.budgets(total.levels), total.losses).on(np.array([budget]))[0]
 
 
 def affordable(question: Question, call: Call, budgets: Sequence[float]) -> bool:
-    """Whether there is an answer; then nobody was charged more than their part of the budget."""
+    """Check that nobody is charged more than their part, and return whether there is an answer."""
     try:
         run = driven(question, call)
-    except BudgetError:  # before anything is drawn: `test_corridor.py`
+    except BudgetError:  # raised before anything is drawn: `test_corridor.py`
         assert call.neighbours == "replace"
         return False
     for draw in run.yielded:
@@ -267,8 +267,8 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     ]
     few = name == "unknown range" and method == "weighted" and parts == 3
     assert {"many", "huge", "infinite"} <= set(answered)
-    assert ("zeros" in answered) is not few  # half of them, at a third of ε = 1: no range
-    assert "every kind" in answered  # the least of them counts as 0
+    assert ("zeros" in answered) is not few  # zeros leave half of them, at ε = 1/3: no range
+    assert "every kind" in answered  # the smallest budget counts as 0
 
 
 @pytest.mark.parametrize(

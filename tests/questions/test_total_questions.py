@@ -1,4 +1,4 @@
-"""Add/remove: no data is refused, whatever is asked, and every form of them gives the same."""
+"""Add/remove: every question is answered for all data, the same in every form of table."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FORMS = ["pandas", "polars", "csv", "duckdb"]
 
 
 def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
-    """The columns of a table as they are given, and perhaps the table."""
+    """The columns of a table in the given form, with the table itself unless they are arrays."""
     lists = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in TYPES]
     every = dict(zip(TYPES, lists, strict=True))
     if form == "arrays":
@@ -91,7 +91,7 @@ def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
 
 
 def released(columns: dict[str, Any], asked: list[str], *, person: bool) -> list[Any]:
-    """What is released of these columns, without their names."""
+    """The releases of these questions, without names of columns."""
     found = ep.publish(
         [QUESTIONS[name](columns) for name in asked],
         data=columns.get("data"),
@@ -109,7 +109,7 @@ def _without_names(release: Any) -> Any:
     estimate = release.estimate
     if hasattr(estimate, "by"):
         estimate = replace(estimate, by=(None,) * len(estimate.by))
-    return replace(release, name=None, treats="", estimate=estimate)
+    return replace(release, person="", name=None, treats="", estimate=estimate)
 
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
@@ -117,7 +117,7 @@ def _without_names(release: Any) -> Any:
 def test_every_question_is_answered_whatever_the_data(
     case: str, person: bool, tmp_path: Path
 ) -> None:
-    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # each in its turn
+    form = FORMS[(list(DATA).index(case) + 2 * person) % len(FORMS)]  # the forms in turn
     asked = list(QUESTIONS)
     arrays = released(given("arrays", DATA[case], tmp_path), asked, person=person)
     table = released(given(form, DATA[case], tmp_path), asked, person=person)
@@ -127,7 +127,7 @@ def test_every_question_is_answered_whatever_the_data(
 
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_nobody_at_all_is_an_answer_to_each(asked: str, tmp_path: Path) -> None:
-    """Alone, too: several questions are counted another way."""
+    """Each question also on its own: several are counted in another way."""
     columns = given("polars", DATA["all at zero"], tmp_path)
     assert released(columns, [asked], person=True) == released(
         given("arrays", [], tmp_path), [asked], person=True

@@ -1,4 +1,4 @@
-"""Frequencies under add/remove with a count of all people beside the counts of categories."""
+"""Frequencies under add/remove with `method="total"`: all people are counted as well."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asked(values: np.ndarray, seed: int, **given: Any) -> ep.Release:
 
 
 def mostly_one(seed: int) -> np.ndarray:
-    """Nine of ten are in the first category."""
+    """Values where nine people in ten are in the first category."""
     rng = np.random.default_rng(seed)
     rare = rng.random(PEOPLE) < 0.1
     return np.where(rare, rng.integers(1, CATEGORIES, PEOPLE), 0)
@@ -58,7 +58,7 @@ def test_its_losses_are_within_budgets() -> None:
 
 
 def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
-    """Against the noise of all counts: p²·k of it is gone, and what the total has comes."""
+    """Compared with dividing by all counts, the noise loses p²·k and gains the total's."""
     values = mostly_one(2)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs = 120
@@ -66,7 +66,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
     promised = {}
     for method, found in errors.items():
         for seed in range(runs):
-            # The lowest rung for all: nothing but noise is random.
+            # Everyone is on the lowest rung, so only the noise is random.
             release = asked(values, seed, method=method, cap=0.5)
             found.append(float(np.asarray(release.estimate.raw)[0] - truth[0]))
         margin: Any = release.estimate.margin
@@ -75,7 +75,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
         promised[method] = 2.0 * spread * (margin.scale / weight) ** 2
     for method, found in errors.items():
         ratio = float(np.square(found).sum()) / promised[method]
-        # False alarms: 2·10⁻⁸ each; the ratio of two noises is nearly Gaussian here.
+        # False alarms: 2·10⁻⁸ each; the ratio of two noisy numbers is nearly Gaussian here.
         assert chi2.ppf(1e-8, runs / 2.0) / (runs / 2.0) < ratio / runs
         assert ratio / runs < chi2.isf(1e-8, runs / 2.0) / (runs / 2.0)
     assert promised["total"] < 0.3 * promised["transformed"]
@@ -83,7 +83,7 @@ def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
 
 @pytest.mark.statistical
 def test_intervals_and_bands_hold_all_shares() -> None:
-    """Binomial tests, 10⁻⁹ each."""
+    """Binomial tests, false alarms 10⁻⁹ each."""
     values = mostly_one(3)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs, missed, outside = 20, 0, 0

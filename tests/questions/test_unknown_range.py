@@ -1,4 +1,4 @@
-"""The mean without a range, from end to end: every input, every engine, every person's loss."""
+"""The mean with an unknown range, end to end: every input, every engine, every loss."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -40,7 +41,7 @@ def budgets(n: int, seed: int = 0) -> np.ndarray:
 
 
 def losses(release: Any) -> list[Fraction | float]:
-    """Everyone's loss, as the checkers find it, stage by stage."""
+    """The loss of each level, as the checkers find it stage by stage."""
     mechanism = release.mechanism
     parts = [selection_losses(stage) for stage in mechanism.stages[:-1]]
     last = ep.verify.exact(mechanism.last).losses
@@ -150,13 +151,14 @@ def test_nobody_ever_spends_more_than_they_have(
         assert loss <= Fraction(level)
 
 
+class Untouched(ep.Seeded):
+    def words(self, count: int) -> Any:
+        raise AssertionError("something was drawn")
+
+    bytes = words
+
+
 def test_too_few_people_are_told_before_anything_is_drawn() -> None:
-    class Untouched(ep.Seeded):
-        def words(self, count: int) -> Any:
-            raise AssertionError("something was drawn")
-
-        bytes = words
-
     values = np.random.default_rng(1).normal(0.0, 1.0, 100)
     with pytest.raises(BudgetError, match="people with budgets like these") as refusal:
         ep.mean(values, bounds=None, epsilon=0.1, source=Untouched(1))
@@ -164,7 +166,7 @@ def test_too_few_people_are_told_before_anything_is_drawn() -> None:
     enough = int(words.split("About ")[1].split()[0])
     assert 100 < enough < 100_000
     more = np.random.default_rng(1).normal(0.0, 1.0, enough)
-    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1))  # what was said to suffice does
+    ep.mean(more, bounds=None, epsilon=0.1, source=ep.Seeded(1))  # the stated number is enough
 
 
 def test_missing_values() -> None:
@@ -174,6 +176,20 @@ def test_missing_values() -> None:
         ep.mean(values, bounds=None, epsilon=1.0)
     release = ep.mean(values, bounds=None, epsilon=1.0, missing="midpoint", source=ep.Seeded(2))
     assert release.value == pytest.approx(10.0, abs=0.2)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "polars", "duckdb"])
+def test_somebody_some_of_whose_values_are_missing_is_refused_before_a_draw(engine: str) -> None:
+    rng = np.random.default_rng(2)
+    values, person = np.append(rng.normal(10.0, 1.0, 3000), math.nan), np.append(np.arange(3000), 0)
+    asked: dict[str, Any] = {"values": values, "person": person}
+    if engine != "numpy":
+        rows = pl.DataFrame(asked)
+        data = rows if engine == "polars" else duckdb.sql("SELECT * FROM rows")
+        asked = {"values": "values", "person": "person", "data": data}
+    for assumed in ({}, GAUSSIAN):
+        with pytest.raises(MissingValueError):
+            ep.mean(**asked, bounds=None, epsilon=1.0, source=Untouched(2), **assumed)
 
 
 def test_rows_of_one_person_count_once() -> None:
@@ -194,7 +210,7 @@ def test_a_file_gives_what_arrays_give_in_at_most_four_passes(
     real = running.collected
 
     def watched(query: Any, passed: Any) -> Any:
-        if 'col("v")' in query.to_native().explain():  # budgets may be counted alone
+        if 'col("v")' in query.to_native().explain():  # budgets may be counted separately
             passes.append(query)
         return real(query, passed)
 
@@ -236,10 +252,10 @@ def test_a_split_gives_nobody_more_than_they_have_and_the_generous_pay() -> None
     levels, counts = np.array([0.0, 0.05, 1.0, math.inf]), np.array([5, 5000, 5000, 3])
     split = best_split(levels, counts, neighbours="replace")
     assert (split.centre + split.deviation <= levels).all()
-    assert split.centre[0] == split.centre[1] == 0.0  # the strict are spared
+    assert split.centre[0] == split.centre[1] == 0.0  # strict people do not pay
     assert split.failure < 1e-6
     less = best_split(levels, counts * 100, neighbours="replace")
-    assert less.centre[2] < split.centre[2]  # the more people, the smaller a share is enough
+    assert less.centre[2] < split.centre[2]  # with more people a smaller share is enough
     few = best_split(np.array([0.1]), np.array([100]), neighbours="replace")
     assert few.failure > 0.01
 
@@ -313,7 +329,7 @@ def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, A
 
 
 def test_zooming_keeps_to_released_numbers() -> None:
-    """A window is a function of what was drawn: the same draws give the same windows."""
+    """Windows are a function of the draws: they zoom in on the centre that was drawn."""
     seen: list[line.Window | None] = []
     real = door.Rows.line
 

@@ -1,4 +1,4 @@
-"""A variance: of squares that come with a mean, or of three cells; verdicts, replays, words."""
+"""`ep.variance`: from squares drawn with a mean, or from three cells; verdicts and replays."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_it_is_drawn_from(terms: str) -> None:
 
 
 def test_it_costs_what_a_mean_costs_and_says_the_same() -> None:
-    """Of the same draws a mean says the same spread, with an interval of the same ends."""
+    """From the same draws, a mean states the same spread, with the same interval."""
     mean = ep.mean(X, epsilon=1.0, bounds=(0, 10), method="optimal", source=ep.Seeded(9))
     own = released(epsilon=1.0, method="optimal", source=ep.Seeded(9))
     assert mean.spread is not None
@@ -96,12 +96,12 @@ def test_every_assumption_has_an_interval(terms: str, about: str, related: Any) 
 @pytest.mark.parametrize("terms", TERMS)
 def test_it_is_told_and_read_back(terms: str, tmp_path: Any) -> None:
     release = released(terms)
-    shown = str(release)
+    shown = release.details()
     assert "Variance: " in shown
     assert "values from 0 to 10," in shown
     assert "Standard deviation" in shown
     assert "This estimates the variance of exactly these people" in shown
-    assert str(ep.Release.from_json(release.to_json())) == shown
+    assert ep.Release.from_json(release.to_json()).details() == shown
     assert json.loads(release.to_json())["values"] == [0.0, 10.0]
     assert all(side.cap is None for side in release.sides)
     assert "from 0 to 10" in release.report(tmp_path / "page.html").read_text("utf-8")

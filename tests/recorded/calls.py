@@ -41,11 +41,11 @@ _AREAS: Final = {
 
 @dataclass(frozen=True)
 class Call:
-    """A call with a name.
+    """A named call.
 
     Attributes:
-        area: the file in which its result is recorded.
-        name: unique in its area; it is also the seed.
+        area: name of the file in which its result is recorded.
+        name: unique in its area; also the seed.
         run: makes the call.
     """
 
@@ -57,12 +57,12 @@ class Call:
         """Make the call.
 
         Args:
-            directory: for files; its name is not recorded.
-            spark: starts a Spark session.
+            directory: for files that the call writes; its path is not recorded.
+            spark: function that starts a Spark session.
 
         Returns:
-            What is seen of the result, and the bytes that the source would give next: whoever draws
-            more, or less, or in another order, leaves others.
+            The recorded fields of the result, and the next bytes of the source: they differ if the
+            call draws more, or less, or in another order.
         """
         source = ep.Seeded(zlib.crc32(f"{self.area}: {self.name}".encode()))
         result = self._result(Place(source, directory, spark))
@@ -80,7 +80,7 @@ class Call:
 
 
 def _hidden(value: Any, directory: str) -> Any:
-    """A text without the name of the directory of files, which changes."""
+    """A text with the path of the directory replaced, because it differs between runs."""
     return value.replace(directory, "DIRECTORY") if isinstance(value, str) else value
 
 

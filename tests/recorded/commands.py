@@ -1,4 +1,4 @@
-"""The command line."""
+"""Calls of the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GUESS = ["0.1:500", "1:200", "4:30"]
 
 
 def said(*words: str, kind: str = "") -> Run:
-    """What a command says; FILE stands for a file of people."""
+    """The output of a command; FILE stands for a file of people."""
 
     def run(place: Place) -> object:
         path = str(file(place.directory, kind)) if kind else ""

@@ -39,7 +39,7 @@ KINDS = (
 
 
 def file(directory: Path, kind: str, table: pl.DataFrame = TABLE, name: str = "people") -> Path:
-    """The table as a file; it is written once."""
+    """Write the table to a file, once, and return the path."""
     path = directory / f"{name}.{kind}"
     if not path.exists():
         fresh = path.with_name(f"{os.getpid()}-{path.name}")
@@ -52,7 +52,7 @@ def file(directory: Path, kind: str, table: pl.DataFrame = TABLE, name: str = "p
 
 
 def held(kind: str, place: Place) -> Any:
-    """The table, held by an engine."""
+    """The table as a frame of an engine."""
     if kind == "pandas":
         return TABLE.to_pandas()
     if kind == "polars lazy":
@@ -107,7 +107,7 @@ def _of(kind: str) -> dict[str, Run]:
 
 
 def _of_papers(kind: str) -> dict[str, Run]:
-    """Methods that take arrays: columns of a frame."""
+    """Methods of `epsilons.papers`, which take arrays: columns of a frame."""
 
     def sampled(place: Place) -> ep.Release:
         return ep.papers.sampled_mean(
@@ -121,7 +121,7 @@ def _of_papers(kind: str) -> dict[str, Run]:
 
 
 def _some(kind: str) -> dict[str, Run]:
-    """What is asked of some engines."""
+    """Questions that only some engines are asked."""
     private = {"neighbours": "add-remove"}
     return {
         f"{kind}: private frequencies": _shares(

@@ -19,7 +19,7 @@ ASSUMED: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("unrelated", {"about": "people", "related": False}),
     ("related", {"about": "people", "related": True}),
 )
-"""What is assumed, with a name for it."""
+"""Assumptions, by name."""
 
 DEFAULT = ASSUMED[-1][1]
 
@@ -27,14 +27,14 @@ NAMES: Final = ("auto", *with_sampling(RULES))
 
 
 def _by(name: str, values: Any, epsilon: Any, **more: Any) -> Run:
-    """By a rule, or by sampling."""
+    """A mean by a rule, or by sampling."""
     if name == "sampling":
         return sampled_mean(values, epsilon, **more)
     return mean(values, epsilon, method=name, **more)
 
 
 def _by_rule() -> dict[str, Run]:
-    """Every rule, under every assumption, for either error."""
+    """Every rule, under every assumption, for either loss."""
     calls: dict[str, Run] = {}
     for name, (told, words) in itertools.product(NAMES, ASSUMED):
         calls[f"{name}, {told}"] = _by(name, p.VALUES, p.EPSILON, **words)

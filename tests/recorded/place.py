@@ -1,4 +1,4 @@
-"""Where a recorded call finds what it needs beside its arguments."""
+"""What a recorded call needs in addition to its arguments."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Place:
-    """What a call is given.
+    """The environment of a call.
 
     Attributes:
-        source: where it draws from: seeded by the name of the call.
-        directory: where files may be written.
-        spark: starts a Spark session, or returns the one that runs.
+        source: source of randomness, seeded by the name of the call.
+        directory: directory for files.
+        spark: starts a Spark session, or returns the running one.
     """
 
     source: ep.Seeded
@@ -74,12 +74,12 @@ def sampled_frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
 
 
 def with_sampling(rules: Iterable[str]) -> list[str]:
-    """The rules, and "sampling" where it was among them when calls were first recorded."""
+    """The rules, with "sampling" at the position that it had when calls were first recorded."""
     names = list(rules)
     names.insert(next(at for at, name in enumerate(names) if name.startswith("hp")), "sampling")
     return names
 
 
 def assumed(bounds: Any) -> dict[str, Any]:
-    """What a call assumes unless it says something else: what was the default once."""
+    """The assumptions of a call that states none: the former defaults."""
     return GAUSSIAN if bounds is None else SAMPLE

@@ -25,7 +25,7 @@ def plan(epsilon: Any, **more: Any) -> Run:
 
 
 def asked(epsilon: Any, *, need: dict[str, float], **more: Any) -> Run:
-    """A plan, and how many more people it would take."""
+    """A plan, and how many more people it would need."""
 
     def run(_: object) -> dict[str, Any]:
         made = ep.plan(epsilon, **SAMPLE | more)
@@ -71,7 +71,7 @@ def _allocations() -> dict[str, Run]:
         calls[f"allocate, frequencies, {name}"] = allocate(
             ORDINARY, statistic="frequencies", categories=5, method=name, **ASSUMED[place % 3][1]
         )
-    return {name: run for name, run in calls.items() if "sampling" not in name}  # it is refused
+    return {name: run for name, run in calls.items() if "sampling" not in name}  # which is refused
 
 
 CALLS: Calls = {

@@ -1,4 +1,4 @@
-"""Means whose range nobody knows."""
+"""Means of data with an unknown range."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL = 50.0 + 3.0 * p.STANDARD
 OFFERED = [1.0, 2.0, 4.0]
 GUESSED = {1.0: 250, 2.0: 250, 4.0: 200}
 ROWS = np.arange(p.UNKNOWN) % 350
-"""Two rows of each person."""
+"""Two rows for each person."""
 
 
 def mean(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
@@ -24,7 +24,7 @@ def mean(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
 
 
 def any_shape(values: Any, epsilon: Any = p.GENEROUS, **more: Any) -> Run:
-    """Of data of any shape, whatever budgets tell, unless something else is said."""
+    """By default for data of any shape, with budgets that may be related to values."""
     return mean(values, epsilon, **{"shape": "any", "about": "people", "related": True} | more)
 
 

@@ -1,4 +1,4 @@
-"""Calls that are refused: what is raised, and its whole message."""
+"""Calls that are refused: the error and its whole message."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def next_to_nothing(place: Place) -> object:
 
 
 def in_file(values: str, text: str, name: str, **more: Any) -> Run:
-    """A file with such a text."""
+    """A mean of a file with a given content."""
 
     def run(place: Place) -> object:
         path = place.directory / name

@@ -24,7 +24,7 @@ def told(
     channel: tuple[float, ...] = (),
     **more: Any,
 ) -> Run:
-    """What people send, what is estimated of it, and the exact loss of what they sent."""
+    """The reports of people, the estimate from them, and the exact loss of the reports."""
 
     def run(place: Place) -> dict[str, Any]:
         reports = mechanism.randomize_many(values, epsilon, place.source)
@@ -43,7 +43,7 @@ def told(
 
 
 def of_table(mechanism: Any, values: Any, kind: str) -> Run:
-    """The same from a table of reports."""
+    """The estimate from a table of reports."""
 
     def run(place: Place) -> Any:
         reports = mechanism.randomize_many(values, p.EPSILON, place.source)
@@ -61,7 +61,7 @@ def of_table(mechanism: Any, values: Any, kind: str) -> Run:
 
 
 def of_bytes(mechanism: Any, values: Any, weights: str) -> Run:
-    """The same from a column of bytes, and from states that are merged."""
+    """The estimate from a column of bytes, and from merged states."""
 
     def run(place: Place) -> dict[str, Any]:
         parts = [

@@ -1,4 +1,4 @@
-"""What is recorded of a result: the only place that knows how each part of it is reached."""
+"""The recorded fields of a result: the only module that knows how to read each of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["commanded", "may_be_new", "seen", "written"]
 Fields = dict[str, Any]
 
 _LONG: Final = 12
-"""Lists up to this length are written out; of longer ones the first five and a digest."""
+"""Lists up to this length are written in full; of longer ones, the first five and a digest."""
 
 _LONG_TEXT: Final = 4_000
 _SAID_ELSEWHERE: Final = 150
@@ -33,13 +33,13 @@ _SAID_ELSEWHERE: Final = 150
 _MADE: Final = re.compile(
     r"(<p>|\n)Released \d{4}-\d\d-\d\d \(UTC\) with epsilons [^<\n]*?\.(</p>|(?=</pre>|\n|$))"
 )
-"""The line with the day of a release: it is another one tomorrow."""
+"""The line with the day of a release, which changes every day."""
 
 _OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
-"""What a release says of the call and the day, beside its numbers: it has tests of its own."""
+"""Fields about the call and the day, not the numbers; they have tests of their own."""
 
 _NEW_OPTIONS: Final = re.compile(r"^  --(title|unit|report|figure) (TEXT|FILE) .*\n", re.M)
-"""Options that came after the help of commands was recorded, a line each."""
+"""Options that were added after the help of commands was recorded, a line each."""
 
 _CONFIDENCES: Final = (0.5, 0.9, 0.95, 0.999)
 _EPSILONS: Final = (0.0, 1e-3, 0.1, 0.3, 0.5, 0.99, 1.0, 2.0, 7.0, 1e6, math.inf, math.nan)
@@ -101,7 +101,7 @@ _OF_ALLOCATION: Final = (
 
 
 def seen(thing: Any) -> Fields:
-    """Everything that is recorded of a result, by the name of the field."""
+    """All recorded fields of a result, by name."""
     if isinstance(thing, dict):
         parts = {name: seen(part) for name, part in thing.items()}
         return {
@@ -116,19 +116,19 @@ def seen(thing: Any) -> Fields:
 
 
 def may_be_new(field: str) -> bool:
-    """Whether a field may be there that was not recorded: later releases may say more."""
+    """Whether a field may be missing from the record, because later releases may say more."""
     name = field.rpartition(": ")[2]
     return name.startswith(("to_dict.", "spent("))
 
 
 def commanded(words: list[str], source: ep.Seeded) -> Result:
-    """What the command line says, when the system's entropy comes from a source."""
+    """Run a command, with the system's entropy replaced by a source."""
     with mock.patch.object(System, "bytes", lambda _, count: source.bytes(count)):
         return CliRunner().invoke(cli, words)
 
 
 def written(thing: Any) -> Any:
-    """A value as JSON can hold it, exactly; what is long by its beginning and a digest."""
+    """Convert a value to JSON, exactly; long ones to their beginning and a digest."""
     if isinstance(thing, np.ndarray):
         shape = {} if thing.ndim == 1 else {"shape": list(thing.shape)}
         return {"array": str(thing.dtype), **shape, "values": written(thing.ravel().tolist())}
@@ -156,7 +156,7 @@ def written(thing: Any) -> Any:
 
 
 def _nearly(thing: Any) -> Any:
-    """The same with floats of nine digits: the last ones depend on the processor."""
+    """Round floats to nine digits: the last ones depend on the processor."""
     if isinstance(thing, float):
         return float(f"{thing:.9g}")
     if isinstance(thing, list):
@@ -179,15 +179,15 @@ def _text(text: str) -> Fields:
 
 
 def _undated(text: str) -> str:
-    """What is printed without the line that says when, by what and from which column."""
+    """Printed text without the line that states the day, the version and the column."""
     return _MADE.sub("", text)
 
 
 def _asked(ask: Callable[[], Any]) -> Any:
-    """An answer, or the refusal in its place."""
+    """An answer, or the error in its place."""
     try:
         return ask()
-    except Exception as error:  # a refusal is an answer, too
+    except Exception as error:  # an error is also an answer
         return f"{type(error).__name__}: {error}"
 
 
@@ -196,7 +196,7 @@ def _release(release: Any) -> Fields:
     by_reports = hasattr(estimate.margin, "influence")
     fields = {name: getattr(release, name) for name in _OF_RELEASE}
     if release.n_is_noisy:
-        fields["n"] = float(release.n)  # a noisy number was told by its type
+        fields["n"] = float(release.n)  # its type once showed that it is noisy
     some = {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
     if by_reports:
         some = {name: some[name] for name in some if name not in ("other", "error_at_once")}
@@ -223,7 +223,7 @@ _MORE: Final = {"scalar": (), "cells": ("band",), "vector": ("radius",)}
 
 
 def _as_dict(data: dict[str, Any]) -> Fields:
-    """The keys in their order, and each value; texts are long and said elsewhere."""
+    """The keys of `to_dict` in order, and each value; long texts as a digest."""
     told = {name: value for name, value in data.items() if name not in _OF_THE_DAY}
     fields: Fields = {"to_dict": " ".join(told)}
     if isinstance(told.get("release"), dict):
@@ -236,7 +236,7 @@ def _as_dict(data: dict[str, Any]) -> Fields:
 
 
 def _drawn_from(mechanism: Any) -> Fields:
-    """A mechanism, its stages in their order, and the verdict on it."""
+    """The fields of a mechanism, of its stages, and of the verdict on it."""
     if isinstance(mechanism, (ep.local.Bit, ep.local.Mean, ep.local.Vector, ep.local.Frequencies)):
         return {"mechanism": repr(mechanism)}
     fields: Fields = {}

@@ -14,7 +14,7 @@ from tests.recorded.place import Calls, Run, frequencies, sampled_frequencies, w
 
 
 def _by(name: str, epsilon: Any, **more: Any) -> Run:
-    """By a rule, or by sampling."""
+    """Frequencies by a rule, or by sampling."""
     if name == "sampling":
         return sampled_frequencies(p.TEXT, epsilon, categories=p.WORDS, **more)
     return frequencies(p.TEXT, epsilon, categories=p.WORDS, method=name, **more)

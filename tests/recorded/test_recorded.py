@@ -1,6 +1,6 @@
-"""Every recorded call says today what it said when it was recorded.
+"""Every recorded call gives today what it gave when it was recorded.
 
-`EPSILONS_RECORD=1 pytest tests/recorded -n 0` records anew: do it only where a result is meant to
+`EPSILONS_RECORD=1 pytest tests/recorded -n 0` records again: do it only where a result is meant to
 change, and read the difference.
 """
 
@@ -35,12 +35,12 @@ def recorded(area: str) -> Results:
 
 
 def text(value: Any) -> str:
-    """One line: 1 and 1.0 differ, and NaN equals itself."""
+    """A value as one line of JSON: 1 and 1.0 differ, and NaN equals itself."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def write(area: str, results: Results) -> None:
-    """One line for each field, so that differences can be read."""
+    """Write one line for each field, so differences are easy to read."""
     calls = []
     for name, fields in results.items():
         lines = ",\n".join(f"  {text(field)}: {text(value)}" for field, value in fields.items())
@@ -50,7 +50,7 @@ def write(area: str, results: Results) -> None:
 
 @pytest.fixture(scope="module")
 def recording() -> Iterator[dict[str, Results]]:
-    """What is recorded anew, by area; calls that were not made keep what they have."""
+    """Results to record, by area; calls that were not made keep their old results."""
     fresh: dict[str, Results] = {}
     yield fresh
     for area, results in fresh.items():
@@ -65,16 +65,16 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LONG = 9
-"""Numbers with at least so many digits are compared but for their last ones."""
+"""Numbers with at least so many digits may differ in their last ones."""
 
 NUMBER = re.compile(r"\d+(?:/\d+)?(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 def same(then: Any, now: Any) -> bool:
-    """Whether two values are equal: types and texts exactly, long numbers in five digits.
+    """Whether two values are equal: types and texts exactly, long numbers to five digits.
 
-    The last ones depend on the processor: NumPy has several versions of a function, and takes the
-    fastest. So do integer weights, which are rounded from floats.
+    The last digits depend on the processor, because NumPy chooses the fastest of several versions
+    of a function. So do integer weights, which are rounded from floats.
     """
     if isinstance(then, float) and isinstance(now, float):
         return text(then) == text(now) or math.isclose(then, now, rel_tol=1e-5, abs_tol=1e-9)
@@ -101,11 +101,11 @@ def same(then: Any, now: Any) -> bool:
 
 
 def differences(then: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What differs, field by field."""
+    """The differences, field by field."""
     lines = [f"{field} is new" for field in now if field not in then and not may_be_new(field)]
     for field, value in then.items():
         if field == "to_dict" or field.endswith(": to_dict"):
-            # Later code may say more, and what it says beside must not disturb the order.
+            # Later code may add keys; the recorded ones must keep their order.
             names, found = value.split(), now.get(field, "").split()
             if [name for name in found if name in names] != names:
                 lines.append(f"{field}: keys were {names}, are {found}")

@@ -1,4 +1,4 @@
-"""Totals, numbers of people and quantiles that follow from a release without another draw."""
+"""Totals, numbers of people and quantiles that follow from a release by post-processing."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_total_of_private_people_misses_as_seldom_as_it_says(
         release = mean(bounds=bounds, cap=0.5, method=method, source=ep.Seeded(seed), **PRIVATE)
         total = release.total(0.8)
         missed += not total.low <= truth <= total.high
-    # A right interval misses 20 or more of 30 with a probability of 3·10⁻⁸, one that is half as
-    # long as it must be nearly always does.
+    # A valid 80 % interval misses 20 or more of 30 with probability 3·10⁻⁸; one half as wide as it
+    # must be nearly always does.
     assert missed < 20
     assert total.high - total.low < 0.2 * truth
 
@@ -110,7 +110,7 @@ def test_a_quantile_of_bins_is_within_its_interval(given: dict[str, Any]) -> Non
 
 
 def test_a_quantile_of_bins_is_that_of_a_table_of_the_same_bins() -> None:
-    """Where both draw the same, both say the same, but for the outermost bins."""
+    """With the same draw both give the same quantile, except in the outermost bins."""
     asked = ep.quantile(X, 0.5, epsilon=1.0, bounds=BOUNDS, method="table", source=ep.Seeded(4))
     cells = asked.mechanism.cells
     edges = np.linspace(0.0, 120.0, cells + 1)

@@ -1,4 +1,4 @@
-"""Every kind of release is a frame, in which each number stands with its interval."""
+"""Every kind of release becomes a frame that has each number next to its interval."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def test_quantiles_have_a_row_each() -> None:
 
 def test_a_count_is_one_row_of_whole_numbers() -> None:
     release = ep.count(neighbours="add-remove", levels=[0.5, 1.0], **TERMS)
-    assert release.to_frame(0.5).rows() == [(release.value, *release.interval(0.5))]
+    assert release.to_frame(0.5).rows() == [(release.value, *release.interval(0.5), True)]
     assert release.to_frame().schema["value"] == pl.Int64
 
 
 def test_two_columns_have_a_row_for_each_number() -> None:
     release = ep.covariance("x", "y", x_bounds=(0, 10), y_bounds=(0, 1), **TERMS)
-    rows = {name: tuple(rest) for name, *rest in release.to_frame().rows()}
+    rows = {name: tuple(rest[:-1]) for name, *rest in release.to_frame().rows()}
+    assert release.to_frame()["informative"].to_list() == [False, False, False, True, True]
     assert rows == {
         "covariance": (release.value, *release.interval()),
         "correlation": tuple(release.correlation),
@@ -54,7 +55,7 @@ def test_two_columns_have_a_row_for_each_number() -> None:
 
 def test_a_variance_is_one_row() -> None:
     release = ep.variance("x", bounds=(0, 10), **TERMS)
-    assert release.to_frame().rows() == [(release.value, *release.interval())]
+    assert release.to_frame().rows() == [(release.value, *release.interval(), True)]
 
 
 def test_several_releases_are_one_frame() -> None:

@@ -1,4 +1,4 @@
-"""Intervals of releases, against sums that are written out here."""
+"""Intervals of releases, against formulas that are written out here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ N, EPSILON, BETA = 400, 0.5, 0.05
 
 
 def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
-    """Everyone at one ε, and budgets may say anything: the noise is all there is."""
+    """With a single ε for everyone and related=True, the noise is the only error."""
     values = [20.0] * N
     release = ep.mean(
         values, epsilon=EPSILON, bounds=(0, 60), about="people", related=True, method="uniform"
@@ -34,7 +34,7 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
-    """Two cells move, so the scale is 2/(ε·n); and all noises sum to zero.
+    """A person moves two cells, so the scale is 2/(ε·n); the noise of all cells sums to zero.
 
     One of four such cells has P(|z| > a) = e^{−2a}·(5 + 4a + a²)/5, in units of the scale.
     """
@@ -49,7 +49,7 @@ def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
         assert missed.tolist() == pytest.approx([BETA] * 4, rel=1e-5)
     inner = high - low
     low, high = release.band(1.0 - BETA)
-    # All at once: wider than each alone, and no wider than four that are independent.
+    # The band is wider than each interval alone, and narrower than for four independent noises.
     at_once = -math.log(1.0 - (1.0 - BETA) ** (1 / 4))
     assert (high - low > inner).all()
     assert (high - low < 2.0 * scale * at_once).all()
@@ -59,7 +59,7 @@ def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
 def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
     weights: tuple[int, ...],
 ) -> None:
-    """Every combination of ends and some in between: none has a larger distance, and one has it."""
+    """Against a grid of counts that the noise allows: the bias bounds them all, nearly tightly."""
     rates = (0.8, 1.0, 2.0)[: len(weights)]
     noisy = (60, 45, 70)[: len(weights)]
     counted = LevelCount(noisy, rates, np.array(weights))
@@ -72,7 +72,8 @@ def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
         n = np.array(counts)
         worst = max(worst, 0.5 * float(np.abs(n * k / (n @ k) - n / n.sum()).sum()))
     assert bias >= worst - 1e-12
-    # Of more than two rungs the averages below and above are each taken at their worst.
+    # With more than two rungs the bound is looser: it takes the averages below and above separately
+    # at their worst.
     assert bias <= (1.001 if len(weights) == 2 else 1.3) * worst + 1e-12
 
 
@@ -141,16 +142,16 @@ def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> No
 @pytest.mark.parametrize(
     ("counts", "rates", "weights", "sampled"),
     [
-        ((13, 12), (0.01, 0.02), (1, 4), True),  # noise above all counts
+        ((13, 12), (0.01, 0.02), (1, 4), True),  # noise larger than all counts
         ((-40, -3), (0.01, 0.02), (1, 4), True),
         ((300, 300), (0.1, 0.2), (1, 4), True),
-        ((90_000, 80_000), (1.0, 1.0), (999, 1000), False),  # nearly one weight
+        ((90_000, 80_000), (1.0, 1.0), (999, 1000), False),  # nearly equal weights
     ],
 )
 def test_unrelated_budgets_have_the_shorter_of_two_intervals(
     counts: tuple[int, ...], rates: tuple[float, ...], weights: tuple[int, ...], sampled: bool
 ) -> None:
-    """As a sample, or as any people whose weights are counted: the counts alone choose."""
+    """One is for a sample, one for any people with counted weights; counts alone choose."""
     release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
     largest, total = float(weights[-1]), 1e6 * float(weights[-1])
     counted = LevelCount(counts, rates, np.array(weights))

@@ -1,4 +1,4 @@
-"""Ranges for all numbers of several releases at once."""
+"""Simultaneous ranges for all numbers of several releases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def published(seed: int = 3, **given: Any) -> ep.Releases:
 @pytest.mark.parametrize("terms", [{}, {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}])
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_what_may_be_missed_is_divided_by_numbers(terms: Any, confidence: float) -> None:
-    """Six numbers: a mean misses with a sixth of what may be missed, four shares with four."""
+    """Six numbers share the error probability: a sixth for a mean, four sixths for four shares."""
     releases = published(**terms)
     found = releases.band(confidence)
     assert found.confidence == confidence
@@ -72,7 +72,7 @@ def test_a_confidence_is_checked(bad: Any) -> None:
 
 
 class _Without:
-    """An estimate of several numbers that knows no band."""
+    """An estimate of several numbers without a `band`."""
 
     def __init__(self, inner: Any) -> None:
         self.value = inner.value

@@ -1,4 +1,4 @@
-"""A release that is written and read back is the same release."""
+"""A release that is written to JSON and read back is the same release."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_release_that_is_read_back_is_the_same(name: str) -> None:
     assert again.sides == release.sides
     asked = release.mechanism.levels if "local" not in release.method else [1.0]
     np.testing.assert_array_equal(again.for_each(asked), release.for_each(asked))
-    if "local" not in release.method:  # those count who spent what when they are asked
+    if "local" not in release.method:  # local releases compute spending on demand
         assert plain(again) == plain(release)
         assert ep.verify.exact(again.mechanism) == ep.verify.exact(release.mechanism)
 

@@ -1,4 +1,4 @@
-"""Intervals of releases against laws that are written down here again: none is too narrow."""
+"""Intervals of releases against independently written noise laws: none is too narrow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def mean(assumption: Assumption, **given: Any) -> ep.Release:
 def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
     assumption: Assumption, confidence: float
 ) -> None:
-    """With equal budgets there is nothing but Laplace noise of the scale range/(n·ε)."""
+    """With equal budgets the only error is Laplace noise of scale range/(n·ε)."""
     release = mean(assumption)
     scale = 100.0 / (N * EPSILON)
     expected = stats.laplace.ppf(0.5 + confidence / 2.0, scale=scale)
@@ -48,7 +48,7 @@ def test_where_only_the_noise_is_random_an_interval_is_its_quantile(
 
 
 def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
-    """The a with 2·E[exp(−(a − L)₊²/2σ²)] = β."""
+    """The a with 2·E[exp(−(a − L)₊²/2σ²)] = β: Hoeffding's bound for the sample, L Laplace."""
 
     def excess(a: float) -> float:
         def inside(x: float) -> float:
@@ -63,13 +63,13 @@ def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
 
 
 def of_four(x: float, scale: float) -> float:
-    """The density of one of four Laplace variables that sum to zero: see `cell_of_four`."""
+    """The density of one of four Laplace variables given that they sum to zero; `cell_of_four`."""
     far = abs(x) / scale
     return math.exp(-2.0 * far) * (3.0 + 3.0 * far + far * far) / (5.0 * scale)
 
 
 def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any = None) -> float:
-    """The a with P(|G + L| > a) = β, G Gaussian of this deviation, L Laplace or of this density."""
+    """The a with P(|G + L| > a) = β: G Gaussian with deviation σ, L Laplace or of `density`."""
 
     def excess(a: float) -> float:
         def inside(x: float) -> float:
@@ -86,9 +86,9 @@ def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any =
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_for_a_population(confidence: float) -> None:
-    """The sample has at most σ = range/(2√n), beside the noise: no coins are off by more.
+    """The sampling error has standard deviation at most σ = range/(2√n), attained by fair coins.
 
-    People are so few that the spread, which is drawn along, is forecast to be of no use.
+    People are so few that the spread, which is drawn as well, is forecast to be of no use.
     """
     few = 60
     values = np.tile([40.0, 60.0], few // 2)
@@ -108,9 +108,9 @@ def shares(assumption: Assumption, **given: Any) -> Any:
 
 
 def cell_of_four(beta: float) -> float:
-    """The a with P(|z| > a) = β for one of four unit Laplace variables that sum to zero.
+    """The a with P(|z| > a) = β for one of four unit Laplace variables given that they sum to zero.
 
-    The other three sum to −z with the density e^{−|z|}·(3 + 3|z| + z²)/16.
+    The other three sum to −z with density e^{−|z|}·(3 + 3|z| + z²)/16.
     """
 
     def rest(a: float) -> float:
@@ -121,7 +121,11 @@ def cell_of_four(beta: float) -> float:
 
 
 def four_that_sum_to_zero() -> np.ndarray:
-    """Three unit Laplace variables, kept with e^{−|sum|}, and what they lack: another sampler."""
+    """Four unit Laplace variables given that they sum to zero, drawn by rejection.
+
+    Three are drawn and kept with probability e^{−|sum|}; the fourth is minus their sum. The package
+    samples in another way.
+    """
     rng = np.random.default_rng(17)
     three = rng.laplace(size=(1_500_000, 3))
     last = -three.sum(axis=1)
@@ -131,7 +135,7 @@ def four_that_sum_to_zero() -> np.ndarray:
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_intervals_and_the_band_of_shares(confidence: float) -> None:
-    """Four counts have Laplace noise of the scale 2/ε, given that it sums to zero."""
+    """Four counts have Laplace noise of scale 2/ε, given that it sums to zero."""
     release = shares(RELATED)
     scale = 2.0 / (N * EPSILON)
     one = scale * cell_of_four(1.0 - confidence)
@@ -155,7 +159,7 @@ def test_an_interval_for_a_share_of_a_population(confidence: float) -> None:
 
 
 def two_laplace_tail(a: float, b: float, at: float) -> float:
-    """P(X + Y > at) for independent Laplace variables of the scales a and b, by integration."""
+    """P(X + Y > at) for independent Laplace variables with scales a and b, by integration."""
 
     def inside(x: float) -> float:
         return float(stats.laplace.pdf(x, scale=a)) * float(stats.laplace.sf(at - x, scale=b))
@@ -166,10 +170,10 @@ def two_laplace_tail(a: float, b: float, at: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence: float) -> None:
-    """t̂ − m·T̂ has the noise (1 − m)·X − m·Y: at an end it is as far out as is allowed.
+    """t̂ − m·T̂ has noise (1 − m)·X − m·Y: at an end m its tail probability is what is allowed.
 
-    A twentieth of β is for the total. The search stops at a part in 256, and the total may move
-    what it asks for by a little: what is 10 % narrower refutes truths that it must not.
+    A twentieth of β is reserved for the total. The search stops at one part in 256, and the total
+    shifts the allowed tail a little. An interval 10 % narrower would exclude possible truths.
     """
     release = mean(RELATED, neighbours="add-remove")
     sums = release.estimate.margin
@@ -186,7 +190,7 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
 
 
 def least_chernoff(a: float, b: float, more: int, far: float) -> float:
-    """The best bound on P(X + Y₁ + … > far): over all rates, and at 1/a with the tail of X."""
+    """The best bound on P(X + Y₁ + … > far): Chernoff over all rates, or rate 1/a with X's tail."""
 
     def exponent(rate: float) -> float:
         return -rate * far - math.log1p(-((rate * a) ** 2)) - more * math.log1p(-((rate * b) ** 2))
@@ -202,7 +206,7 @@ def least_chernoff(a: float, b: float, more: int, far: float) -> float:
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_shares_under_add_remove(confidence: float) -> None:
-    """c_j − p·Σc has the noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃): Chernoff's bound ends the interval."""
+    """c_j − p·Σc has noise (1 − p)·X − p·(Y₁ + Y₂ + Y₃): Chernoff's bound gives the ends."""
     release = shares(RELATED, neighbours="add-remove")
     sums = release.estimate.margin
     assert isinstance(sums, RatioCells)

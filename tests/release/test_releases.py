@@ -1,4 +1,4 @@
-"""Several releases: printed in one, stored and read back."""
+"""Several releases: printed together, stored and read back."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def releases() -> ep.Releases:
 
 
 def test_they_fit_a_screen(releases: ep.Releases) -> None:
-    lines = str(releases).splitlines()
+    lines = releases.details().splitlines()
     assert len(lines) <= 64
     assert all(len(line) <= 100 for line in lines)
-    text = str(releases)
+    text = releases.details()
     for name in releases.names:
         assert name in text
-    assert text.count("budget ε") == 1  # who spent what, once
+    assert text.count("budget ε") == 1  # one table of spending
     assert text.count("NOT PRIVATE") == 1
     assert text.count("Each person's value") == 1
     assert "… and 18 more" in text
@@ -61,7 +61,7 @@ def test_they_fit_a_screen(releases: ep.Releases) -> None:
 
 def test_a_title_of_all_stands_first(releases: ep.Releases) -> None:
     titled = replace(releases, title="Commuters 2026")
-    assert "Commuters 2026" in str(titled).splitlines()[2]
+    assert "Commuters 2026" in titled.details().splitlines()[2]
     assert titled.to_dict()["title"] == "Commuters 2026"
     assert "<strong>Commuters 2026" in titled._repr_html_()
     assert plain(ep.Releases.from_json(titled.to_json())) == plain(titled)
@@ -75,7 +75,7 @@ def test_json_holds_all_of_them_and_is_read_back(releases: ep.Releases) -> None:
     assert data["names"] == list(releases.names)
     again = ep.Releases.from_json(text)
     assert plain(again) == plain(releases)
-    assert str(again) == str(releases)
+    assert again.details() == releases.details()
     assert again.to_json() == text
     assert ep.verify.exact(again.mechanism).holds
     assert again.band(0.9).to_dict() == releases.band(0.9).to_dict()

@@ -1,4 +1,4 @@
-"""Side by side: what a release says with other answers, and what they would have bought."""
+"""Sides: the interval of a release under each assumption, with the best cap for it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
         assert side.typical is not None
         if loss == "mse":
             assert side.typical == pytest.approx(math.sqrt(other.risk / numbers), rel=1e-6)
-        else:  # the cap of the other error, and its mean squared error all the same
+        else:  # the cap is best for "pac", not for the mean squared error
             plain_risk = ASKED[statistic](related=side.related, about=about, method="optimal").risk
             assert side.typical >= math.sqrt(plain_risk / numbers) * (1.0 - 1e-9)
             assert squares.scale > 0.0
@@ -86,8 +86,8 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
 def test_what_is_true_of_less_data_tells_more(
     statistic: str, about: str, terms: dict[str, Any]
 ) -> None:
-    """All data first. Of a population, "not at all" is the end of "a little"; of these people it
-    is not: budgets that chance gave may well meet means that are farther apart."""
+    """Weaker assumptions give wider intervals. "Not at all" implies "a little" for a population.
+    For these people it does not: by chance, the means of their levels may differ by more."""
     anything, little, nothing = ASKED[statistic](about=about, related=False, **terms).sides
     for less, more in [(anything, little), (anything, nothing)] + (
         [(little, nothing)] if about == "population" else []
@@ -124,12 +124,12 @@ def test_a_guess_and_a_declared_cap_say_what_there_is_to_spend(statistic: str) -
 
 
 def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
-    """Units of weight are chosen as if there were a thousand on each rung: nobody hears of them."""
+    """Weights are chosen as if each rung had 1,000 people; no cap based on that is shown."""
     release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
-    assert "best cap" not in str(release)
-    assert "if budgets go with values" in str(release)
-    assert "best cap" in str(mean(**GUESSED))
+    assert "best cap" not in release.details()
+    assert "if budgets go with values" in release.details()
+    assert "best cap" in mean(**GUESSED).details()
     drowned = ep.mean([0.5], epsilon=[1.0], bounds=(0, 1), source=ep.Seeded(2), **OFFERED)
     if drowned.n == 0:
         assert drowned.sides[0].cap is None
@@ -156,7 +156,7 @@ NO_MEAN_OF_ALL: dict[str, Any] = {
 
 @pytest.mark.parametrize("asked", NO_MEAN_OF_ALL)
 def test_the_caps_of_a_mean_are_told_of_no_other_number(asked: str) -> None:
-    """Though budgets are known: another cap would be best for a ratio, or for a product."""
+    """Budgets are known, but a cap that is best for a mean is not best for a ratio or product."""
     release = NO_MEAN_OF_ALL[asked]()
     assert len(release.sides) == 3
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
@@ -201,8 +201,8 @@ def test_on_a_range_that_was_found_only_what_is_proven_is_shown(terms: dict[str,
     assert [side.related for side in found.sides] == [True, 0.05]
     gaussian = mean(bounds=None, epsilon=4.0 * EPSILON, **terms, **GAUSSIAN)
     assert [side.related for side in gaussian.sides] == [False]
-    assert "if budgets go with values" in str(found)
-    assert "if budgets go with values" not in str(gaussian)
+    assert "if budgets go with values" in found.details()
+    assert "if budgets go with values" not in gaussian.details()
     if not terms:
         sampled = mean(bounds=None, epsilon=4.0 * EPSILON, about="population")
         assert [side.related for side in sampled.sides] == [True]

@@ -1,4 +1,4 @@
-"""What was spent: a rule from ε, with a row for each level."""
+"""What was spent: a function of ε, with a row for each level."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_person_spends_what_the_highest_level_up_to_their_budget_spends(rule: 
 
 @pytest.mark.parametrize("below", [0.0, math.nextafter(0.1, 0.0), -1.0, -math.inf, math.nan])
 def test_below_all_levels_nobody_is_asked_where_people_are_public(below: float) -> None:
-    """Under add/remove such a person is nobody, and spends nothing."""
+    """Under add/remove such a person does not count, and spends nothing."""
     assert PRIVATE(below) == 0.0
     assert PRIVATE.for_each([0.5, below]).tolist() == [0.4, 0.0]
     with pytest.raises(BudgetError, match="NaN or below every level"):
@@ -46,7 +46,7 @@ def test_below_all_levels_nobody_is_asked_where_people_are_public(below: float) 
 
 @pytest.mark.parametrize("rule", [PUBLIC, PRIVATE], ids=["public", "private"])
 def test_budgets_that_are_no_floats_are_rounded_down(rule: ByLevel) -> None:
-    """The decimal 0.5 less a hair is below the level, though the nearest float is not."""
+    """A fraction just below 0.5 is below the level, although the nearest float is not."""
     half, hair = Fraction(1, 2), Fraction(1, 10**30)
     given = np.array([half - hair, half], dtype=object)
     assert rule.for_each(given).tolist() == [0.1, 0.4]

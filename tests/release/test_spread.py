@@ -1,4 +1,4 @@
-"""The standard deviation that is released beside a mean: what it says, and where there is none."""
+"""The standard deviation released together with a mean: its value, and where there is none."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def test_everything_says_it() -> None:
     found = release.spread
     assert found is not None
     line = "Standard deviation "
-    assert line in str(release)
-    assert "kg (95 % interval" in next(s for s in str(release).splitlines() if line in s)
+    assert line in release.details()
+    assert "kg (95 % interval" in next(s for s in release.details().splitlines() if line in s)
     assert line in release._repr_html_()
     assert release.to_dict()["spread"] == found._asdict()
     assert json.loads(release.to_json())["spread"] == found._asdict()
     again = ep.Release.from_json(release.to_json())
     assert again.spread == found
     assert again.interval() == release.interval()
-    assert str(again) == str(release)
+    assert again.details() == release.details()
 
 
 def test_a_page_says_it(tmp_path: Any) -> None:
@@ -72,7 +72,7 @@ def test_there_is_none_where_it_would_cost_something(given: dict[str, Any]) -> N
     release = mean(**given)
     assert release.spread is None
     assert "spread" not in release.to_dict()
-    assert "Standard deviation" not in str(release)
+    assert "Standard deviation" not in release.details()
 
 
 def test_a_range_that_was_found_has_none() -> None:
@@ -94,6 +94,6 @@ def test_minimax_has_one_though_its_mean_is_drawn_to_the_middle() -> None:
 
 
 def test_a_guess_is_what_is_expected() -> None:
-    """It decides whether the spread is used, and nothing else of it."""
+    """The guess decides whether the spread is used, and nothing else."""
     margins = [mean(spread=guess).estimate.margin for guess in (None, 0.05)]
     assert [getattr(margin, "expected", None) for margin in margins] == [0.2, 0.05]

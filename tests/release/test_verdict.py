@@ -68,7 +68,7 @@ def test_what_is_printed_first_is_short(kind: str) -> None:
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
     results = [line for line in rows if any(char.isdigit() for char in line) or "–" in line]
     assert len(lines) - 1 - max(len(results) - 4, 0) <= 14
-    assert len(results) <= 16  # of which some are wrapped sentences
+    assert len(results) <= 16  # some of them are wrapped sentences
     assert lines[-1].startswith("More: details()")
     assert len(release.details()) > len(str(release))
 
@@ -200,7 +200,7 @@ def test_it_says_what_a_person_is() -> None:
     release = ep.mean(
         VALUES, epsilon=np.repeat(FEW_STRICT[::4], 4), bounds=(0, 120), person=ids, source=source()
     )
-    assert "rows of one person" in str(release)
+    assert "one person is all rows with the same" in str(release)
     assert ep.Release.from_json(release.to_json()).person == release.person
 
 

@@ -1,4 +1,4 @@
-"""Everything that is shown of a release or a plan, as words."""
+"""Everything that a release or a plan shows, as words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VOID = {"meta", "link", "br", "img"}
 
 
 class Reader(HTMLParser):
-    """Reads a page strictly: what is opened is closed, and nothing unknown appears."""
+    """A strict HTML reader: every tag that is opened must be closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Reader(HTMLParser):
 def forms(shown: Any) -> dict[str, str]:
     """Everything that a release or a plan prints, as words without markup or drawings."""
     return {
-        "text": " ".join(str(shown).split()),
+        "text": " ".join(shown.details().split()),
         "json": json.dumps(json.loads(shown.to_json()), ensure_ascii=False),
         "notebook": Reader(shown._repr_html_()).text,
         "page": Reader(undrawn_page(shown)).text,
@@ -75,7 +75,7 @@ def undrawn_page(shown: Any) -> str:
 
 
 def estimating(release: ep.Release, **answers: Any) -> ep.Release:
-    """The same release, whose estimate answers otherwise, whatever it is asked."""
+    """The same release, with an estimate that gives fixed answers."""
     kind = type(release.estimate)
     said = {name: lambda *_, answer=answer: answer for name, answer in answers.items()}
     held = {each.name: getattr(release.estimate, each.name) for each in fields(kind)}
@@ -89,7 +89,7 @@ def many() -> np.ndarray:
 
 
 def numbers(words: str) -> list[float]:
-    """The numbers of a cell: one, or the ends of a range."""
+    """The numbers in a cell: one, or the ends of a range."""
     return [
         math.inf if word == "public" else float(word.replace(",", ""))
         for word in words.split(" to ")
@@ -100,7 +100,7 @@ E = [0.5, 1.0, 2.0, 0.5, 1.0, 2.0]
 
 
 def weak(epsilon: Any, **given: Any) -> list[Any]:
-    """Every kind of release, and a plan, for such budgets."""
+    """A mean and frequencies for some budgets."""
     values = np.arange(len(epsilon)) % 2
     shares: dict[str, Any] = {"categories": [0, 1], **given}
     return [

@@ -1,4 +1,4 @@
-"""Results of every kind, and pages from words that try to break them."""
+"""Results of every kind, and pages with text that tries to break them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NAMES = [
     "plan of reported shares", "plan of vectors", "plan of groups", "plan of public groups",
     "plan of several", "plan of menus",
 ]  # fmt: skip
-"""Of everything that can be shown."""
+"""Names of results of every kind that can be shown."""
 
 PAGES = [
     "mean", "private mean", "counted mean", "groups", "public groups", "shares", "quantiles",
@@ -60,12 +60,12 @@ PAGES = [
     "plan of reports", "plan of reported shares", "plan of public groups", "plan of several",
     "nasty", "parts",
 ]  # fmt: skip
-"""Pages that are looked at: at least one of each kind, one of the worst words, one of parts."""
+"""Pages to test: at least one of each kind, one of hostile text, and one built from parts."""
 
 
 @functools.cache
 def _made() -> dict[str, Callable[[], Any]]:
-    """What makes a release of every kind, and plans."""
+    """Functions that make a release of every kind, and plans."""
     rng = np.random.default_rng(3)
     values, budgets = rng.gamma(4.0, 9.0, 2000), rng.choice([0.1, 0.3, 1.0, math.inf], 2000)
     words = np.array(["a", "inf", LONG], object)[np.arange(2000) % 3]
@@ -202,7 +202,7 @@ def _one(name: str) -> Any:
 
 
 class _Shown(Mapping[str, Any]):
-    """Results by their names, each made when it is asked for."""
+    """Results by name, each made on first use."""
 
     def __getitem__(self, name: str) -> Any:
         return _one(name)
@@ -221,7 +221,7 @@ def shown() -> Mapping[str, Any]:
 
 @functools.cache
 def nasty() -> Sheet:
-    """A sheet with every kind of part, made of the worst words that a caller could have."""
+    """A sheet with every kind of part, made of the worst text that a caller could pass."""
     rows = tuple(Row(name, 0.1 * k, 0.0, 0.9) for k, name in enumerate((*NASTY, NASTY[0])))
     joint = ((0.0, 1.0),) * len(rows)
     heads = (NASTY[1], ATTACK)
@@ -272,7 +272,7 @@ def _page(name: str) -> str:
 
 
 class _Pages(Mapping[str, str]):
-    """Pages by their names, each made when it is asked for."""
+    """Pages by name, each made on first use."""
 
     def __getitem__(self, name: str) -> str:
         return _page(name)
@@ -285,7 +285,7 @@ class _Pages(Mapping[str, str]):
 
 
 def pages() -> Mapping[str, str]:
-    """The pages, one of the worst words, and one that is built from parts."""
+    """The pages to test, by name."""
     return _Pages()
 
 

@@ -1,4 +1,4 @@
-"""Drawings as charts, and pictures; a clear word where the extra is absent."""
+"""Charts and pictures of results, and a clear message where the extra is not installed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_zero_and_public_stay_apart_from_the_bars_of_many_budgets() -> None:
 
 
 def test_levels_that_read_alike_do_not_share_a_bar() -> None:
-    """On a shared bar what they spend would be stacked, and be more than any of them has."""
+    """On a shared bar their spending would be stacked, and exceed every budget."""
     alike = [Spent(0.50001, 1, 0.5, 0.0), Spent(0.50002, 1, 0.5, 0.0)]
     values = charts.spending_bars(SpendingTable(alike)).to_dict()["data"]["values"]
     assert len({row["level"] for row in values}) == 2
@@ -118,7 +118,7 @@ def test_a_drawing_has_no_parts_that_are_read_aloud_without_a_name() -> None:
     for tag in re.findall(r"<[^>]*>", drawn):
         assert "role=" not in tag
         assert "aria-roledescription" not in tag
-    assert drawn.count('role="x"') == 1  # what the caller wrote stays
+    assert drawn.count('role="x"') == 1  # the caller's text stays
 
 
 def _one(value: float, low: float, high: float, bounds: tuple[float, float]) -> Interval:
@@ -136,7 +136,7 @@ def test_the_axis_holds_the_interval_and_is_not_much_longer(
     assert first <= min(one.row.low, value) <= max(one.row.high, value) <= last
     wide = max(one.row.high, value) - min(one.row.low, value)
     if wide > 1e-3:
-        # Two fifths of the axis at least, but for rounding.
+        # At least two fifths of the axis, up to rounding.
         assert last - first <= 2.5 * wide * (1 + 1e-6)
 
 
@@ -156,8 +156,8 @@ def test_a_number_without_an_interval_has_an_axis_too() -> None:
     ("low", "high", "bounds", "whole"),
     [
         (4.9, 5.1, (0.0, 10.0), (0.0, 10.0)),
-        (3.0, 7.0, (0.0, 10.0), None),  # the axis is the range already
-        (4.9, 5.1, (0.0, math.inf), None),  # there is no whole range
+        (3.0, 7.0, (0.0, 10.0), None),  # the axis already shows the range
+        (4.9, 5.1, (0.0, math.inf), None),  # there is no finite range
         (-90.0, -89.0, (0.0, 10.0), (-90.0, 10.0)),
     ],
 )

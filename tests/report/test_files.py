@@ -1,4 +1,4 @@
-"""Pictures are written whole or not at all, as SVG or PNG; of every kind that can be shown."""
+"""Pictures of every kind of result are written whole or not at all, as SVG or PNG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `repr` of a release or a plan is one line, whatever it is of; `print` shows all of it."""
+"""The `repr` of every release and plan is one line; `print` shows all of it."""
 
 from __future__ import annotations
 

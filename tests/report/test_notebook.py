@@ -1,4 +1,4 @@
-"""A sheet in a notebook: it says what the text says, and every word is escaped."""
+"""A sheet in a notebook: it contains what the text contains, and all text is escaped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_heads_stand_above_tables_and_words() -> None:
 def test_it_says_all_that_the_text_says(name: str) -> None:
     result = shown()[name]
     html = Reader(result._repr_html_()).text
-    for line in str(result).splitlines():
+    for line in result.details().splitlines():
         if "…" not in line:  # a notebook shows more rows
             for cell in re.split(r" {3,}", line.strip()):
                 assert cell.strip() in html, cell

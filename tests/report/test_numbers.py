@@ -1,4 +1,4 @@
-"""Numbers as a person writes them."""
+"""Numbers formatted as a person would write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sheet as a page: what leads, what stands below which heading, and what is cut."""
+"""A sheet as a page: what comes first, what is under which heading, and what is cut."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def test_one_number_is_drawn_on_all_that_it_could_be_where_it_is_small() -> None
 
 def test_who_spends_what_is_drawn_if_anybody_does() -> None:
     spent = shown()["mean"].spent
-    read = page(SpendingTable(spent, words="So they would:", section="Who pays"))
-    assert "Who pays So they would: What each person spends of their own ε" in read.text
+    read = page(SpendingTable(spent, words="So they would:", section="The price"))
+    assert "The price So they would: What each person spends of their own ε" in read.text
     assert "budget ε people spent kept" in read.text
     offered = page(SpendingTable(spent, offered=True)).text
-    assert "Who spent what What each person spends of the ε offered to this release" in offered
-    nothing = shown()["plan"].forecasts[0].spent[:1]  # who has 0 spends 0
+    assert "What people spent What each person spends of the ε offered to this release" in offered
+    nothing = shown()["plan"].forecasts[0].spent[:1]  # with ε = 0 nobody spends
     assert not page(SpendingTable(nothing)).all("figure")
 
 

@@ -1,6 +1,6 @@
-"""Every page in Chromium, on a phone, on a screen and on paper: nothing is said, asked or cut off.
+"""Every page in Chromium, as phone, screen and paper: no messages, no requests, nothing cut off.
 
-What helps those who cannot see is checked by axe; what overlaps is measured.
+Axe checks accessibility; overlapping text is measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OVERLAPS = """
   for (const svg of document.querySelectorAll("svg")) {
     const texts = [...svg.querySelectorAll("text")].filter((each) =>
       each.textContent.trim() !== "" && getComputedStyle(each).opacity !== "0");
-    // Of what is turned by a quarter the box is right, too.
+    // The box of what is turned by a quarter is also right.
     const boxes = texts.map((each) => each.getBoundingClientRect());
     const least = Math.min, most = Math.max;
     for (const [i, one] of boxes.entries()) for (const [j, two] of boxes.slice(0, i).entries()) {
@@ -45,9 +45,9 @@ def chromium() -> Iterator[Browser]:
 
 
 def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:
-    """A page, and what it says and asks for."""
+    """Open a page; return it, and its console messages, errors and requests."""
     path.write_text(text, encoding="utf-8")
-    # Axe is put onto the page: its own policy would forbid that.
+    # Axe is injected into the page, whose own policy would forbid that.
     page, seen = chromium.new_context(bypass_csp=True, offline=True).new_page(), []
     page.on("console", lambda message: seen.append(f"said: {message.text}"))
     page.on("pageerror", lambda error: seen.append(f"failed: {error}"))
@@ -57,12 +57,12 @@ def opened(chromium: Browser, path: Path, text: str) -> tuple[Page, list[str]]:
 
 
 def strange(seen: list[str]) -> list[str]:
-    """What a page that stands alone neither says nor asks for."""
+    """What a self-contained page must not do: messages, errors and requests to the network."""
     return [each for each in seen if not each.startswith(("asked: file:", "asked: data:"))]
 
 
 def findings(page: Page) -> list[str]:
-    """What axe finds, if it is serious."""
+    """Axe's findings that are serious or critical."""
     page.add_script_tag(
         content=(resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
     )

@@ -1,4 +1,4 @@
-"""Pages that stand alone: whole, safe, with nothing taken for markup; and files."""
+"""Self-contained pages: complete, and with all text escaped; and how they are written."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_words_of_the_data_are_never_markup() -> None:
     assert "<img" not in text
     assert "\x00" not in text
     text.encode("utf-8")
-    # They are all there, as words, and for machines exactly as they were.
+    # The text is all there: visible as words, and unchanged in the embedded data.
     assert ATTACK in "".join(reader.words)
     assert LONG in "".join(reader.words)
     assert json.loads(reader.embedded)["categories"][: len(NASTY)] == list(NASTY)

@@ -1,7 +1,7 @@
-"""Pages in a real browser, as wide as a phone: nothing fails, nothing is asked of the network.
+"""Pages in a real browser, as wide as a phone: no failures, and no network requests.
 
-Chromium is run as a program. What a page does is read from its messages and from its log of the
-network; what a page looks like is measured by another page that shows it in a frame.
+Chromium runs as a program. Its messages and its network log show what a page does; another page
+measures the layout of each page in a frame.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.report.page_samples import LONG, PAGES, pages
 
 WIDE = 380
 OPENED = ["mean", "nasty", "private mean", "several", "plan"]
-"""Opened by themselves; all pages are measured."""
+"""Opened one by one; all pages are measured."""
 
 MEASURE = """
 window.addEventListener("load", () => {
@@ -101,7 +101,7 @@ class Browser:
         )
         console = [line for line in ran.stderr.splitlines() if ":CONSOLE" in line]
         events = json.loads(log.read_text(encoding="utf-8"))["events"]
-        # Chromium asks for things of its own, too: then nobody is the initiator.
+        # Chromium also makes requests of its own; those have no initiator.
         asked = [
             each["params"]["url"]
             for each in events
@@ -127,7 +127,7 @@ def measured(browser: Browser) -> dict[str, Any]:
 
 
 def measure(browser: Browser, called: str, shown: dict[str, str]) -> dict[str, Any]:
-    """What pages look like in frames as wide as a phone."""
+    """The layout of pages in frames as wide as a phone."""
     frames = "".join(
         f'<iframe title="{name}" style="width:{WIDE}px;height:800px;border:0" '
         f'srcdoc="{html.escape(text)}"></iframe>'
@@ -161,7 +161,7 @@ def test_messages_and_requests_would_be_seen(browser: Browser) -> None:
 
 
 def test_a_page_forbids_what_it_does_not_hold(browser: Browser) -> None:
-    """Were something to slip onto a page, the browser would neither load nor run it."""
+    """If something slipped onto a page, the browser would neither load nor run it."""
     bad = '<img src="http://example.invalid/x.png"><script>document.title = "ran"</script></body>'
     seen = browser.open("forbidden", pages()["mean"].replace("</body>", bad))
     assert seen.asked == []
@@ -189,7 +189,7 @@ def test_plots_are_drawn_and_their_text_can_be_read(measured: dict[str, Any], na
         assert each["marks"] >= 1
         assert each["texts"] >= 3
         assert each["least"] >= 9.0
-        # Fonts differ from machine to machine: a letter may stand on the edge.
+        # Fonts differ between machines, so a letter may cross the edge a little.
         assert each["outside"] <= 6.0
 
 

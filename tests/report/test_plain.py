@@ -1,4 +1,4 @@
-"""JSON that every reader understands."""
+"""JSON that every parser accepts: infinity is a string, and NaN is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of a release and of a plan, in every form: nothing that misleads."""
+"""What releases and plans show, in every form: nothing misleading."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_private_release_says_so_in_every_form() -> None:
 
 
 def test_no_word_of_the_caller_is_markup_in_a_notebook() -> None:
-    """Categories and the name of the category for others are the caller's."""
+    """Categories and the name of the catch-all category come from the caller."""
     names = [ATTACK, "<i>x</i>", "a & b"]
     release = ep.frequencies(names, epsilon=[0.5, 1.0, 1.0], categories=names, other="<u>o</u>")
     for text in (release._repr_html_(), undrawn_page(release)):
@@ -95,7 +95,7 @@ def test_no_word_of_the_caller_is_markup_in_a_notebook() -> None:
 
 
 def loaded(text: str) -> Any:
-    """JSON as the data that it was written from: words for ∞ are numbers, but labels are words."""
+    """Parse JSON to the original data: "inf" becomes a number, except in labels."""
 
     def back(value: Any, label: bool = False) -> Any:
         if isinstance(value, dict):
@@ -117,7 +117,7 @@ def loaded(text: str) -> Any:
 def test_what_is_loaded_from_json_is_the_same_data(name: str) -> None:
     each = shown()[name]
     data, again = each.to_dict(), loaded(each.to_json())
-    for stored in ("format", "release"):  # what reads a release back, which a plan has not
+    for stored in ("format", "release"):  # needed to read a release back; a plan has neither
         again.pop(stored, None)
     assert again == data
     if "plan" not in name:
@@ -137,7 +137,7 @@ def test_every_kind_is_shown() -> None:
 
 
 def test_what_is_printed_needs_nothing_that_draws() -> None:
-    """A first print is quick: Altair is loaded where something is drawn."""
+    """The first print is quick: Altair is loaded only when something is drawn."""
     code = (
         "import sys, epsilons as ep\n"
         "release = ep.mean([0.0, 1.0], epsilon=1.0, bounds=(0, 1))\n"

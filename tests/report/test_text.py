@@ -1,4 +1,4 @@
-"""A sheet on the screen: blocks, labels, tables that fit."""
+"""A sheet on the screen: blocks, labels, and tables that fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from epsilons.results.report.text import printed, table
 from tests.report.page_samples import NAMES, shown
 
 FITS = [name for name in NAMES if not name.endswith(("groups", "shares", "frequencies", "several"))]
-"""Without names that are as long as a line."""
+"""Results without names as long as a line."""
 
 
 def test_tables_are_aligned() -> None:

@@ -1,4 +1,4 @@
-"""What is said of weights that were chosen by the data holds for the worst way to choose."""
+"""Claims about data-dependent weights hold for the worst choice of weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from epsilons.risk.weighing import RELATED, SAMPLE, UNRELATED, Assumption
 from epsilons.types import Floats
 
 SCALES: Final = (0.2, 1.0, 3.0)
-"""Of the noise, in deviations of the sums."""
+"""Scales of the noise, in standard deviations of the sums."""
 
 POPULATION: Final = Assumption("population", True)
 
@@ -27,7 +27,7 @@ PEOPLE: Final = ep.Budgets({1.0: 100, 50.0: 10})
 
 
 def beyond(sums: Floats, scale: float, error: float) -> Floats:
-    """P(|s + L| > error) of Laplace noise, for each sum."""
+    """P(|s + L| > error) with Laplace noise L, for each sum s."""
     far = np.abs(sums)
     inside = np.exp(-error / scale) * np.cosh(np.minimum(far, error) / scale)
     outside = 1.0 - np.exp(-np.maximum(far, error) / scale) * np.sinh(error / scale)
@@ -42,7 +42,7 @@ def test_the_noise_of_these_tests_is_laplace_noise() -> None:
 
 
 def exact_reach(sums: Floats, scale: float) -> Callable[[float], float]:
-    """The error that sums with noise exceed with a given probability."""
+    """The error that noisy sums exceed, as a function of the probability."""
 
     def far(beta: float) -> float:
         most = float(np.abs(sums).max()) + scale * math.log(2.0 / beta)
@@ -55,7 +55,7 @@ def exact_reach(sums: Floats, scale: float) -> Callable[[float], float]:
 @pytest.mark.parametrize("times", [2, 7])
 @pytest.mark.parametrize("beta", [0.01, 0.05, 0.3])
 def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: float) -> None:
-    """Whoever knows all sums takes the one that is likeliest to be missed; scales differ, too."""
+    """An adversary who knows all sums picks the likeliest miss. The scales also differ."""
     rng = np.random.default_rng(times)
     sums = [rng.normal(0.0, 1.0 + each / 3.0, 4000) for each in range(times)]
     scales = [scale / (1.0 + each) for each in range(times)]
@@ -67,7 +67,7 @@ def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: f
         return float(np.max(each, axis=0).mean())
 
     assert missed(times) <= beta
-    assert missed(1) > 1.02 * beta  # what holds for given weights does not hold for chosen ones
+    assert missed(1) > 1.02 * beta  # bounds for given weights fail for chosen ones
 
 
 def test_one_sum_costs_nothing_and_noise_alone_little() -> None:
@@ -80,7 +80,7 @@ def test_one_sum_costs_nothing_and_noise_alone_little() -> None:
 
 
 def choices(assumption: Assumption) -> list[Weighing]:
-    """Weights for several spreads."""
+    """Optimal weights for several spreads."""
     goals = (MeanGoal(assumption, "mse", 0.95, spread) for spread in (0.5, 0.2, 0.05, 0.01))
     return [allocate_for(PEOPLE, goal, "optimal").weighing for goal in goals]
 
@@ -91,7 +91,7 @@ def margin_of(weighing: Weighing, among: int) -> WeighedAdaptively:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_the_worst_choice_has_no_larger_square(assumption: Assumption) -> None:
-    """Whoever knows all sums takes the one that is farthest above what is claimed."""
+    """An adversary who knows all sums picks the one whose square exceeds its claim most."""
     rng = np.random.default_rng(5)
     many, goal = choices(assumption), MeanGoal(assumption, "mse", 0.95)
     assert len({each.weights[-1] for each in many}) == len(many)
@@ -150,7 +150,7 @@ def test_one_choice_is_none(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
-    """That of the mean, with and without the spread, and that of the spread itself."""
+    """The interval of the mean, with and without the spread, and that of the spread itself."""
     weighing = allocate_for(
         ep.Budgets({0.1: 5000, 1.0: 5000}), MeanGoal(assumption, "mse", 0.95, 0.1), "optimal"
     ).weighing
@@ -166,7 +166,7 @@ def test_more_choices_make_all_intervals_wider(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_more_choices_make_intervals_with_the_spread_much_wider(assumption: Assumption) -> None:
-    """More than the squares of the sample, which are to hold for each of them, too."""
+    """By more than the sample's squares cost, which must also hold for every choice."""
     budgets = ep.Budgets({0.1: 5000, 1.0: 5000})
     goal = MeanGoal(assumption, "mse", 0.95, 0.1)
     weighing = allocate_for(budgets, goal, "optimal").weighing

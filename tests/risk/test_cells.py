@@ -27,7 +27,7 @@ def weighing(weights: list[float], scale: float) -> Weighing:
 
 
 def within(shift: float, scale: float, a: float) -> float:
-    """P(|shift + L| ≤ a) by the distribution function of Laplace noise."""
+    """P(|shift + L| ≤ a), from the distribution function of Laplace noise."""
 
     def below(x: float) -> float:
         return 0.5 * math.exp(x / scale) if x < 0 else 1.0 - 0.5 * math.exp(-x / scale)
@@ -68,7 +68,7 @@ def test_the_related_error_is_an_integral(k: int, bias: float, scale: float) -> 
 def test_no_other_biases_do_worse(
     up: list[float], down: list[float], scale: float, a: float
 ) -> None:
-    """The same sum of biases, spread over cells in any way, is exceeded less often."""
+    """The same total bias spread over more cells in any way is exceeded less often."""
     total = 0.3
     plus = [total * x / (sum(up) or 1.0) for x in up]
     minus = [-total * x / (sum(down) or 1.0) for x in down]
@@ -98,7 +98,7 @@ def test_data_that_go_with_budgets_reach_the_related_error() -> None:
 def test_bounds_hold_on_data_of_any_shares(
     shares: tuple[float, ...], assumption: Assumption, scale: float
 ) -> None:
-    """40,000 seeded runs; a false alarm at six standard errors, or the binomial tail, is < 1e-8."""
+    """40,000 seeded runs; six standard errors or the binomial tail: false alarms < 1e-8."""
     rng = np.random.default_rng(5)
     runs, n, k = 40_000, 20, len(shares)
     weights = rng.dirichlet(np.ones(n) * 2.0)
@@ -125,7 +125,7 @@ def test_bounds_hold_on_data_of_any_shares(
 
 
 def test_the_largest_of_many_laplace_noises() -> None:
-    """A closed law: (1 − e^{−a})^k, integrated."""
+    """Integrals of the closed form (1 − e^{−a})^k."""
     for k in (1, 2, 5, 50):
         mean, variance = cells.harmonic(k)
         first = integrate.quad(lambda a, k=k: 1.0 - (-math.expm1(-a)) ** k, 0.0, 80.0)[0]
@@ -142,26 +142,26 @@ def test_the_largest_of_many_laplace_noises() -> None:
     st.lists(st.floats(0, 1), min_size=133, max_size=133), st.integers(2, 200), st.integers(0, 9)
 )
 def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: int) -> None:
-    """h grows on the grid; the sum of h over any shares is at most the bound."""
+    """h rises along the grid; the sum of h over any shares is at most the bound."""
     each = np.concatenate([[0.0], np.cumsum(rises)])
     bound = cells._worst_shares(each, k)
     shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.1 + seed))
     folded = np.minimum(shares, 1.0 - shares)
-    # The largest value that h may have at a share between two points is that of the upper one.
+    # Between two grid points, h is at most its value at the upper one.
     index = np.searchsorted(cells._SHARES, folded - 1e-15)
     assert each[np.minimum(index, len(each) - 1)].sum() <= bound * (1 + 1e-12) + 1e-12
 
 
 @pytest.mark.parametrize("method", ["optimal", "auto"])
 def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
-    """Shuffled people: the bound of equal weights is exact, and that of a cap is not."""
+    """Shuffled people: the bound for equal weights is exact, the bound for a cap is not."""
     people = {0.5: 500, 0.6: 500}
     goal = CellsGoal(UNRELATED, "pac", 0.95, 3)
     budgets = Budgets(people)
     alike = allocate_for(budgets, goal, "uniform")
     capped = Effective(np.minimum(budgets.levels, best_cap(budgets, goal, goal.noise)))
     claimed = goal.risk(weighing_of(budgets, capped, goal.noise))
-    assert claimed > alike.risk  # what weights are chosen by does not know what can be claimed
+    assert claimed > alike.risk  # weights are chosen by the aim, not by the claim
     assert allocate_for(budgets, goal, method).risk <= alike.risk
 
 
@@ -172,9 +172,9 @@ def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
 def test_optimal_is_never_worse_than_a_named_rule(
     profile: str, k: int, assumption: Assumption, loss: str
 ) -> None:
-    """In what weights are chosen by: that is the risk itself for the sum of squares.
+    """Compared by the aim, by which weights are chosen: for `loss="mse"` it is the risk itself.
 
-    Or it is what everyone has alike, where less can be claimed of anything else.
+    Except where `optimal` takes equal weights because others have a larger claimed risk.
     """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}
@@ -214,7 +214,7 @@ def test_adversarial_budgets_give_no_nan(profile: str, name: str) -> None:
 
 
 def test_hpf_rules_minimise_the_surrogates_of_the_paper() -> None:
-    """(6) and (7) with L = ln(k/β), for mean squared error ln k, over many random weights."""
+    """Surrogates (6) and (7) with L = ln(k/β), or ln k for the squared error; random weights."""
     rng = np.random.default_rng(3)
     epsilon = np.sort(np.exp(rng.uniform(-2, 2, 15)))
     k, n = 8, 15

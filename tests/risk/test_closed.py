@@ -1,7 +1,8 @@
-"""Noise of cells that sums to zero: its limit against integration, a witness and other formulas.
+"""Noise whose cells sum to zero, on a fine lattice: against integrals, rejection and formulas.
 
-The witness is k − 1 Laplace noises and what they lack to zero, accepted with e^{−|what they lack|}.
-Seeded, so that a pass stays a pass; for a new seed a false alarm has a chance below 1e-8 each.
+The `witness` draws k − 1 Laplace noises, sets the last to minus their sum, and accepts all with
+probability e^{−|last|}. Seeded, so a pass stays a pass; with a new seed each false alarm has
+probability below 1e-8.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ FEW = (2, 3, 4, 5, 9)
 
 
 def witness(k: int, size: int, seed: int) -> Floats:
-    """At least `size` draws."""
+    """At least `size` draws of the noise, by rejection sampling."""
     rng = np.random.default_rng(seed)
     kept: list[Floats] = []
     while sum(map(len, kept)) < size:
@@ -39,9 +40,9 @@ def witness(k: int, size: int, seed: int) -> Floats:
 
 
 def density(x: float, k: int) -> float:
-    """Of one cell, not normed: Laplace noise times the density of all others at what it lacks.
+    """Unnormalized density of one cell: Laplace density times that of the others' sum at −x.
 
-    k − 1 Laplace noises sum to a Gaussian of a variance that is twice a Gamma variable.
+    The sum of k − 1 Laplace noises is Gaussian, with twice a Gamma variable as its variance.
     """
     others = integrate.quad(
         lambda v: stats.gamma.pdf(v, k - 1) * stats.norm.pdf(x, scale=math.sqrt(2.0 * v)),
@@ -75,7 +76,7 @@ def test_two_cells_are_one_laplace_noise_of_half_the_scale() -> None:
 
 @pytest.mark.parametrize("k", [3, 5, 10, 20])
 def test_squares_are_the_known_part_of_projected_noise(k: int) -> None:
-    """(2k − 1)/(2k + 2) of independent noise on the plane: 2(k − 1) at scale 1."""
+    """E Σz² is (2k − 1)/(2k + 2) times that of independent noise projected to Σz = 0: 2(k − 1)."""
     part = (2 * k - 1) / (2 * k + 2)
     assert ClosedNoise(k).square == pytest.approx(part * 2.0 * (k - 1), rel=1e-12)
 
@@ -118,7 +119,10 @@ def test_shifted_cells_of_the_witness(k: int, off: tuple[tuple[float, int], ...]
 
 @pytest.mark.parametrize("k", [3, 4, 5, 7])
 def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
-    """P(max ≤ a) = E[G_j(a/r)·G_{k−j}(a/r)] over r ~ Gamma(k − 1) and j: G_j is of spacings."""
+    """P(max|z| ≤ a/2) = E[G_j(a/r)·G_{k−j}(a/r)], with G_j = `spaced`.
+
+    Here r = Σ|z| ~ Gamma(k − 1), and j is the number of positive cells.
+    """
     for alpha in (0.4, 1.3, 3.1):
         total = 0.0
         for j in range(1, k):
@@ -139,7 +143,7 @@ def test_the_largest_cell_is_the_largest_of_two_compositions(k: int) -> None:
 
 
 def spaced(j: int, x: float) -> float:
-    """P(all of j parts of a uniform composition of 1 are at most x)."""
+    """P(all j coordinates are at most x), uniformly on the simplex."""
     cut = (math.comb(j, i) * (-1) ** i * (1.0 - i * x) ** (j - 1) for i in range(j) if i * x < 1.0)
     return sum(cut) if x * j >= 1.0 else 0.0
 
@@ -155,13 +159,13 @@ def test_an_envelope_lies_above_the_tail_and_touches_it(k: int) -> None:
             continue
         ratio = tail * np.exp(rate * at - log)
         assert ratio.max() <= 1.0
-        if k < 60 or rate <= 1.0:  # else the point where they are nearest is farther out
+        if k < 60 or rate <= 1.0:  # otherwise they are closest beyond `at`
             assert ratio.max() >= math.exp(-0.05)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_no_other_biases_do_worse(k: int) -> None:
-    """All biases on a grid that sum to zero and to two on both sides, by draws of the witness."""
+    """All zero-sum biases on a grid with Σ|b| ≤ 2, with noise drawn by the witness."""
     z = witness(k, 20_000, seed=7) * 0.5
     axis = np.linspace(-1.0, 1.0, 5)
     grid = np.array(list(itertools.product(axis, repeat=k - 1)))
@@ -177,7 +181,7 @@ def test_no_other_biases_do_worse(k: int) -> None:
 @pytest.mark.parametrize("k", [3, 5, 12])
 @pytest.mark.parametrize("shift", [0.0, 0.5, 3.0])
 def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
-    """Also with biases: each pair of cells given its intervals is closer than without."""
+    """Also with biases: truncating the noises of a pair concentrates their sum at 0."""
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):
         apart = float(cells._cdf(np.array(alpha), shift, k, 1.0))
@@ -187,7 +191,7 @@ def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: flo
 @pytest.mark.parametrize("k", [3, 8, 64, 65])
 @pytest.mark.parametrize("sigma", [0.05, 0.6, 4.0])
 def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: float) -> None:
-    """Exact up to 64 cells; beyond, a bound that is near."""
+    """Exact up to 64 cells; beyond that, a close upper bound."""
     noise, terms = ClosedNoise(k), joint._coefficients(k)
 
     def beyond(a: float) -> float:
@@ -211,7 +215,7 @@ def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: flo
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED, Assumption("people", 0.1)])
 def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assumption) -> None:
-    """A cell of scale 2t that sums to zero with the other is Laplace noise of scale t."""
+    """Two cells of scale 2t that sum to zero are Laplace noise of scale t."""
     weights, counts = np.array([0.01, 0.03]), np.array([40, 20])
     table = Weighing(weights, counts, 0.02, closed=ClosedNoise(2))
     one = Weighing(weights, counts, 0.01)
@@ -226,7 +230,7 @@ def test_a_share_of_two_categories_is_the_mean_of_its_indicator(assumption: Assu
 @pytest.mark.parametrize("shift", [0.0, 0.05])
 @pytest.mark.parametrize("square", [0.0, 0.0004])
 def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> None:
-    """The noise of one cell beside Gaussian data, which has the tail of Hoeffding and less."""
+    """One cell's noise plus Gaussian data, whose tail is at most Hoeffding's."""
     z, scale = witness(k, 60_000, seed=k), 0.02
     data = np.random.default_rng(1).normal(0.0, math.sqrt(square) / 2.0, len(z))
     error = np.abs(shift + data + scale * z[:, 0])
@@ -243,7 +247,7 @@ def test_one_share_is_within_its_error(k: int, shift: float, square: float) -> N
 def test_bands_hold_and_are_narrower_than_with_independent_noise(
     k: int, assumption: Assumption
 ) -> None:
-    """40 people of two weights in any cells; the noise is the witness's."""
+    """40 people with two weights, in all cells or in two; the noise is drawn by the witness."""
     rng, runs = np.random.default_rng(3), 40_000
     made = Weighing(np.array([0.01, 0.04]), np.array([20, 20]), 0.03, closed=ClosedNoise(k))
     people = np.repeat(made.weights, made.counts)
@@ -297,7 +301,7 @@ def test_it_is_written_and_read_back() -> None:
     ids=str,
 )
 def test_two_categories_have_one_error(assumption: Assumption) -> None:
-    """The largest error is that of either share, and so are its cap and its band."""
+    """Both shares have the same error, so band, cap and risk are those of a mean."""
     made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(2))
     one = Weighing(made.weights, made.counts, 0.01)
     exact = float(mean.mse(one, assumption))
@@ -313,7 +317,7 @@ def test_two_categories_have_one_error(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize(("k", "joined"), [(3, False), (8, False), (400, True)])
 def test_the_largest_square_is_a_part_of_the_sum(k: int, joined: bool) -> None:
-    """Or less, where there are so many noises that the triangle inequality does better."""
+    """The part is 1 − 1/k; with many cells the triangle inequality gives a better bound."""
     made = Weighing(np.array([0.01, 0.03]), np.array([40, 20]), 0.02, closed=ClosedNoise(k))
     part = (1.0 - 1.0 / k) * float(cells.squares(made, SAMPLE, k))
     found = cells.largest_square(made, SAMPLE, k)

@@ -1,4 +1,4 @@
-"""Noises of a few cells, combined: beside tables that are drawn, and formulas of their own."""
+"""Linear combinations of a few cells' noise, against drawn tables and closed formulas."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def laplace_sum(coefficients: tuple[float, ...], t: float) -> float:
     return total
 
 
-# One cell, which has a formula of its own.
+# One cell, which has its own formula.
 
 
 @pytest.mark.parametrize("cells", [3, 4, 7, EXACT])
@@ -86,7 +86,7 @@ def test_many_cells_are_nearly_independent_and_never_below_what_they_are() -> No
             assert tail(many, row, t) <= 1.06 * tail(of_means(None), row, t)
 
 
-# Tables as they are drawn. Each comparison fails with a probability of 10⁻⁹ if the code is right.
+# Drawn tables. Each comparison fails with probability 10⁻⁹ if the code is right.
 
 SCALE = 1 << 16
 DRAWS = 60_000
@@ -98,7 +98,7 @@ def noises(cells: int, seed: int) -> Floats:
 
 
 def agree(seen: int, probability: float) -> bool:
-    """Whether so many of all draws are as many as that says, from both sides."""
+    """Whether the number of draws seen fits the probability, in a two-sided test."""
     low = binom.ppf(5e-10, DRAWS, probability * 0.995)
     return bool(low <= seen <= binom.isf(5e-10, DRAWS, min(probability, 1.0)))
 
@@ -137,17 +137,17 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
 
 @pytest.mark.parametrize("cells", [None, 4, 5, 9])
 def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
-    """Its waves fall slowest, so that most is left out of their sum."""
+    """Its waves decay most slowly, so their sum leaves out the most."""
     law, _ = of_four(cells, (1.0, 0.0, 0.0, 0.0))
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
         exact = 0.5 * math.exp(-t) if cells is None else float(ClosedNoise(cells).exceeds(t))
         assert exact * (1.0 - 1e-9) <= tail(law, 0, t)
-        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # it is drawn on from before
+        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # extrapolated beyond 5
 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])
 def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
-    """By integrals over the line: θ times a wave hardly grows, and mostly falls by far more."""
+    """Integrals over the line: θ times a wave hardly grows, and mostly falls much faster."""
     rng = np.random.default_rng(cells)
 
     def wave(coefficients: Floats, theta: float) -> float:
@@ -182,7 +182,7 @@ def test_quantiles_are_convex_in_the_coefficients(cells: int | None) -> None:
             assert quantile((v + w) / 2.0, part) <= 0.5 * ends * 1.005
 
 
-# What is made of tails.
+# Quantities derived from tails.
 
 
 @pytest.mark.parametrize("cells", [None, 2, 4, 20])
@@ -217,6 +217,6 @@ def test_every_part_of_means_has_a_row_that_is_not_nearer_to_the_middle() -> Non
     outer = np.abs(0.5 - EDGES[rows])
     inner = np.maximum(np.abs(0.5 - EDGES[:-1]), np.abs(0.5 - EDGES[1:]))
     assert np.all(outer >= inner - 1e-12)
-    # And tails grow with the distance from the middle.
+    # Tails grow with the distance from the middle.
     logs = of_means(5).logs[:, :300]
     assert np.all(np.diff(logs, axis=0) <= 1e-9)

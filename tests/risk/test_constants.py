@@ -1,7 +1,7 @@
-"""Every constant of risk against independent computation: one that is 10 % off is noticed.
+"""Every constant of risk against independent computation: an error of 10 % is noticed.
 
-Bounds that hold are not enough here: a bound is also compared with what it is said to be, computed
-by search, enumeration or quadrature.
+It is not enough that bounds hold: each is compared with its definition, computed by search,
+enumeration or quadrature.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BETAS = (0.5, 0.05, 1e-4)
 
 
 def coin_proxy(p: float) -> float:
-    """The largest 2·ln E e^{t(B − p)}/t² over t, for a coin B that shows 1 with probability p."""
+    """The largest 2·ln E e^{t(B − p)}/t² over t, for a coin B that is 1 with probability p."""
     t = np.concatenate([-np.geomspace(1e-2, 200.0, 8000), np.geomspace(1e-2, 200.0, 8000)])
     grown = np.logaddexp(math.log(p) + t * (1.0 - p), math.log1p(-p) - t * p)
     return float((2.0 * grown / t**2).max())
@@ -42,7 +42,7 @@ def test_the_constant_of_kearns_and_saul(p: float) -> None:
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.9])
 @pytest.mark.parametrize("beta", BETAS)
 def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
-    """A coin moves a mean by half of w/p, for values lie around the middle; a cell by all of it."""
+    """A coin moves a mean by half of w/p, because values are centred; a cell by all of it."""
     n = 50
     made = Weighing(np.array([1.0 / n]), np.array([n]), 1e-9, np.array([p]))
     sigma = math.sqrt(n * coin_proxy(p)) / (n * p)
@@ -52,7 +52,7 @@ def test_coins_of_a_mean_and_of_a_cell(p: float, beta: float) -> None:
     assert mean == pytest.approx(sigma / 2.0 * factor, rel=1e-4)
     share = risk.share_error(made, RELATED, 1.0 - beta)
     assert share == pytest.approx(sigma * factor, rel=1e-4)
-    # Beside the sample: variances add up, ¼·Σw² and that of the coins.
+    # With a sample the variances add: ¼·Σw² and that of the coins.
     both = math.sqrt(0.25 / n + sigma**2)
     assert risk.share_error(made, SAMPLE, 1.0 - beta) == pytest.approx(both * factor, rel=1e-4)
     both = math.sqrt(0.25 / n + sigma**2 / 4.0)
@@ -84,7 +84,7 @@ def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
     alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
-    far += bell_and_laplace(alpha, sigma, scale)  # whatever the shift is: it may be smaller
+    far += bell_and_laplace(alpha, sigma, scale)  # for any shift, even a smaller one
     assert far == pytest.approx(beta, rel=1e-5)
     alone = laplace.laplace_quantile(shift, scale, beta)
     law = stats.laplace(scale=scale)
@@ -109,7 +109,7 @@ def test_the_proxy_of_a_permutation_is_a_sum_over_people(seed: int) -> None:
 
 
 def noise_quantile(k: int, beta: float) -> float:
-    """The distance that one of k Laplace noises of scale 1 exceeds with probability β."""
+    """The distance that the largest of k Laplace noises of scale 1 exceeds with probability β."""
     return float(stats.laplace.ppf(0.5 + (1.0 - beta) ** (1.0 / k) / 2.0))
 
 
@@ -119,7 +119,7 @@ def noise_quantile(k: int, beta: float) -> float:
 def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     k: int, keep: float | None, assumption: Assumption
 ) -> None:
-    """Hoeffding for each cell and side, and the largest of k noises, β being split in tenths."""
+    """Hoeffding for each cell and side plus the largest of k noises; β is split in tenths."""
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
     coins = None if keep is None else np.full(2, keep)
     made = Weighing(weights, counts, scale, coins)
@@ -141,7 +141,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
     if keep is None and assumption != SAMPLE:
 
         def exceeds(a: float) -> float:
-            """One cell is off by the bias, and another by as much to the other side."""
+            """P(largest error > a) − β, with biases ± in two cells and none in the others."""
             law = stats.laplace(scale=scale)
             moved = law.cdf(a - bias) - law.cdf(-a - bias)
             rest = law.cdf(a) - law.cdf(-a)
@@ -161,7 +161,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
 def test_the_squared_error_of_the_worst_cell(
     k: int, keep: float | None, assumption: Assumption
 ) -> None:
-    """E(s + M)², s² the mean square of the sample's part and M the largest of k noises."""
+    """E(s + M)²: s² is the sample's mean square, M the largest of k noises."""
     weights, counts, scale = np.array([0.002, 0.006]), np.array([200, 100]), 0.003
     made = Weighing(weights, counts, scale, None if keep is None else np.full(2, keep))
     people = np.repeat(weights, counts)
@@ -184,7 +184,7 @@ def test_the_squared_error_of_the_worst_cell(
 
 
 def test_two_cells_and_no_noise_are_a_coin() -> None:
-    """Both cells err alike, and the worst mean square of a share of n people is ¼/n."""
+    """Both cells have the same error, and the worst mean square of a share of n is ¼/n."""
     made = Weighing(np.array([0.02]), np.array([50]), 0.0)
     assert cells.largest_square(made, SAMPLE, 2) == pytest.approx(0.25 / 50, rel=1e-12)
 
@@ -194,10 +194,10 @@ def test_two_cells_and_no_noise_are_a_coin() -> None:
 def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
     k: int, lost: float, scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each cell has the tail of Bennett or of Hoeffding, beside its noise; the shares are searched.
+    """Each cell's tail is Bennett's or Hoeffding's, plus noise; the worst shares are searched.
 
-    The bound takes shares on a grid, and loses a little where there are many cells. What is nearly
-    Gaussian is left out here: that can only make a band narrower.
+    The bound uses shares on a grid, which costs a little if there are many cells. The nearly
+    Gaussian bound is switched off here: it can only make a band narrower.
     """
     n, beta = 200, 0.05
     made = Weighing(np.array([1.0 / n]), np.array([n]), scale)
@@ -222,7 +222,7 @@ def test_a_band_is_where_the_union_over_the_worst_shares_is_beta(
         return min(math.exp(min(best, last, 0.0)), hoeffding)
 
     def any_cell(at: float) -> float:
-        """Even shares of m of the cells, and nobody in the others, for the worst m."""
+        """Equal shares in m cells, and nobody in the others, for the worst m."""
         nobody = one_side(0.0, at)
         return max(2.0 * (m * one_side(1.0 / m, at) + (k - m) * nobody) for m in range(2, k + 1))
 
@@ -253,7 +253,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
 
         found = made.tail(alpha, sigma)
         assert exact(alpha) * (1.0 - 1e-6) <= found
-        # Two lattice steps and half a bin: what spreading the points can cost at most.
+        # Spreading the points costs at most two lattice steps and half a bin.
         assert found <= exact(alpha - 4.0 / 12.0) * (1.0 + 1e-6)
 
 
@@ -307,10 +307,10 @@ def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
 def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     scheme: ratio.Scheme, largest: float, confidence: float
 ) -> None:
-    """At an end the sum of both noises, beside the sample, is as far out as one side may be.
+    """At each end, noise and sample together reach it with one side's probability.
 
-    A twentieth of β bounds the total, and with it the sample's part. The search stops at a part in
-    256, and the lattice costs three points of 20.
+    A twentieth of β bounds the total, and so the sample's part. The search stops at 1/256, and the
+    lattice costs three points of 20.
     """
     scale, beta = 20, 1.0 - confidence
     t, total = 1200.0, 4000.0

@@ -1,4 +1,4 @@
-"""Combinations of noises: moments beside closed forms, and tails that are never below the truth."""
+"""Contrasts of noise: moments against closed forms, and tails never below the truth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAR = np.array([0.01, 0.3, 1.0, 2.5, 5.0, 9.0, 15.0])
 
 
 def two_laplaces(a: float, b: float, far: Floats) -> Floats:
-    """P(aX + bY > far) of independent Laplace noises, exactly."""
+    """P(aX + bY > far) for independent Laplace noises X and Y, exactly."""
     return np.asarray((a * a * np.exp(-far / a) - b * b * np.exp(-far / b)) / (2 * (a * a - b * b)))
 
 
@@ -27,7 +27,7 @@ def two_laplaces(a: float, b: float, far: Floats) -> Floats:
         (Contrast(np.array([-2.0]), 0.5), 0.5 * np.exp(-FAR)),
         (Contrast(np.array([1.0, -0.5]), 1.0), two_laplaces(1.0, 0.5, FAR)),
         (Contrast(np.array([0.3, 0.9]), 2.0), two_laplaces(1.8, 0.6, FAR)),
-        # Of two noises that sum to zero the difference is one Laplace noise.
+        # If two noises sum to zero, their difference is one Laplace noise.
         (Contrast(np.array([1.0, -1.0]), 1.0, ClosedNoise(2)), 0.5 * np.exp(-FAR)),
         (Contrast(np.array([3.0, 1.0]), 1.0, ClosedNoise(2)), 0.5 * np.exp(-FAR)),
         (Contrast(np.eye(9)[2], 1.0, ClosedNoise(9)), ClosedNoise(9).exceeds(FAR)),
@@ -37,7 +37,7 @@ def two_laplaces(a: float, b: float, far: Floats) -> Floats:
 def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -> None:
     found = contrast.tail(FAR)
     assert (found >= exact).all()
-    # And not much more in the distance that it is asked for: as if the noise were a quarter larger.
+    # At the distances in use it is not much larger: as if the noise were a quarter larger.
     for beta in (0.1, 0.01, 1e-4):
         far = float(np.interp(-math.log(beta), -np.log(2.0 * exact), FAR))
         assert contrast.deviation(0.0, 0.0, beta) <= 1.35 * far + 0.5
@@ -46,7 +46,7 @@ def test_a_tail_is_at_least_that_of_the_law(contrast: Contrast, exact: Floats) -
 
 @pytest.mark.parametrize("cells", [3, 4, 9])
 def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
-    """Of one cell, whose density is known: from its tail."""
+    """For one cell, whose tail is known."""
     noise = ClosedNoise(cells)
     own = np.eye(cells)[0] - 0.5
     theta, found = moments_of(own, cells)
@@ -60,7 +60,7 @@ def test_moments_of_closed_noise_are_those_of_its_density(cells: int) -> None:
 
 
 def test_variances_and_tails_of_draws() -> None:
-    """Noises that sum to zero are such as sum to zero by chance: k − 1 of them, and the rest."""
+    """Zero-sum noise by rejection: k − 1 Laplace noises, and minus their sum."""
     rng = np.random.default_rng(4)
     first = rng.laplace(size=(1_000_000, 8))
     rest = -first.sum(axis=1)
@@ -74,7 +74,7 @@ def test_variances_and_tails_of_draws() -> None:
         for beta in (0.2, 0.05, 0.01):
             far = contrast.deviation(0.0, 0.0, beta)
             above = int((np.abs(found) > far).sum())
-            # Exact binomial tests, each with a false alarm of 1e-9.
+            # Exact binomial tests, each with a false-alarm probability of 1e-9.
             assert stats.binom.sf(above, len(found), beta) > 1e-9
             half = int((np.abs(found) > far / 1.5).sum())  # power: a third less is noticed
             assert stats.binom.sf(half, len(found), beta) < 1e-9

@@ -1,4 +1,4 @@
-"""Noisy counts of people bound how far the weighted mean lies from the mean."""
+"""Noisy counts of people bound the distance between the weighted mean and the mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.risk.counted import LevelCount
     data=st.data(),
 )
 def test_the_distance_of_the_weighted_mean_is_bounded(counts: list[int], data: Any) -> None:
-    """½Σ|k/Σk − 1/n| for every number of people that the noise allows: here the true one."""
+    """½Σ|k/Σk − 1/n| for every number of people that the noise allows, here the true one."""
     weights = sorted(data.draw(st.lists(st.integers(1, 9), min_size=4, max_size=4)))
     k = np.repeat(weights[: len(counts)], counts).astype(float)
     if len(k) == 0:

@@ -1,4 +1,4 @@
-"""Noise of several means, as risk reads it: beside simulations and sums that know no formula."""
+"""The noise of several means in `risk`, against simulations and direct sums."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from epsilons.risk.weighing import Assumption
 
 DRAWS = 200_000
 FAR = 6.0 * math.sqrt(0.25 / DRAWS)
-"""Six standard errors of a share: it is off by more with a probability below 1e-8."""
+"""Six standard errors of a share: exceeded with probability below 1e-8."""
 
 
 def simulated(means: int, seed: int = 1) -> Any:
-    """Points of the law in units of the Laplace noise of the same variance: P(z) ∝ e^{−max|z|}.
+    """Points with P(z) ∝ e^{−max|z|}, in units of Laplace noise of the same variance.
 
-    By its radius, a gamma variable of d, and a point of the surface of the cube.
+    The radius is a gamma variable of shape d; the direction is a point on the cube's surface.
     """
     chance = np.random.default_rng(seed)
     radius = chance.gamma(means, size=(DRAWS, 1))
@@ -48,7 +48,7 @@ def test_the_variance_is_that_of_laplace_noise(means: int) -> None:
 
 @pytest.mark.parametrize("means", [1, 2, 5, 60, 400])
 def test_a_table_is_never_below_the_tail(means: int) -> None:
-    """Between its points, too; nor above it by what anyone could tell."""
+    """Also between its points, and above the tail by less than 1e-9."""
     noise = CubeNoise(means)
     at = np.random.default_rng(3).uniform(-44.0, 44.0, 4000) * np.repeat([1.0, 0.05], 2000)
     over = noise.tabled(at) - noise.exceeds(at)
@@ -124,10 +124,14 @@ def test_deviations_are_exceeded_just_as_often_as_asked(means: int, shift: float
 
 @pytest.mark.parametrize("means", [2, 6])
 def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
-    """docs/proofs/cube.md: so errors on integers are no larger than these and the slack."""
+    """docs/proofs/cube.md: so errors on integers are at most these plus the slack."""
     noise = CubeNoise(means)
     for scale in (1, 4, 30):
         law = Cube(scale, means)
+        r = np.arange(80.0 * means * scale)
+        shells = ((2.0 * r + 1.0) ** means - (2.0 * r - 1.0) ** means) * np.exp(-r / scale)
+        shells[0] = 1.0
+        beyond = shells[:0:-1].cumsum()[::-1] / shells.sum()
         for x in range(0, 6 * means * scale, max(scale // 2, 1)):
             below, above = (
                 float(noise.exceeds((x + off) / (scale * noise.times))) for off in (-1.5, 1.5)
@@ -137,11 +141,11 @@ def test_the_lattice_is_within_one_and_a_half_points(means: int) -> None:
                 noise.largest_beyond(max(x + off, 0.0) / (scale * noise.times))
                 for off in (-1.5, 1.5)
             ]
-            assert largest[1] <= law.largest_tail(x) <= largest[0]
+            assert largest[1] <= beyond[x] <= largest[0]
 
 
 def test_noise_of_splitting_is_larger_everywhere() -> None:
-    """One number of the cube is within Laplace noise of d times the scale, wherever one looks."""
+    """One coordinate has lighter tails than Laplace noise of d times the scale, everywhere."""
     for means in (2, 3, 10, 100):
         noise = CubeNoise(means)
         at = np.linspace(0.0, 12.0, 200)
@@ -168,7 +172,7 @@ def test_a_cap_for_several_means_is_the_best_of_all_caps(assumption: Assumption,
         risks.append(goal.risk(weighing))
     assert best.aimed <= min(risks) * (1.0 + 1e-9)
     assert best.aimed == pytest.approx(risks[-1], rel=1e-9)
-    # Never worse than a part for each, whatever the rule.
+    # Never worse than a part of the budget for each mean, whatever the rule.
     apart = Budgets.of_levels(BUDGETS.levels / 4, BUDGETS.counts)
     assert best.aimed < allocate_for(apart, MeanGoal(assumption, loss, 0.9), "optimal").aimed
 
@@ -186,12 +190,12 @@ def test_all_at_once_is_between_one_and_a_union(assumption: Assumption) -> None:
         at_once = margin.at_once(assumption, confidence)
         assert margin.error(assumption, confidence) <= at_once <= union * (1.0 + 1e-9)
         if assumption.related is not False and not assumption.sampled and confidence < 0.99:
-            assert at_once < 0.98 * union  # the law of the largest of them is worth something
+            assert at_once < 0.98 * union  # knowing the law of the largest noise pays
 
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None:
-    """Where noise is nearly all there is another way would be shorter, and must not be taken."""
+    """If noise dominates, another bound would be shorter, but it must not be chosen."""
     counts = np.array([100, 100])
     cube = CubeNoise(5)
     weighing = Weighing(np.array([0.001, 0.009]), counts, 50.0, cube=cube)
@@ -204,7 +208,7 @@ def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None
 
 @pytest.mark.statistical
 def test_the_largest_noise_of_draws_is_what_is_said() -> None:
-    """Everyone weighs the same, so that nothing but noise is left, of the release's own draws."""
+    """Everyone has the same weight, so the release's draws contain only noise."""
     goal = SeveralMeans(Assumption("people", True), "mse", 0.95, means=5)
     one = Budgets.of_levels(np.array([0.5]), np.array([1000]))
     mechanism = build_several(allocate_for(one, goal, "auto"), grid=2**30, bounds=((0.0, 1.0),) * 5)

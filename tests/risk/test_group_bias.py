@@ -1,4 +1,4 @@
-"""The largest bias of a private group, beside a solver of linear programs and all compositions."""
+"""The largest bias of a private group, against linear programs and enumeration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CASES = [
 
 
 def solved(weights: Floats, counts: Integers, m: float, share: float) -> float:
-    """The largest Σw·(ones − m·(ones + zeros)) of a group of at most this weight and of mean m."""
+    """The largest Σw·(ones − m·(ones + zeros)) of a group with mean m and at most this weight."""
     k = len(weights)
     each = np.hstack([np.eye(k), np.eye(k)])
     found = linprog(
@@ -63,7 +63,7 @@ def test_whoever_there_may_be_a_ratio_of_weights_bounds_the_bias() -> None:
 
 
 def test_with_a_price_of_people_nothing_is_asked_of_their_mean() -> None:
-    """Then the whole bias is b, for every mean."""
+    """Then the bias is the bias b of everybody, for every mean."""
     weights, counts = CASES[1]
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     table = Leaning(weights, counts, 1.0 / counts.sum()).most(np.ones(1))
@@ -86,7 +86,7 @@ def test_few_weights_are_not_better_than_all() -> None:
 
 
 def worst_pair(weights: Floats, counts: Integers, shares: tuple[float, float]) -> float:
-    """The largest sum of biases over all numbers of light people of two groups, of two weights."""
+    """The largest sum of two groups' biases, over all splits of light and heavy people."""
     light, heavy = (float(each) for each in weights)
     l_all, h_all = (float(each) for each in counts)
     best = 0.0
@@ -115,7 +115,7 @@ def test_two_groups_have_different_people(shares: tuple[float, float]) -> None:
 
 
 def test_together_they_have_less_than_each_could() -> None:
-    """The bias of two halves of everybody is that of everybody, twice."""
+    """The bias of two halves of everybody is twice that of everybody."""
     weights, counts = people([0.1, 0.5], [1333, 2667])
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     found = apart(weights, counts, ((0.5, 0.5), (0.5, 0.5)), (1.0, 1.0))

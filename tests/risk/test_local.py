@@ -30,7 +30,7 @@ def test_the_radius_has_the_right_shape(d: int, beta: float) -> None:
 
 
 def test_how_far_weights_are_from_equal_ones() -> None:
-    """½·Σ|w/W − 1/n| is never more, and two weights for halves of the people reach it."""
+    """½·Σ|w/W − 1/n| is at most the bound; equal if half of the people have each of two weights."""
     rng = np.random.default_rng(1)
     for _ in range(50):
         w = rng.exponential(size=int(rng.integers(2, 30))) ** rng.uniform(0.1, 3.0)
@@ -69,7 +69,7 @@ def test_the_chernoff_bound_against_a_fine_search() -> None:
 
 @cache
 def sphere(d: int) -> np.ndarray:
-    """The first two coordinates of many directions."""
+    """The first two coordinates of many random directions."""
     v = np.random.default_rng(d).normal(size=(150_000, d))
     return np.asarray(v[:, :2] / np.linalg.norm(v, axis=1, keepdims=True))
 
@@ -77,7 +77,7 @@ def sphere(d: int) -> np.ndarray:
 @pytest.mark.parametrize("d", [2, 3, 10, 100])
 @pytest.mark.parametrize("rho", [0.05, 0.3, 0.7, 1.0])
 def test_the_spread_covers_laws_of_signed_directions(d: int, rho: float) -> None:
-    """ln E e^{tZ} − t·EZ ≤ κt²/2d for Z along ℓ, at many angles between ℓ and the vector."""
+    """ln E e^{tZ} − t·EZ ≤ κt²/2d for Z along ℓ, at several angles between ℓ and the vector."""
     v = sphere(d)
     kappa = float(spread(np.array([rho]), d)[0])
     assert 1.0 <= kappa <= 2.0

@@ -1,4 +1,4 @@
-"""Squares of values that were cut to any range say how large a Gaussian's deviation can be."""
+"""Squares of values clipped to any range bound the standard deviation of a Gaussian."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_moments_of_cut_values(reach: float, off: float) -> None:
 
 
 def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
-    """The worst of many ranges that data may choose: the one with the smallest squares."""
+    """The worst of the ranges that the data can choose: the one with the smallest squares."""
     rng = np.random.default_rng(3)
     margin, beta, missed = made(0.0, 0.0), 0.5, 0
     for _ in range(300):
@@ -60,12 +60,12 @@ def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
             middles = np.linspace(-off, off, 9)
             roots = [math.sqrt(np.mean(np.minimum(np.abs(x - c), half) ** 2)) for c in middles]
             missed += min(roots) < least
-            assert min(roots) <= 1.3 * least + 0.3  # and it is not far below
-    assert missed <= 2  # each with a probability of at most 0.025, by far less
+            assert min(roots) <= 1.3 * least + 0.3  # the bound is not far off
+    assert missed <= 2  # each with probability at most 0.025, in fact far less
 
 
 def test_of_all_lengths_that_a_range_may_have_the_worst_counts() -> None:
-    """A longer one has larger squares, which vary more: with few people that is worse."""
+    """A longer range has larger squares that vary more, which is worse with few people."""
     few = Weighing(np.array([1.0 / 40]), np.array([40]), 0.0)
     margin, beta, low, high = LocatedSquares(PICTURE, few, 1e-9, 0.0), 0.5, 1.0, 1.02
     for half in (0.5, 0.9, 1.4):
@@ -84,7 +84,7 @@ def test_the_bound_on_sigma_holds_and_is_narrower_than_that_of_the_selections(no
     assert expected.square == pytest.approx(_cut_square(4.0) / 64.0)
     found = expected._largest(bounds, 0.05)
     assert 1.0 < found < PICTURE.sigma(SIDE * 0.05)
-    # More squares, or more noise, allow more.
+    # Larger squares, or more noise, allow a larger sigma.
     if noise > 0.0:
         assert found > made(0.0, expected.square)._largest(bounds, 0.05)
     assert replace(expected, square=1.3 * expected.square)._largest(bounds, 0.05) >= found
@@ -97,6 +97,6 @@ def test_squares_that_say_nothing_leave_what_the_selections_say() -> None:
         assert margin._largest((-4.0, 4.0), 0.05) == PICTURE.sigma(SIDE * 0.05)
     plain = Located(PICTURE, margin.weighing, 1e-9)
     assert plain.expecting((-4.0, 4.0), 1.0) is plain
-    # One more part of the probability goes to the squares.
+    # The squares cost one more part of the error probability.
     raw = margin._reach_at((-4.0, 4.0), 1.0, 0.05), plain._reach_at((-4.0, 4.0), 1.0, 0.05)
     assert raw[1] < raw[0] < 1.05 * raw[1]

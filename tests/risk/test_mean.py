@@ -22,7 +22,7 @@ SEEDS = range(12)
 
 
 def weighing(seed: int, *, most: int = 8, coins: bool = False) -> Weighing:
-    """Random levels, counts, weights (whose sum is 1 for every other seed) and noise."""
+    """Random levels, counts, weights (with sum 1 for every other seed) and noise."""
     rng = np.random.default_rng([seed, most, coins])
     counts = rng.multinomial(int(rng.integers(2, most + 1)), np.ones(3) / 3)
     counts = counts[counts > 0]
@@ -47,12 +47,12 @@ def vertices(n: int) -> Floats:
 
 
 def errors(weights: Floats, data: Floats, target: Floats | float) -> Floats:
-    """The error, but for the noise, of the centred estimator on each row of data."""
+    """The error of the centred estimator on each row of data, without noise."""
     return np.asarray(0.5 + (data - 0.5) @ weights - target)
 
 
 def coin_table(made: Weighing) -> tuple[Floats, Floats]:
-    """Each outcome of the coins as the weights that it leaves, and its probability."""
+    """The weights after each outcome of the coins, and its probability."""
     weights = expanded(made)
     if made.keep is None:
         return weights[None, :], np.ones(1)
@@ -73,7 +73,7 @@ def brute_force(made: Weighing, assumption: Assumption) -> float:
     if assumption == RELATED:
         worst = squares(means).max()
     elif assumption == UNRELATED:
-        # Given the number of ones, each set of people who hold them is equally likely.
+        # Given the number of ones, every set of people is equally likely to hold them.
         at = squares(means)
         worst = max(at[ones == j].mean() for j in range(made.n + 1))
     else:
@@ -118,7 +118,7 @@ def test_no_data_inside_the_cube_and_no_other_distribution_is_worse(seed: int) -
         assert off[0] ** 2 + noise <= risk.mse(made, RELATED) + 1e-12
         off = errors(weights, data[order], float(data.mean()))
         assert (off**2).mean() + noise <= risk.mse(made, UNRELATED) + 1e-12
-        # Draws from three points, by bias and variance.
+        # A law on three points, by bias and variance.
         points, chance = rng.random(3), rng.dirichlet(np.ones(3))
         mean = float(chance @ points)
         bias = (1.0 - made.total) * (0.5 - mean)
@@ -175,13 +175,13 @@ def laplace_excess(shifts: Floats | float, alpha: float, scale: float) -> Floats
 @pytest.mark.parametrize("beta", BETAS)
 @pytest.mark.parametrize("ratio", [0.0, 1e-6, 0.1, 1.0, 3.0, 30.0, 1e4])
 def test_the_quantile_with_related_budgets_is_exact(ratio: float, beta: float) -> None:
-    # Two people: weights ½ ± b have the bias b.
+    # Two people: weights ½ ± b have bias b.
     scale = 1e-2 if ratio <= 30.0 else 1e-5
     b = ratio * scale
     made = Weighing(np.array([0.5 - b, 0.5 + b]), np.array([1, 1]), scale)
     alpha = risk.quantile(made, RELATED, 1.0 - beta)
     assert MeanGoal(RELATED, "pac", 0.9).is_exact(made)
-    # Just above and just below the quantile, against the law of SciPy.
+    # Just above and just below the quantile, against SciPy's law.
     law, near = stats.laplace(scale=scale), 1e-9 * (alpha + scale)
     above = law.sf(alpha + near - b) + law.cdf(-alpha - near - b)
     below = law.sf(alpha - near - b) + law.cdf(-alpha + near - b)
@@ -250,7 +250,7 @@ def test_a_deviation_integrates_hoeffdings_tail_against_the_noise(
 
     def tail(at: float) -> float:
         def inside(s: float) -> float:
-            """The noise makes up what S leaves: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
+            """The noise exceeds the rest: ∫ P(L > at − s) d(1 − exp(−s²/2σ²))."""
             return s * math.exp(-s * s / 2.0) * float(stats.laplace.sf((at - s * sigma) / scale))
 
         near = min(at / sigma, 40.0)
@@ -277,10 +277,10 @@ def test_the_proxy_of_a_permutation_bounds_its_moment_generating_function(seed: 
         sums = sums - sums.mean()
         for size in (0.1, 1.0, 5.0, 20.0):
             for sign in (1.0, -1.0):
-                # Σ(w − mean)² is at most the proxy: Hoeffding's lemma for the whole.
+                # Hoeffding's lemma for the whole sum: the proxy bounds Σ(w − mean)².
                 grown = float(np.mean(np.exp(sign * size * sums)))
                 assert grown <= math.exp(size**2 * proxy / 8.0) * (1.0 + 1e-12)
-        # The second order of the same inequality: the variance.
+        # The same inequality at second order: the variance.
         assert 4.0 * float(np.mean(sums**2)) <= proxy * (1.0 + 1e-12) + 1e-15
 
 
@@ -297,7 +297,7 @@ def test_levels_are_a_shorthand_for_people(seed: int) -> None:
         assert risk.quantile(one_by_one, assumption, 0.95) == pytest.approx(
             risk.quantile(made, assumption, 0.95), rel=1e-9
         )
-    # Where a level has many people, the sum over them is bounded by an integral: never smaller.
+    # For a level with many people, an integral bounds the sum from above.
     people, levels = risk.permutation_proxy(one_by_one), risk.permutation_proxy(made)
     assert people <= levels * (1.0 + 1e-12)
     assert levels <= people * 1.1 + 1e-15
@@ -311,11 +311,11 @@ def test_more_confidence_and_more_noise_cost_more(seed: int, assumption: Assumpt
     found = [risk.quantile(made, assumption, c) for c in confidences]
     assert found == sorted(found)
     if made.scale == 0.0:
-        return  # the next test
+        return  # see the next test
     noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
     assert risk.mse(noisier, assumption) > risk.mse(made, assumption)
     for confidence, quiet in zip(confidences[2:], found[2:], strict=True):
-        # Of a sample they are bounds, of which noise makes some sharper: by a few hundredths.
+        # For a sample these are bounds, and noise can sharpen them by a few percent.
         assert risk.quantile(noisier, assumption, confidence) > 0.95 * quiet
 
 

@@ -1,4 +1,4 @@
-"""What a released spread says of a mean, against computations that share nothing with it."""
+"""What a released spread implies for a mean, against independent computations."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_rare_one_has_just_these_moments() -> None:
 
 
 def chernoff(weights: Floats, counts: Floats, sigma: float, s: float) -> float:
-    """The best bound on P(S > s), with a search for the slope and the worst rare 1."""
+    """The best Chernoff bound on P(S > s), searching the slope and the worst rare 1."""
     rare = np.linspace(1e-6, (1.0 - math.sqrt(1.0 - 4.0 * sigma**2)) / 2.0, 400)
 
     def log_bound(log_slope: float) -> float:
@@ -94,7 +94,7 @@ def test_reach_is_that_of_an_integral(sigma: float, scale: float) -> None:
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.05, 0.01])
 @pytest.mark.parametrize("scale", [0.0, 0.003, 0.05])
 def test_reach_holds_for_coins_exactly(p: float, scale: float) -> None:
-    """The true law of a mean of n coins and Laplace noise, for every smaller deviation, too."""
+    """The exact law of a mean of n coins plus Laplace noise, also for smaller deviations."""
     n, beta = 60, 0.05
     terms = Terms(np.array([1.0 / n]), np.array([float(n)]))
     far = terms.reach(math.sqrt(p * (1.0 - p)), scale, beta)
@@ -210,7 +210,7 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
 
 
 def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
-    """Of data that spread as far as they can, chance takes less than a bias could."""
+    """For data with the largest spread, chance moves the mean less than a bias could."""
     one = Weighing(np.array([0.98, 1.02]) / 40.0, np.array([20, 20]), 1e-5)
     spreading, parts = Spreading(one, UNRELATED), Parts.of(0.05)
     usual = mean.quantile(one, UNRELATED, 0.95)
@@ -231,7 +231,7 @@ def test_what_is_spent_on_the_spread_is_not_spent_again() -> None:
     near = SampleError(one, sigma * sigma).deviation(0.92 * beta)
     known = min(terms.reach(sigma, one.scale, 0.92 * beta), near)
     assert margin.error(SAMPLE, 0.95) == pytest.approx(known)
-    # Of budgets that may go with values, the noise alone may miss.
+    # If budgets may be related to values, only the noise may miss.
     lean = Spreading(one, RELATED)._leaning(variance)
     found = Spreading(one, RELATED).error("bias", Seen(0.05, 0.03, 0.0), beta)
     assert found == pytest.approx(laplace_quantile(min(lean, one.bias), one.scale, 0.97 * beta))
@@ -282,7 +282,7 @@ def test_the_interval_of_the_spread_is_ordered_and_shrinks(assumption: Assumptio
 
 
 def test_intervals_are_fast() -> None:
-    """Twenty-five in a second of the processor, on any machine; they take eight milliseconds."""
+    """At least 25 in a second of CPU time on any machine; one takes 8 ms."""
     epsilon = np.exp(np.linspace(-3.0, 1.0, 3000))
     one = Weighing(epsilon / epsilon.sum(), np.ones(3000, dtype=np.int64), 1.0 / epsilon.sum())
     start = time.thread_time()
@@ -292,7 +292,7 @@ def test_intervals_are_fast() -> None:
 
 
 def test_the_square_of_the_noise_is_taken_away() -> None:
-    """E(M − ½)² is larger than (m − ½)² by the variance of the noise, 2t²."""
+    """E(M − ½)² exceeds (m − ½)² by the variance of the noise, 2t²."""
     one = Weighing(np.array([0.01]), np.array([100]), 0.05)
     found = WeighedSpread(one, 0.0, 0.3, 0.1).spread((0.0, 1.0), RELATED, 0.95)
     assert found.value == pytest.approx(math.sqrt(0.1 - 0.09 + 2.0 * 0.05**2))

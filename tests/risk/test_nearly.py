@@ -1,4 +1,4 @@
-"""A sum beside noise is nearly Gaussian: never off more often than bounded, and hardly less."""
+"""A noisy sum is nearly Gaussian: the bound holds, and is close to the truth."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ LAWS = {
     "halves": (np.array([0.0, 0.5, 1.0]), 0.6),
     "fifths": (np.linspace(0.0, 1.0, 6), 0.3),
 }
-"""Values, and how much of the probability the ends have; the points between have the rest."""
+"""Values, and the probability of the two ends; the points between have the rest."""
 
 
 def law_of(name: str, p: float) -> tuple[Floats, Floats]:
-    """Values of mean p, and their probabilities."""
+    """Values with mean p, and their probabilities."""
     values, ends = LAWS[name]
     inner = values[1:-1]
     chances = np.zeros(len(values))
-    if len(inner):  # those between count as a binomial around p
+    if len(inner):  # the others are binomial around p
         chances += (1.0 - ends) * stats.binom.pmf(np.arange(len(values)), len(values) - 1, p)
     chances[[0, -1]] += (1.0 - chances.sum()) * np.array([1.0 - p, p])
     return values, chances
 
 
 def sums(values: Floats, chances: Floats, count: int) -> tuple[Floats, Floats]:
-    """The law of a sum of independent draws: values on a lattice, by powers of its generator."""
+    """The law of a sum of independent draws on a lattice, by powers of its transform."""
     size = (len(values) - 1) * count + 1
     wave = np.fft.rfft(chances, size) ** count
     mass: Floats = np.maximum(np.fft.irfft(wave, size), 0.0)
@@ -68,7 +68,7 @@ def missed(weighing: Weighing, name: str, p: float, a: Floats) -> Floats:
 
 
 def made(n: int, noise: float, cells: int | None = None, heavy: float = 4.0) -> Weighing:
-    """Two weights; the noise is in units of the deviation of a coin."""
+    """Two weights; the noise is in units of the standard deviation of a coin."""
     weights, counts = np.array([1.0, heavy]) / (n * (1.0 + heavy) / 2.0), np.array([n // 2, n // 2])
     scale = noise * 0.5 * math.sqrt(float(counts @ weights**2))
     return Weighing(weights, counts, scale, closed=None if cells is None else ClosedNoise(cells))
@@ -110,7 +110,7 @@ def test_no_population_is_beyond_more_often_than_bounded(name: str, law: str) ->
     [("six hundred", 2e-3), ("six hundred, eight cells", 4e-3), ("equal", 3e-3)],
 )
 def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
-    """Pieces are narrow here, so that all that is left is what waves cannot tell."""
+    """With narrow pieces, only the error of the characteristic functions is left."""
     weighing = WEIGHINGS[name]
     bound = NearlyGaussian(weighing, np.array([0.2499, 0.25]))
     at = 0.5 * math.sqrt(weighing.square) * np.array([0.5, 1.5, 3.0])
@@ -119,7 +119,7 @@ def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
 
 
 def test_a_lattice_that_noise_does_not_hide_is_counted() -> None:
-    """Just below a point of the lattice a Gaussian sum is off less often: the bound must know."""
+    """Just below a lattice point a Gaussian sum is off less often; the bound must include that."""
     weighing = Weighing(np.array([0.001]), np.array([1000]), 0.00003)
     at = np.array([0.0099])
     gaussian = 2.0 * float(NearlyGaussian(weighing, np.array([0.2499, 0.25]))._gaussian(330.0)[0])
@@ -136,7 +136,7 @@ def test_waves_of_noise_that_sums_to_zero_are_those_of_its_density(k: int) -> No
         tail = integrate.quad(
             lambda a: float(noise.exceeds(a)), 0.0, 60.0, weight="sin", wvar=theta, limit=400
         )[0]
-        # Beyond 64 cells tails are those of Laplace noise, which are larger.
+        # Beyond 64 cells, tails are bounded by those of Laplace noise, which are larger.
         room = 1e-9 if k <= 64 else 2.0 / k
         assert float(noise.wave(np.array([theta]))[0]) == pytest.approx(
             1.0 - 2.0 * theta * tail, abs=room
@@ -191,7 +191,7 @@ def test_no_noise_smooths_nothing() -> None:
 def test_an_interval_is_hardly_wider_than_errors(
     n: int, epsilon: float, confidence: float, over: float
 ) -> None:
-    """Against coins of every kind, exactly: covered, and by an interval that is hardly too wide."""
+    """Against all coins, exactly: the interval covers them, and is hardly too wide."""
     weighing = Weighing(np.array([1.0 / n]), np.array([n]), 1.0 / (n * epsilon))
     reach = mean.quantile(weighing, SAMPLE, confidence)
     chances = [
@@ -208,7 +208,7 @@ def test_bounds_fall_with_the_distance_and_grow_with_the_pieces() -> None:
     scale = math.sqrt(WEIGHINGS["six hundred"].square)
     found = [bound.beyond(scale * a) for a in np.linspace(0.0, 5.0, 40).tolist()]
     assert all((x >= y).all() for x, y in itertools.pairwise(found))
-    # A wider piece is no better than those in it.
+    # A wide piece is no better than the narrow ones inside it.
     wide = NearlyGaussian(WEIGHINGS["six hundred"], VARIANCES[[20, 40]])
     inner = NearlyGaussian(WEIGHINGS["six hundred"], VARIANCES[20:41])
     for a in (0.3 * scale, scale):

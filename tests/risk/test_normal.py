@@ -1,4 +1,4 @@
-"""The normal law and what clipping does to it, against SciPy's integrals."""
+"""The normal law and the effect of clipping, against SciPy's integrals."""
 
 from __future__ import annotations
 
@@ -80,6 +80,6 @@ def test_normal_and_laplace(sigma: float, scale: float, alpha: float) -> None:
 
 
 def test_a_quantile_of_almost_nothing_is_found() -> None:
-    """Subnormal numbers cannot be halved for ever."""
+    """Subnormal numbers cannot be halved forever."""
     for sigma, scale in ((5e-324, 1e-322), (1e-323, 0.0), (0.0, 5e-324)):
         assert 0.0 < normal_laplace_quantile(sigma, scale, 0.05) < 1e-320

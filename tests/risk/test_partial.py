@@ -1,4 +1,4 @@
-"""Tails of sums of noises beside exact ones: never below them, and hardly above."""
+"""Tails of sums of noise against exact ones: never below them, and hardly above."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def of_one(scale: float) -> np.ndarray:
 
 
 def convolved(law: np.ndarray, times: int) -> np.ndarray:
-    """The law of a sum, by a product of transforms: nothing of the recursion."""
+    """The law of a sum by a power of its transform, independent of the recursion."""
     size = 2 * POINTS + 1
     wave = np.fft.rfft(np.roll(law, -POINTS), n=size) if times else np.ones(POINTS + 1)
     return np.roll(np.fft.irfft(wave**times, n=size), POINTS)
 
 
 def above(law: np.ndarray, x: float) -> float:
-    """P(X > x) of an integer law."""
+    """P(X > x) for an integer law."""
     places = np.arange(-POINTS, POINTS + 1)
     return float(law[places > x].sum())
 
@@ -45,7 +45,7 @@ def test_a_sum_of_cells_of_a_closed_table(cells: int, added: int) -> None:
     assert closed_variance(cells, added) == pytest.approx(variance, rel=0.01)
     for x in (-3.0, -0.5, 0.25, 1.0, 2.0, 4.0, 7.0):
         far = x * math.sqrt(variance)
-        # Half a lattice point on either side of what a fine lattice would have.
+        # On a fine lattice the tail lies within half a lattice point on either side.
         least, most = (above(law, far * SCALE + half) for half in (0.5, -0.5))
         found = float(bound(np.array(far)))
         assert found >= least * (1.0 - 1e-3) - 1e-9
@@ -61,7 +61,7 @@ def test_one_cell_is_the_cell_of_the_exact_polynomial() -> None:
 
 
 def test_the_integer_law_is_bounded_with_a_few_points_of_slack() -> None:
-    """What the margin adds for a lattice: k points, and a factor e^{2k/scale}."""
+    """The margin's allowance for a lattice: k points, and a factor e^{2k/scale}."""
     cells, scale = 4, 6
     one = np.exp(-np.abs(np.arange(-60, 61)) / scale)
     sums = [np.ones(1)]
@@ -85,7 +85,7 @@ def test_the_integer_law_is_bounded_with_a_few_points_of_slack() -> None:
 def test_a_weighted_difference_of_independent_sums(cells: int, added: int, first: float) -> None:
     size = 1 << 15
     theta = 2.0 * np.pi * np.fft.rfftfreq(size, d=0.01)
-    # The transform of a Laplace law is 1/(1 + θ²): the density by an inverse transform.
+    # A Laplace law has the transform 1/(1 + θ²); the inverse transform gives the density.
     wave = (1.0 + (first * theta) ** 2) ** -float(added)
     wave *= (1.0 + ((1.0 - first) * theta) ** 2) ** -float(cells - added)
     density = np.fft.fftshift(np.fft.irfft(wave, n=size)) / 0.01

@@ -1,4 +1,4 @@
-"""Margins of selected quantiles: which bins their ranges hold, and when an end is none."""
+"""Margins of selected quantiles: the bins that their ranges contain, and missing ends."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def test_a_quantile_that_is_drawn_beyond_its_ends_is_moved_to_them() -> None:
 
 @pytest.mark.parametrize("beta", [0.2, 0.01])
 def test_the_wrong_side_is_selected_no_oftener_than_is_paid_for(beta: float) -> None:
-    """All people in one bin: every other candidate is farther by the gap, and there are most."""
+    """All people in one bin: every other candidate is farther by the gap, the most there can be."""
     cells, rate, q = 64, 200.0, 0.5
     gap = selection_shift(EVEN, RELATED, q, beta, cells, rate)
     assert gap == pytest.approx(math.log(2.0 * cells / beta) / rate)
-    # Aimed at q − gap with all weight at the last bin but one: u of the last one is q + gap + ….
+    # Aimed at q − gap with all weight in the last bin but one, the last bin is off by q + gap + ….
     wrong = math.exp(-rate * gap) * (cells - 1)
     assert wrong / (1.0 + wrong) <= beta / 2.0
     assert selection_shift(EVEN, SAMPLE, q, beta, cells, rate) > gap

@@ -1,4 +1,4 @@
-"""From noisy cumulative shares to the range of a quantile: every step beside brute force."""
+"""From noisy cumulative shares to the range of a quantile: every step against brute force."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def weighing(scale: float = 0.01) -> Weighing:
 
 
 def farthest() -> float:
-    """The largest |F_w − F| over all people who may be below an end, one by one."""
+    """The largest |F_w − F| over all sets of people below an end, by enumeration."""
     each = np.repeat(WEIGHTS, COUNTS)
     assert each.sum() == pytest.approx(1.0)
     every = itertools.product((0, 1), repeat=len(each))
@@ -37,7 +37,7 @@ def test_what_budgets_tell_is_part_of_every_proof_that_leaves_it_open(about: str
         assert way.shift == pytest.approx(farthest())
         assert way.side == 0.05
     else:
-        # The error of n coins of chance q, on one side, by Hoeffding, for its part of β.
+        # Hoeffding, one side, for n coins with probability q and their part of β.
         coins = math.sqrt(math.log(2.0 / 0.03) / (2.0 * COUNTS.sum()))
         assert way.shift == pytest.approx(farthest() + coins)
         assert way.side == pytest.approx(0.035)
@@ -51,7 +51,7 @@ def test_a_part_of_it_is_told_if_budgets_tell_little() -> None:
 
 
 def test_shuffled_people_are_farther_off_no_oftener_than_they_may_be() -> None:
-    """All orders of seven people, without noise: the bound is above the exact chance."""
+    """All orders of seven people, without noise: the bound is above the exact probability."""
     each = np.repeat(WEIGHTS, COUNTS)
     way = ways(weighing(0.0), Assumption("people", False), 0.5, 0.1)[0]
     for below in range(1, 7):
@@ -67,7 +67,7 @@ def test_a_sample_is_farther_off_no_oftener_than_it_may_be(q: float) -> None:
     each = np.repeat(WEIGHTS, COUNTS)
     [way] = ways(weighing(0.0), Assumption("population", False), q, 0.1)
     coins = np.array(list(itertools.product((0, 1), repeat=7)))
-    for p in (q, q / 2.0):  # with fewer below, no more are counted
+    for p in (q, q / 2.0):  # with fewer people below, no more are counted
         weight = p ** coins.sum(axis=1) * (1.0 - p) ** (7 - coins.sum(axis=1))
         for x in (0.05, 0.2, 0.4):
             exact = float(weight[coins @ each - q > x].sum())
@@ -97,7 +97,7 @@ def test_a_range_ends_at_the_last_of_the_ends_that_are_refuted() -> None:
     def refutes(_: int, off: float) -> bool:
         return off > 0.2
 
-    # From the left only the first end is short by 0.2; from the right two are above by as much.
+    # From the left only the first end is short by 0.2; from the right two are 0.2 above.
     assert inverted(shares, 0.5, edges, refutes, refutes) == (1.0, 6.0)
     assert inverted(shares, 0.5, edges, lambda *_: False, lambda *_: False) == (0.0, 8.0)
     assert inverted(shares, 0.5, edges, lambda *_: True, lambda *_: True)[0] == 7.0
@@ -107,7 +107,7 @@ def test_a_quantile_is_between_its_first_and_its_last_crossing() -> None:
     edges = np.arange(5.0)
     assert crossing(np.array([0.25, 0.5, 0.75]), 0.5, edges) == 2.0
     assert crossing(np.array([0.25, 0.5, 0.75]), 0.6, edges) == pytest.approx(2.4)
-    # Crossed in the first bin at 0.5/0.6, and for the last time in the third, at 0.4/0.6.
+    # The first crossing is in the first bin at 0.5/0.6, the last in the third at 0.4/0.6.
     wild = crossing(np.array([0.6, 0.1, 0.7]), 0.5, edges)
     assert wild == pytest.approx((0.5 / 0.6 + 2.0 + 0.4 / 0.6) / 2.0)
     open_ends = np.array([-np.inf, 1.0, 2.0, np.inf])

@@ -1,8 +1,8 @@
-"""Tails of noise in pieces and intervals of ratios: against sums, and against simulation.
+"""Tails of piecewise uniform noise, and intervals of ratios: against sums and simulation.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
-code is right is below 10⁻⁶: fewer than 500 comparisons at 10⁻⁹ each, six standard errors or the
-exact binomial tail.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+the code is right is below 10⁻⁶: fewer than 500 comparisons at 10⁻⁹ each, six standard errors or
+the exact binomial tail.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ RUNS_OF = {
     "staircase2d 0.5": 5,
     "staircase2d 4": 12,
 }
-"""Runs of laws whose intervals take their time; `test_intervals_hold_the_truth_in_many_runs`."""
+"""Fewer runs for slow laws; `test_intervals_hold_the_truth_in_many_runs` has more."""
 
 
 def weight_of(law: Any) -> int:
-    """The weight of a person: that of ε = 1 for Laplace noise, one unit for stairs."""
+    """A person's weight: 2**40 for Laplace noise, which is ε = 1; one unit for staircases."""
     return 2**40 if isinstance(law, Laplaces) else 1
 
 
 def drawn_from(law: Any, size: int, seed: int) -> np.ndarray:
-    """Noises in units of weight."""
+    """Draws of noise in units of weight."""
     return np.asarray(law.draw(ep.Seeded(seed), size), dtype=np.float64) / law.steps
 
 
@@ -77,7 +77,7 @@ def test_a_staircase_in_pieces_bounds_the_sum_over_the_lattice(
         exact = float(p[x / steps > alpha].sum())
         bound = made.tail(alpha, 0.0)
         assert bound >= exact - 1e-12
-        # Without the slack it lies between the tails half a step to either side.
+        # Without the slack, the bound lies between the tails half a step to either side.
         near = made.tail(alpha + made.slack, 0.0)
         assert float(p[x / steps > alpha + 0.5001 / steps].sum()) - 1e-12 <= near
         assert near <= float(p[x / steps > alpha - 0.5001 / steps].sum()) + 1e-12
@@ -127,9 +127,9 @@ def test_tails_of_the_hourglass_and_of_rings_are_bounds_and_sharp(rate: float, m
                 bound = made.tail(alpha, sigma)
                 assert binom.sf(seen - 1, RUNS, min(bound, 1.0)) > TAIL
                 if sigma == 0.0 and isinstance(law, Hourglass):
-                    assert binom.cdf(seen, RUNS, bound) > TAIL  # nothing is lost
+                    assert binom.cdf(seen, RUNS, bound) > TAIL  # the bound is exact
                 elif sigma == 0.0:
-                    # Bins cost a little; where the law is flat, that is a little probability.
+                    # Binning loosens the bound, but only slightly.
                     assert bound <= seen / RUNS * 1.1 + 0.03
 
 
@@ -157,7 +157,7 @@ def test_the_sum_of_two_laplace_variables(ratio_of_scales: float, sigma: float) 
     step = x[1] - x[0]
     density = np.exp(-np.abs(x) / a) / (2.0 * a)
     if b > 0.0:
-        # |u|/a and |u|/b of one sign convolve in closed form; here it is done by brute force.
+        # The convolution has a closed form; here it is computed numerically.
         other = np.exp(-np.abs(x) / b) / (2.0 * b)
         size = 2 * len(x)
         product = np.fft.irfft(np.fft.rfft(density, size) * np.fft.rfft(other, size), size)
@@ -216,7 +216,7 @@ def test_schemes_undo_their_own_matrix() -> None:
 def truths_and_sums(
     n: int, runs: int, kind: str, seed: int
 ) -> tuple[float | np.ndarray, np.ndarray]:
-    """What is estimated, and the sums of the people in each run."""
+    """The true mean, and the sum of people's values in each run."""
     rng = np.random.default_rng(seed)
     if kind == "drawn, two points":
         return 0.5, rng.binomial(n, 0.5, runs).astype(float)
@@ -235,7 +235,7 @@ def truths_and_sums(
 def missed(
     law: Any, n: int, kind: str, confidence: float, runs: int, seed: int
 ) -> tuple[int, float]:
-    """How often the truth is not in the interval, and the width in the middle."""
+    """How often the truth is outside the interval, and the median width."""
     k = weight_of(law)
     truth, sums = truths_and_sums(n, runs, kind, seed)
     noise = np.asarray(law.draw(ep.Seeded(seed), runs), dtype=np.float64) / law.steps
@@ -265,7 +265,7 @@ def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
 
 
 def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
-    """Compare misses with what is promised, for all kinds of data, or for two where it is slow."""
+    """Compare misses with the confidence, for all kinds of data; for some if the law is slow."""
     law = LAWS[name]
     kinds = ("drawn, two points", "drawn, uniform", "drawn, rare", "these, half", "these, none")
     for place, (kind, confidence) in enumerate(
@@ -311,7 +311,7 @@ def test_intervals_grow_with_confidence_and_shrink_with_people() -> None:
     assert width(100.0, 0.5) < width(100.0, 0.9) < width(100.0, 0.999)
     assert width(1e4, 0.9) < width(1e3, 0.9) < width(1e2, 0.9)
     assert width(1e3, 0.9, 0) < width(1e3, 0.9, 1) < width(1e3, 0.9, 5)
-    # Hoeffding's bound, and hardly anything beside it.
+    # With many people, noise is negligible: the width is that of Hoeffding's bound.
     assert width(1e6, 0.95) == pytest.approx(2 * math.sqrt(math.log(2 / 0.05) / 2e6), rel=0.03)
 
 
@@ -353,7 +353,7 @@ def test_a_side_is_told_as_all_pieces_tell_it(rate: float, m: float, sigma: floa
     said = []
     for alpha in np.geomspace(0.3, 30.0 / rate, 12).tolist():
         bound = all_pieces.tail(alpha, sigma)
-        # What pieces leave out counts as exceeding: far out two Laplace laws know better.
+        # Pieces count the mass they leave out as exceeding: far out, the Laplace laws are tighter.
         betas = (0.02, 0.5) if bound < 1e-4 else (bound * (1.0 - 1e-9), bound * (1.0 + 1e-9))
         for beta in betas:
             said.append(noise.rarely(alpha, sigma, beta))

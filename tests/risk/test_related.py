@@ -1,7 +1,7 @@
-"""The risk of a mean where budgets tell something of values: linear programs and enumeration.
+"""The risk of a mean if budgets are related to values: linear programs and enumeration.
 
-People of one level have one weight. What is random is enumerated: every sample of every population
-of pairs (value, budget) on a grid, and the worst means of levels are found by a linear program.
+People at one level have the same weight. Randomness is enumerated: every sample of every
+population of pairs (value, budget) on a grid. A linear program finds the worst means of levels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEEDS = range(8)
 
 
 def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing:
-    """Random levels, counts, weights and noise; the weights sum to one for every other seed."""
+    """Random levels, counts, weights and noise; weights sum to one for every other seed."""
     rng = np.random.default_rng([seed, levels])
     counts = rng.integers(1, 6, levels)
     weights = np.sort(rng.exponential(size=levels))
@@ -37,7 +37,7 @@ def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing
 
 
 def worst_bias(made: Weighing, apart: float) -> float:
-    """The largest error but for noise, over means of the levels in one window: a linear program."""
+    """The largest error without noise, over means of levels in one window: a linear program."""
     levels = len(made.counts)
     lean = made.counts * made.weights - made.counts / made.n
     middle = 0.5 * (1.0 - made.total)
@@ -90,7 +90,7 @@ PEOPLE = 4
 
 
 def estimators() -> dict[int, Weighing]:
-    """For each number of generous people, proportional weights: a function of the budgets alone."""
+    """Proportional weights for each number of generous people: they depend only on budgets."""
     found = {}
     for generous in range(PEOPLE + 1):
         counts = np.array([PEOPLE - generous, generous])
@@ -105,7 +105,7 @@ PAIRS = list(itertools.product((0, 1), (0, 1)))  # (value, whether generous)
 
 @functools.cache
 def samples() -> tuple[Floats, Floats, Floats]:
-    """How often each pair occurs, its weighted sum and how many are generous, sample by sample."""
+    """Of every sample: the count of each pair, the weighted sum, and the generous people."""
     rows = []
     for each in itertools.product(range(4), repeat=PEOPLE):
         generous = sum(PAIRS[pair][1] for pair in each)
@@ -117,7 +117,7 @@ def samples() -> tuple[Floats, Floats, Floats]:
 
 
 def populations(apart: float, steps: int = 8) -> Iterator[tuple[Floats, float]]:
-    """The laws of pairs on a grid whose means at the two budgets are near, with their means."""
+    """Laws of pairs on a grid whose means at the two budgets are within `apart`, with means."""
     for first, second, third in itertools.product(range(steps + 1), repeat=3):
         if first + second + third > steps:
             continue
@@ -133,7 +133,7 @@ ASKED = [Assumption("population", related) for related in (True, 0.1, 0.35, 0.8)
 
 @pytest.mark.parametrize("assumption", ASKED)
 def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> None:
-    """Bounds are averaged as the budgets are drawn; every sample is enumerated, noise is exact."""
+    """Bounds averaged over the drawn budgets; samples are enumerated, and the noise is exact."""
     counts, sums, generous = samples()
     scales = np.array([ESTIMATORS[g].scale for g in generous])
     bound = np.array([float(risk.mse(ESTIMATORS[g], assumption)) for g in range(PEOPLE + 1)])
@@ -163,15 +163,15 @@ def test_no_population_of_pairs_has_a_larger_error(assumption: Assumption) -> No
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     apart: float, total: float
 ) -> None:
-    """The bias of these people, and what sampling adds: computed from the laws that do worst."""
+    """The bias of these people plus sampling, computed from the worst laws."""
     made = weighing(3, total=total)
     people = np.repeat(made.weights, made.counts)
     n, noise = made.n, 2.0 * made.scale**2
-    # A sum of n draws of ends of an interval: the largest variance over all chances.
+    # A sum of n draws of an interval's ends: the largest variance over all probabilities.
     draws = stats.binom(n, np.linspace(0.0, 1.0, 1001))
     sampling = float(np.sqrt(draws.var()).max()) / n
     anything = (worst_bias(made, 1.0) + sampling) ** 2
-    # Given the budgets, values are independent, and each is at an end with an even chance.
+    # Given the budgets, values are independent, and at either end with probability ½.
     coins = float(np.sum((people * 0.5) ** 2))
     within = coins + (worst_bias(made, apart) + apart * sampling) ** 2
     expected = anything if apart == 1.0 else min(anything, within)
@@ -182,7 +182,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
 
 
 def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
-    """Where Hoeffding's tail of a sum, beside a shift and Laplace noise, is β: by quadrature."""
+    """The β quantile of a shift, Laplace noise and a sum with Hoeffding's tail, by quadrature."""
     law = stats.laplace(scale=scale)
 
     def side(at: float) -> float:
@@ -209,7 +209,7 @@ def quantile(shift: float, sigma: float, scale: float, beta: float) -> float:
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     apart: float, beta: float
 ) -> None:
-    """Three tenths of β are for the sampling, or for two of them at once; the rest for the rest."""
+    """Three tenths of β are for one sampling bound, or two at once; the rest for the rest."""
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     assumption = Assumption("population", True if apart == 1.0 else apart)
     found = risk.quantile(made, assumption, 1.0 - beta)
@@ -242,24 +242,24 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
     errors = [risk.quantile(made, each, 0.9) for each in asked]
     assert all(a <= b * (1.0 + 1e-12) for a, b in itertools.pairwise(errors[:-1]))
-    # Of a population two samplings hold at once where budgets tell a little, and else one.
+    # If slightly related, a population needs two sampling bounds at once; otherwise one.
     more = 1.0 + 1e-6 if about == "people" else 1.15
     assert errors[-1] * (1.0 - 1e-6) <= errors[-2] <= errors[-1] * more
     noise = 2.0 * made.scale**2
     if about == "people":
-        # Levels that are alike leave the noise, whatever the weights.
+        # With equal means of levels only noise is left, whatever the weights.
         assert squares[0] == pytest.approx(noise, rel=1e-6)
         assert errors[0] == pytest.approx(made.scale * math.log(1.0 / 0.1), rel=1e-6)
     else:
         assert squares[0] == pytest.approx(float(risk.mse(made, SAMPLE)), rel=1e-6)
         alone = risk.quantile(made, SAMPLE, 0.9)
-        # Where budgets tell nothing at all, a sample is also claimed to be nearly Gaussian.
+        # If budgets are unrelated to values, the nearly Gaussian bound also applies to a sample.
         assert alone <= errors[0] <= 1.5 * alone
 
 
 @pytest.mark.parametrize("n", [5, 400])
 def test_with_equal_weights_only_sampling_is_left(n: int) -> None:
-    """Whatever budgets tell: the worst mean square of a share of n people is ¼/n."""
+    """For any relation: the worst mean square of a share of n people is ¼/n."""
     made = Weighing(np.array([1.0 / n]), np.array([n]), 0.0)
     for related in (True, 0.05, 0.9):
         found = float(risk.mse(made, Assumption("population", related)))

@@ -1,4 +1,4 @@
-"""The risk of frequencies where budgets tell something of categories: vertices and simulation."""
+"""The risk of frequencies if budgets are related to categories: vertices and simulation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.types import Floats
 
 
 def within(biases: Floats, scale: float, a: float) -> Floats:
-    """P(all |c_j + L_j| ≤ a) for each row of biases, by the law of Laplace noise."""
+    """P(all |c_j + L_j| ≤ a) for each row of biases c, with Laplace noise L."""
     law = stats.laplace(scale=scale)
     return np.prod(law.cdf(a - biases) - law.cdf(-a - biases), axis=1)
 
@@ -32,7 +32,7 @@ def mean_square(biases: Floats, scale: float) -> float:
 
 
 def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
-    """Biases that sum to zero, none above `apart`, and together two at most (on both sides)."""
+    """Biases on a grid that sum to zero, with |c| ≤ `apart` each and Σ|c| ≤ 2."""
     axis = np.linspace(-apart, apart, 2 * steps + 1)
     found = np.array(list(itertools.product(axis, repeat=k - 1)))
     found = np.column_stack([found, -found.sum(axis=1)])
@@ -41,7 +41,7 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""Such that what is left of 1/apart cells is on the grid, too."""
+"""Grid steps for each `apart`, such that what is left of 1/apart cells is on the grid."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
@@ -66,7 +66,7 @@ def test_the_cells_that_are_said_to_be_moved_do_worst(
 def test_people_whose_shares_are_near_reach_the_error_and_none_is_worse(
     k: int, apart: float
 ) -> None:
-    """Two levels of four people each: all shares of both, in quarters, that are within δ."""
+    """Two levels of four people each: all pairs of shares, in quarters, that are within δ."""
     weights, scale = np.array([0.05, 0.2]), 0.04
     made = Weighing(weights, np.array([4, 4]), scale)
     assumption = Assumption("people", apart)
@@ -97,13 +97,13 @@ BUDGETS = np.array([0.4, 2.0])
 
 
 def estimator(generous: int) -> Weighing:
-    """Proportional weights, for so many generous people."""
+    """Proportional weights, given the number of generous people."""
     counts = np.array([N - generous, generous])
     total = float(counts @ BUDGETS)
     return Weighing(BUDGETS / total, counts, 0.2 / total)
 
 
-POPULATIONS = {  # how many are generous, the shares of the strict and of the generous
+POPULATIONS = {  # the part of generous people; shares of strict and of generous people
     "apart": (0.5, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     "near": (0.5, (0.5, 0.5, 0.0), (0.4, 0.6, 0.0)),
     "few": (0.1, (0.4, 0.3, 0.3), (0.3, 0.4, 0.3)),
@@ -114,7 +114,7 @@ POPULATIONS = {  # how many are generous, the shares of the strict and of the ge
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
-    """20,000 seeded samples; a false alarm at six standard errors has a chance below 1e-8."""
+    """20,000 seeded samples; false alarms at six standard errors are below 1e-8."""
     part, strict, generous = POPULATIONS[name]
     if related is not True and name == "apart":
         return
@@ -141,7 +141,7 @@ def test_bounds_hold_in_populations_of_pairs(name: str, related: bool | float) -
 
 
 def largest_square(k: int, apart: float) -> float:
-    """The largest Σc² of biases on a grid, of those that are said to be possible."""
+    """The largest Σc² over possible biases on a grid."""
     return float(np.square(biases_on_a_grid(k, apart, 4)).sum(axis=1).max())
 
 
@@ -151,7 +151,7 @@ def largest_square(k: int, apart: float) -> float:
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     k: int, related: bool | float, keep: float | None
 ) -> None:
-    """Root mean squares of the parts, joined, and the largest of k noises beside them."""
+    """Root mean squares of the parts, joined, plus the largest of k noises."""
     counts, scale = np.array([200, 100]), 0.003
     made = Weighing(
         np.array([0.002, 0.006]), counts, scale, None if keep is None else np.full(2, keep)
@@ -164,7 +164,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     part = bias + plain
     if related is not True:
         own = share * math.sqrt(float(people @ people))
-        # The shares at two budgets differ by δ in every cell, each budget as likely as the other.
+        # The shares at two equally likely budgets differ by δ in every cell.
         drawn = math.sqrt(share * min(k * related**2 / 4.0, share) / 300)
         far = bias * math.sqrt(share * largest_square(k, related))
         part = min(part, own + related * bias + drawn, math.hypot(own, far + drawn))
@@ -184,7 +184,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
 def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
     k: int, related: bool | float
 ) -> None:
-    """No split of β does better than by 5 %: a union over cells, sides and parts, each alone."""
+    """A union over cells, sides and parts: no split of β is better by more than 5 %."""
     made = Weighing(np.array([0.002, 0.004]), np.array([200, 150]), 0.004)
     n, beta, apart = 350, 0.05, float(related)
     law = stats.laplace(scale=made.scale)
@@ -201,7 +201,7 @@ def test_the_quantile_of_a_population_spends_all_of_beta_and_no_more(
         )
 
     def people(part: float) -> float:
-        """One cell is off by the bias, and another by as much to the other side."""
+        """The error if two cells have biases ± and the others none."""
         row = np.array([[made.bias, -made.bias, *(0.0,) * (k - 2)]])
         return float(
             optimize.brentq(lambda a: 1.0 - float(within(row, made.scale, a)[0]) - part, 1e-9, 2.0)
@@ -233,7 +233,7 @@ def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | No
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(squares))
         assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(errors[:-1]))
-        # Of a population two samplings hold at once where budgets tell a little, and else one.
+        # If slightly related, a population needs two sampling bounds at once; otherwise one.
         more = 1.0 + 1e-6 if about == "people" else 1.15
         assert errors[-1] * (1.0 - 1e-9) <= errors[-2] <= errors[-1] * more
     assert square_of(made, Assumption("people", 5e-324), k) <= square_of(made, RELATED, k)

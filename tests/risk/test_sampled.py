@@ -1,4 +1,4 @@
-"""The error of a sample is bounded for every population, and nearly as small as a Gaussian's."""
+"""The error of a sample: bounded for every population, and nearly as small as a Gaussian's."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SHARES = np.concatenate([np.geomspace(1e-4, 0.05, 12), np.linspace(0.06, 0.5, 23
 
 
 def equal(n: int, noise: float) -> Weighing:
-    """Everyone weighs the same; the noise is in units of the deviation of a coin."""
+    """Equal weights; the noise is in units of the standard deviation of a coin."""
     return Weighing(np.array([1.0 / n]), np.array([n]), noise * 0.5 / math.sqrt(n))
 
 
 def unequal(few: int, many: int, times: float, noise: float) -> Weighing:
-    """A few weigh many times as much."""
+    """A few people weigh `times` as much as the others."""
     counts = np.array([many, few])
     weights = np.array([1.0, times]) / (many + few * times)
     return Weighing(weights, counts, noise * 0.5 * math.sqrt(float(counts @ weights**2)))
 
 
 def binomial(n: int, p: float) -> Floats:
-    """The probabilities of a binomial law, by logarithms of factorials."""
+    """The probabilities of a binomial law, from log factorials."""
     k = np.arange(n + 1)
     logs = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in k])
     return np.exp(logs + k * math.log(p) + (n - k) * math.log1p(-p))
@@ -97,7 +97,7 @@ def test_coins_are_beyond_any_distance_no_more_often_than_bounded(name: str) -> 
 
 
 def test_a_constant_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Coins are about 0.4 off, not 0.56: what is below that is wrong somewhere.
+    # Coins need a constant of about 0.4, and 0.56 is used: 0.3 is too small.
     monkeypatch.setattr(mean, "BERRY_ESSEEN", 0.3)
     weighing = equal(1000, 0.0)
     bound = SampleError(weighing)
@@ -143,7 +143,7 @@ def test_a_population_that_varies_less_is_off_less() -> None:
     assert all(x <= y * (1.0 + 1e-9) for x, y in itertools.pairwise(reaches))
     truth = normal_laplace_quantile(0.1 / math.sqrt(10_000), weighing.scale, 0.05)
     assert truth <= reaches[0] <= 1.15 * truth
-    p = 0.5 - math.sqrt(0.25 - 0.01)  # coins of this variance
+    p = 0.5 - math.sqrt(0.25 - 0.01)  # coins with this variance
     assert missed(weighing, p, reaches[0]) <= 0.05
 
 

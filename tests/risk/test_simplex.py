@@ -1,4 +1,4 @@
-"""Projection to the simplex: against a solver-free definition, and it never hurts."""
+"""Projection onto the simplex: against its optimality conditions, and it never hurts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ points = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
 
 @given(points)
 def test_it_is_the_nearest_point(point: np.ndarray) -> None:
-    """The conditions of Karush, Kuhn and Tucker: one shift for all that stay positive."""
+    """The Karush–Kuhn–Tucker conditions: one shift for all shares that stay positive."""
     shares = project(point)
     assert shares.min() >= 0.0
     assert shares.sum() == pytest.approx(1.0)

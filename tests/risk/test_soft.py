@@ -1,4 +1,4 @@
-"""Moments from soft cells: whatever errors are within their bounds, intervals hold the truth."""
+"""Moments from soft cells: if errors are within their bounds, intervals hold the truth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from epsilons.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Boxed(SoftMoments):
-    """Shares of which each is off by at most `most`: what can be said is known without noise."""
+    """Shares that are each off by at most `most`: the bound is known without noise."""
 
     drawn: Floats
     most: float
@@ -43,7 +43,7 @@ class Boxed(SoftMoments):
 
 @dataclass(frozen=True, eq=False)
 class Told(Boxed):
-    """Shares whose errors are told: of every function the very error is the bound."""
+    """Shares with known errors: the bound of every function is its actual error."""
 
     error: Floats
 
@@ -75,9 +75,9 @@ def columns(law: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 @pytest.mark.parametrize("law", range(6))
 @pytest.mark.parametrize("told", [False, True])
 def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -> None:
-    """Errors at the corners of a box, and in it: also those that move what is tested most.
+    """Errors at the corners of a box and inside it, also those along the covariance.
 
-    And bounds that are the errors themselves, so that nothing is left over for what is forgotten.
+    And bounds that are the errors themselves, which leave no room for a forgotten term.
     """
     rng = np.random.default_rng(law)
     ends = 0
@@ -88,7 +88,7 @@ def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -
         if trial % 3 == 0:  # along the covariance
             u = np.array([0.5, 0.0, -0.5])
             error = np.sign(np.kron(u, u) + 1e-3 * rng.normal(size=9))
-        error = 0.5 * (error - error.mean())  # shares sum to one, as they are drawn
+        error = 0.5 * (error - error.mean())  # shares sum to one, as when they are drawn
         off = most * error
         margin = Told(nine(x, y) + off, most, off) if told else Boxed(nine(x, y) + off, most)
         true = float(np.mean(x * y) - x.mean() * y.mean())
@@ -104,7 +104,7 @@ def test_no_errors_within_bounds_lead_out_of_an_interval(law: int, told: bool) -
         said = margin.correlation(RELATED, 0.95)
         assert said.low - 1e-9 <= true / float(x.std() * y.std()) <= said.high + 1e-9
         ends += said.high - said.low < 2.0
-    assert ends > 10  # some of them say something
+    assert ends > 10  # some intervals are informative
 
 
 def test_without_errors_everything_is_exact() -> None:
@@ -138,7 +138,7 @@ ALL = [Assumption(about, r) for about in ("people", "population") for r in (True
 def test_a_bound_of_one_function_is_that_of_a_mean_but_for_the_noise(
     assumption: Assumption,
 ) -> None:
-    """Of a function with range ℓ the weighted sum is off by ℓ times what a mean is."""
+    """For a function with range ℓ, the weighted sum is off by ℓ times the error of a mean."""
     margin = weighed()
     silent = Weighing(margin.weighing.weights, margin.weighing.counts, 1e-9)
     quiet = WeighedMoments(silent, 0.0, 0.0, margin.drawn)
@@ -174,7 +174,7 @@ def test_shares_that_drowned_tell_nothing() -> None:
 
 
 def test_a_noisy_total_is_no_more_than_noise() -> None:
-    """With very many people it is the noise of nine cells, over how many they are."""
+    """With very many people it is the noise of nine cells over their number."""
     rng = np.random.default_rng(3)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * 1e7, scale=2.0, slack=0.0, largest=1.0, equal=True)
@@ -188,7 +188,7 @@ def test_a_noisy_total_is_no_more_than_noise() -> None:
 
 @pytest.mark.parametrize("people", [150.0, 1000.0])
 def test_the_noise_of_a_total_counts_in_products_of_errors(people: float) -> None:
-    """Around what was drawn an error of a function has that of the total beside it once more."""
+    """Around the drawn shares, the error of a function includes that of the total again."""
     rng = np.random.default_rng(4)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * people, scale=2.0, slack=0.0, largest=1.0, equal=True)
@@ -216,7 +216,7 @@ def test_a_variance_beside_a_mean_is_the_square_of_its_spread() -> None:
     assert margin.interval(0.0, (0.0, 25.0), SAMPLE, 0.95) == pytest.approx(
         (100.0 * low * low, 100.0 * high * high)
     )
-    reach = 0.36  # of (x − ½ − 0.1)², around the mean that was drawn
+    reach = 0.36  # the range of (x − ½ − 0.1)², around the drawn mean
     noise = 2.0 * 0.004**2 * (1.0 + 0.04)
     assert margin.risk(SAMPLE) == pytest.approx(reach**2 * 0.25 / 500 + noise)
     assert float(mean.mse(whole, SAMPLE)) > 0.0

@@ -1,4 +1,4 @@
-"""A guess of the spread: the error of data that have it, beside such data themselves."""
+"""A guess of the spread: the error of data with that spread, against such data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def estimator(n: int, seed: int) -> Weighing:
 
 
 def values(n: int, spread: float, seed: int) -> Floats:
-    """Values with exactly this standard deviation, around the middle."""
+    """Values around the middle with exactly this standard deviation."""
     drawn = np.random.default_rng(seed).normal(size=n)
     drawn -= drawn.mean()
     return 0.5 + spread * drawn / math.sqrt(float(drawn @ drawn) / n)
@@ -52,7 +52,7 @@ def test_people_whose_budgets_are_shuffled(n: int, spread: float) -> None:
 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 def test_a_sample(spread: float) -> None:
-    """Two points of this deviation, every sample of four of them."""
+    """Two points with this standard deviation, and every sample of four."""
     one = estimator(4, 3)
     points = np.array([0.5 - spread, 0.5 + spread])
     samples = points[np.array(list(itertools.product((0, 1), repeat=4)))]
@@ -61,7 +61,7 @@ def test_a_sample(spread: float) -> None:
 
 
 def test_people_whose_budgets_tell_everything() -> None:
-    """Values along the weights are as far off as values of their deviation can be."""
+    """Values along the weights have the largest error for their standard deviation."""
     one = estimator(50, 4)
     along = one.weights - one.weights.mean()
     data = 0.5 + 0.05 * along / math.sqrt(float(along @ along) / 50)
@@ -74,7 +74,7 @@ def test_people_whose_budgets_tell_everything() -> None:
 @pytest.mark.parametrize("total", [1.0, 0.7, 1.2])
 @pytest.mark.parametrize("assumption", [each for each in ANSWERS if each.related], ids=str)
 def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) -> None:
-    """Random data with levels, and weights that may sum to less: the bias that budgets tell."""
+    """Random data with levels, and weights of any sum: the bias if budgets are related."""
     rng, allowed, nearest = np.random.default_rng(5), 0, 0.0
     counts = np.array([4, 6, 5], dtype=np.int64)
     for _ in range(600):
@@ -92,13 +92,13 @@ def test_no_data_of_the_spread_do_worse(assumption: Assumption, total: float) ->
         assert bias**2 <= bound * (1.0 + 1e-9) + 1e-24
         nearest = max(nearest, bias**2 / max(bound, 1e-9))
     assert allowed > 100
-    assert assumption.sampled or nearest > 0.5  # the bound is not far away
+    assert assumption.sampled or nearest > 0.5  # the bound is not far off
 
 
 @pytest.mark.parametrize("total", [0.5, 0.8, 1.3])
 @pytest.mark.parametrize("spread", [0.1, 0.3, 0.5])
 def test_weights_that_do_not_sum_to_one(spread: float, total: float) -> None:
-    """Two points anywhere of at most this deviation: the worst is reached, none is worse."""
+    """Two points with at most this standard deviation: the worst is reached, none is worse."""
     weights = total * estimator(4, 7).weights
     one = Weighing(weights, np.ones(4, dtype=np.int64), 0.0)
     samples = np.array(list(itertools.product((0, 1), repeat=4)))
@@ -116,7 +116,7 @@ def test_weights_that_do_not_sum_to_one(spread: float, total: float) -> None:
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> None:
-    """Nothing but the noise is random: the chance of a larger error is that of shifted Laplace."""
+    """Only the noise is random: the error has the tail of shifted Laplace noise."""
     one, assumption = estimator(50, 4), Assumption("people", related)
     shift = math.sqrt(float(risk.mse(one, assumption, 0.05)) - 2 * NOISE**2)
     alpha = risk.quantile(one, assumption, 0.9, spread=0.05)
@@ -127,9 +127,9 @@ def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("assumption", [UNRELATED, SAMPLE], ids=str)
 def test_the_quantile_is_kept_by_bell_shaped_data(assumption: Assumption, spread: float) -> None:
-    """Values, their sum and the noise by draws: no more than one in ten exceed it, and not few."""
+    """Simulated values, sums and noise: at most one in ten exceeds it, but some do."""
     rng, n = np.random.default_rng(9), 60
-    one = replace(estimator(n, 8), scale=0.001)  # noise must not hide it
+    one = replace(estimator(n, 8), scale=0.001)  # noise must not hide the effect
     alpha = risk.quantile(one, assumption, 0.9, spread=spread)
     noise = rng.laplace(scale=0.001, size=20_000)
     if assumption.sampled:
@@ -187,7 +187,7 @@ def test_the_cap_is_the_best_for_such_data(assumption: Assumption, loss: str) ->
 
 
 def test_a_threshold_is_the_best_for_such_data() -> None:
-    """The strict are left out only where values differ so little that half of the people do."""
+    """Strict people are left out only if values vary so little that half of the people do."""
     people = {0.3: 100, 1.0: 100}
     for spread, spent in ((None, [0.3, 0.3]), (0.02, [0.0, 1.0])):
         chosen = ep.allocate(people, related=False, spread=spread, method="threshold")
@@ -198,7 +198,7 @@ def test_a_threshold_is_the_best_for_such_data() -> None:
 
 
 def test_what_is_claimed_does_not_depend_on_it() -> None:
-    """The same cap gives the same risk and interval, however it was found."""
+    """The same cap gives the same risk and interval, however it was chosen."""
     people = {0.1: 500, 1.0: 500}
     guessed = ep.allocate(people, related=False, spread=0.1)
     assert guessed.risk == float(risk.mse(guessed.weighing, UNRELATED))
@@ -210,7 +210,7 @@ def test_what_is_claimed_does_not_depend_on_it() -> None:
 
 
 def test_gains_on_ten_thousand_people() -> None:
-    """How many times smaller the squared error is, half at 0.1 and half at 1, beside none."""
+    """How many times a guess reduces the squared error, with half at 0.1 and half at 1."""
     people = {0.1: 5000, 1.0: 5000}
     plain = ep.allocate(people, related=False).weighing
     gains = []

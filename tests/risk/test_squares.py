@@ -1,4 +1,4 @@
-"""The sum of squared errors of a table against all data, one by one, and the caps that follow."""
+"""The sum of squared errors of a table against all data, and the caps that follow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def made(n: int, scale: float, closed: ClosedNoise | None = None) -> Weighing:
 
 
 def every_table(n: int, k: int) -> Floats:
-    """Who is in which cell, for all data: data, people, cells."""
+    """Indicators for all data, of shape (data, people, cells)."""
     data = np.array(list(itertools.product(range(k), repeat=n)))
     return np.eye(k)[data]
 
@@ -43,7 +43,7 @@ def test_all_data_of_few_people(n: int, k: int) -> None:
     errors = np.einsum("i,dij->dj", weights - 1.0 / n, tables)
     squares = np.square(errors).sum(axis=1)
     assert float(cells.squares(made(n, 0.0), RELATED, k)) == pytest.approx(squares.max(), rel=1e-12)
-    # Data with the same counts are the orders of one another.
+    # Data with the same counts are permutations of each other.
     groups: dict[tuple[float, ...], list[float]] = {}
     for counts, square in zip(tables.sum(axis=1).tolist(), squares.tolist(), strict=True):
         groups.setdefault(tuple(counts), []).append(square)
@@ -53,7 +53,7 @@ def test_all_data_of_few_people(n: int, k: int) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_all_samples_of_few_people(k: int) -> None:
-    """The mean over all data that shares can give, for many shares: the even ones are the worst."""
+    """The mean over all samples, for many shares: equal shares are the worst."""
     n = 4
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     said = float(cells.squares(made(n, 0.0), SAMPLE, k))
@@ -69,7 +69,7 @@ def test_all_samples_of_few_people(k: int) -> None:
 
 @pytest.mark.parametrize("keep", [0.3, 0.8])
 def test_coins_add_the_variance_of_whole_weights(keep: float) -> None:
-    """All data, all coins: the error of who is kept, over the expected weights."""
+    """All data, all coins: the error of the kept people, over the expected weights."""
     n, k = 4, 3
     weights, tables = np.array(WEIGHTS[n]), every_table(n, k)
     coins = np.array(list(itertools.product((0.0, 1.0), repeat=n)))
@@ -111,7 +111,7 @@ def test_noise_adds_its_own_squares(k: int) -> None:
 
 N = 30
 BUDGETS = np.array([0.4, 2.0])
-POPULATIONS = {  # how many are generous, the shares of the strict and of the generous
+POPULATIONS = {  # the part of generous people; shares of strict and of generous people
     "apart": (0.5, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
     "near": (0.5, (0.5, 0.5, 0.0), (0.4, 0.6, 0.0)),
     "many cells": (0.3, (0.3, 0.3, 0.2, 0.2), (0.2, 0.2, 0.3, 0.3)),
@@ -121,7 +121,7 @@ POPULATIONS = {  # how many are generous, the shares of the strict and of the ge
 @pytest.mark.parametrize("name", POPULATIONS)
 @pytest.mark.parametrize("related", [True, 0.1])
 def test_squares_hold_in_populations_of_pairs(name: str, related: bool | float) -> None:
-    """20,000 seeded samples; a false alarm at six standard errors has a chance below 1e-8."""
+    """20,000 seeded samples; false alarms at six standard errors are below 1e-8."""
     part, strict, generous = POPULATIONS[name]
     if related is not True and name == "apart":
         return

@@ -49,7 +49,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
     stairs = made(rate)
     points, mass = masses(stairs.law)
     for m in (-400, -61, -1, 0, 5, 30, 59, 60, 61, 200, 600):
-        border = (m + 0.5) / STEPS  # between two lattice points nothing is spread
+        border = (m + 0.5) / STEPS  # halfway between lattice points, where both agree
         expected = float(mass[points > border].sum())
         assert stairs.exceeds(border * UNIT) == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
@@ -58,7 +58,7 @@ def test_how_often_it_is_exceeded_is_a_sum_over_the_lattice(rate: Fraction) -> N
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("beta", BETAS)
 def test_the_quantile_without_a_sum_is_exact(rate: Fraction, shift: float, beta: float) -> None:
-    """At α the larger shift errs with probability β, just inside with more; no smaller one does."""
+    """At α the shift errs with probability β, just inside with more; smaller shifts err less."""
     stairs = made(rate, 2**30)
     alpha = stairs.deviation(shift, 0.0, beta)
 
@@ -81,7 +81,7 @@ def test_the_tail_beside_a_sum_is_a_sum_over_the_lattice(rate: Fraction, sigma: 
         expected = float(mass @ np.exp(-(gap**2) / (2.0 * sigma**2)))
         found = stairs.tail(alpha, sigma)
         assert found >= expected * (1.0 - 1e-9) - 1e-15
-        # A lattice of 400 steps moves it by less than this; small rates give way to a bound.
+        # A lattice of 400 steps moves it by less than this; small rates use a bound instead.
         slack = UNIT if rate < Fraction(1, 8) else UNIT / 400
         if alpha <= slack:
             continue  # the bound is 1
@@ -139,7 +139,7 @@ CASES = [
 @pytest.mark.parametrize("case", range(len(CASES)))
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED, RELATED])
 def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumption) -> None:
-    """20,000 draws. Of 12 × 4 comparisons a false alarm has the probability 10⁻⁸ each at most."""
+    """20,000 draws, 12 × 4 comparisons; each false alarm has probability at most 10⁻⁸."""
     each, runs = CASES[case], 20_000
     assert each.stairs is not None
     rng = np.random.default_rng([case, [SAMPLE, UNRELATED, RELATED].index(assumption)])
@@ -163,7 +163,7 @@ def test_risks_are_as_simulated_on_the_worst_data(case: int, assumption: Assumpt
         bound = MeanGoal(assumption, "pac", confidence).risk(each)
         misses = int((np.abs(errors) > bound).sum())
         assert misses <= binom.isf(1e-9, runs, 1.0 - confidence)
-        if assumption == RELATED:  # not a bound: the quantile itself
+        if assumption == RELATED:  # exact, not just a bound
             assert misses >= binom.ppf(1e-9, runs, 1.0 - confidence)
     assert MeanGoal(assumption, "mse", 0.9).is_exact(each)
     assert MeanGoal(assumption, "pac", 0.9).is_exact(each) == (assumption == RELATED)

@@ -1,4 +1,4 @@
-"""The search for a quantile ends where it must: close to it, and on its safe side."""
+"""The search for a quantile ends close to it, and on the safe side."""
 
 from __future__ import annotations
 

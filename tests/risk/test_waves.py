@@ -1,4 +1,4 @@
-"""Waves of noises that sum to zero, beside an integral on a circle."""
+"""Characteristic functions of noise that sums to zero, against an integral on a circle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THETA = np.array([0.0436, 0.5, 1.7, 3.0, 8.0, 21.0, HIGHEST])
 
 
 def integrated(cells: int, used: list[float], theta: float) -> float:
-    """With φ = c·tan ψ the integrand is a smooth function on a circle: a plain sum is exact."""
+    """With φ = c·tan ψ the integrand is smooth and periodic, so an equispaced sum is exact."""
     c = math.hypot(1.0, theta)
     psi = math.pi * (np.arange(3000) + 0.5) / 3000
     phi = c * np.tan(psi)
@@ -33,7 +33,7 @@ USED = [
     [0.5, -1.0],
     [1.0, -1.0, -1.0, 1.0],  # two poles of order two
     [1.0, -0.9999999, -1.0, 0.9999999],  # nearly so: residues cancel
-    [1.0, -1e-9, -0.6, 0.4],  # beside the other cells
+    [1.0, -1e-9, -0.6, 0.4],  # close to the unused cells
     [1.0],
 ]
 

@@ -1,4 +1,4 @@
-"""The site is built without a warning, its links lead somewhere, and a browser has no complaint."""
+"""The site builds without a warning, its links work, and the browser reports no problems."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = [
     *("", "guide/", "tutorials/web-survey/", "reference/releases/", "proofs/limits/"),
     "benchmarks/results/",
 ]
-"""A page of every kind: start, how to, tutorial, reference, proof, benchmark."""
+"""A page of every kind: start, how-to, tutorial, reference, proof, benchmark."""
 
 FORMULAS = """async () => {
   const page = new DOMParser().parseFromString(await (await fetch(location)).text(), "text/html");
@@ -37,14 +37,14 @@ FORMULAS = """async () => {
     .map((each) => letters(each.textContent));
   return [written, set];
 }"""
-"""The letters and digits of all formulas, as they are written and as KaTeX shows them."""
+"""The letters and digits of all formulas, as written and as KaTeX shows them."""
 
 pytestmark = pytest.mark.slow
 
 
 @dataclass
 class Page(HTMLParser):
-    """The addresses that a page names, and the places that it has."""
+    """The links of a page, and its anchors."""
 
     text: str
     links: list[tuple[str, str]] = field(default_factory=list)
@@ -84,7 +84,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, Page]:
-    """All pages by their addresses."""
+    """All pages, by address."""
     return {
         file.relative_to(site).as_posix().removesuffix("index.html"): Page(file.read_text("utf-8"))
         for file in sorted(site.rglob("*.html"))
@@ -122,7 +122,7 @@ def test_every_page_of_the_repository_is_on_the_site(pages: dict[str, Page]) -> 
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
-    """A page with a link to nowhere is planted (with --quiet, nobody would count the warning)."""
+    """A page with a dead link is planted (with --quiet, mkdocs would not count the warning)."""
     root = tmp_path / "copy"
     for folder in ("docs", "scripts", "src", "benchmarks"):
         left = shutil.ignore_patterns("__pycache__", "data")
@@ -163,7 +163,7 @@ def chromium() -> Iterator[Any]:
 
 @dataclass(eq=False)
 class Tab:
-    """A page in the browser, with what it complained of and what it asked for."""
+    """A page in the browser, with its messages and requests."""
 
     page: Any
     messages: list[str] = field(default_factory=list)
@@ -214,11 +214,11 @@ BLOCKS = """() => [...document.querySelectorAll(".md-content pre > code")].map((
   Math.max(...each.innerText.split("\\n").map((line) => [...line].length)),
   each.clientWidth - each.scrollWidth,
 ])"""
-"""The longest line of each block of code, and how much room is left; below 0, it scrolls."""
+"""For each code block: its longest line, and the room left; below 0, it scrolls."""
 
 
 def test_a_printed_release_fits_the_column(chromium: Any, address: str) -> None:
-    """Lines of 96 characters do not scroll beside the lists of links, nor with a scroll bar."""
+    """Lines of 96 characters fit next to both sidebars, even with a scroll bar."""
     tab = Tab(chromium.new_page(viewport={"width": 1280 - 15, "height": 900}))
     longest = 0
     for kind in ("guide/", "groups/", "tutorials/health-survey/"):
@@ -258,7 +258,7 @@ def test_the_search_finds(chromium: Any, address: str) -> None:
 
 
 def test_a_formula_that_cannot_be_set_is_noticed(chromium: Any, address: str) -> None:
-    """The test above can fail: a wrong one stays as it was written, and the console says so."""
+    """The test above can fail: a broken formula stays as it was written, and is logged."""
     tab = Tab(chromium.new_page())
     wrong = '<span class="formula" data-tex="\\frac{">½ of it</span></body>'
 

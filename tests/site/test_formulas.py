@@ -1,4 +1,4 @@
-"""Formulas of the pages are found in sentences, and read as TeX; lists as they are meant."""
+"""Formulas on pages are found in sentences and converted to TeX; lists render as intended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROSE = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 def prose(page: Path) -> str:
-    """A page without its programs."""
+    """A page without its code blocks."""
     return re.sub(r"^ *```.*?^ *```$", "", page.read_text("utf-8"), flags=re.M | re.S)
 
 
@@ -94,12 +94,12 @@ def test_no_text_is_lost_between_formulas(page: Path) -> None:
 
 
 def signs(text: str) -> list[str]:
-    """The letters and digits of a formula, Σ and Π apart, which TeX has words for."""
+    """The letters and digits of a formula, without Σ and Π, for which TeX has commands."""
     return sorted(char for char in normal(text) if char.isalnum() and char not in "ΣΠ")
 
 
 def test_every_letter_of_a_formula_is_in_its_tex() -> None:
-    """Read back by a table of its own: which letters TeX adds."""
+    """Checked by an independent list of the letters that TeX adds."""
     added = re.compile(
         r"\\(?:operatorname|text|mathit|hat|bar|tilde|check|sum|prod|int|cdot|times|div|le|ge|ne|pm|"
         r"propto|approx|in|ni|to|mapsto|iff|partial|infty|ldots|vert|Vert|mid|sqrt|quad|colon|"
@@ -146,7 +146,7 @@ def test_a_link_and_a_table_keep_what_they_are() -> None:
 
 @pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.name)
 def test_every_formula_that_stands_alone_is_set(page: Path) -> None:
-    """On pages of proofs an indented block is a formula, and nothing else."""
+    """On proof pages every indented block is a formula."""
     assert "<pre>" not in html(prose(page))
 
 

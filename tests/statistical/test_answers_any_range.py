@@ -1,11 +1,11 @@
-"""Nobody knows the range: intervals hold the mean of the values cut to the one that was found.
+"""Unknown ranges: intervals cover the mean of the values clipped to the range that was found.
 
-Real columns, zero-heavy (affairs, visits), skewed (wages) and nearly Gaussian (IQ), and one that is
-made and has no mean (Cauchy). Where budgets tell a little, δ is the largest distance between the
-distribution functions of two levels: on no range are the means of cut values farther apart.
+Real columns, zero-heavy (affairs, visits), skewed (wages) and nearly Gaussian (IQ), and a simulated
+one without a mean (Cauchy). If budgets are a little related, δ is the largest distance between the
+distribution functions of two levels: on no range are the means of clipped values farther apart.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁷: fewer than 1,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RUNS: Final = 60
 MANY: Final = 1_000
 
 TIMES: Final = 4.0
-"""So few people need larger budgets than where the range is known."""
+"""A factor on budgets: with so few people, finding the range needs larger ones."""
 
 NAMES: Final = ("affairs", "visits", "wages", "scores", "heavy tails")
 ASKED: Final = (
@@ -116,8 +116,8 @@ def test_and_in_many_runs(name: str, asked: tuple[str, str, Any, str]) -> None:
 
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_few_people_get_a_release_whatever_range_was_found(loss: str) -> None:
-    """It may be as wide as floats go, so that its square is none: under add/remove that is no
-    reason to give nothing, for that would tell."""
+    """The range may be as wide as all floats, with a square that overflows. Under add/remove there
+    must still be a release, because a refusal would leak."""
     widest = 0.0
     for seed in range(130, 170):  # some of these find such a range
         release = ep.mean(

@@ -1,11 +1,11 @@
-"""What is answered has to be true: δ that is there is covered, and less than that is not.
+"""Assumptions have to be true: the actual δ is covered, and a smaller δ is not.
 
-Data are made to be the worst that an answer allows. So these tests show that those of coverage can
-fail, that a bias as large as is allowed for does occur, and what δ buys on the data of the demo.
+The data are the worst that an assumption allows. So these tests show that tests of coverage can
+fail, that a bias as large as the bound does occur, and what δ gains on the data of the demo.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
-code is right is below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, exact binomial tails or six
-standard errors.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+the code is right is below 10⁻⁷: fewer than 100 comparisons at 10⁻⁹ each, exact binomial tails or
+six standard errors.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.statistical
 
 
 def misses(values: Any, epsilon: Floats, truth: Any, seed: int, **said: Any) -> int:
-    """How often the interval, or any of a band, missed in 400 releases of the same people."""
+    """How often the interval, or any interval of a band, missed in 400 releases of these people."""
     source, found = ep.Seeded(seed), 0
     for _ in range(RUNS):
         if "categories" in said:
@@ -47,16 +47,16 @@ def misses(values: Any, epsilon: Floats, truth: Any, seed: int, **said: Any) -> 
 
 
 def hold(found: int) -> bool:
-    """Whether so few misses are no surprise at 95 %."""
+    """Whether the number of misses is consistent with 95 % coverage."""
     return found <= binom.isf(TAIL, RUNS, 0.05)
 
 
 def fail(found: int) -> bool:
-    """Whether so many misses show that less than half of all intervals hold."""
+    """Whether the number of misses shows a coverage below one half."""
     return found > binom.isf(TAIL, RUNS, 0.5)
 
 
-# The default of before, on people whose budgets tell.
+# The former default, on people with related budgets.
 
 
 @pytest.mark.parametrize("way", ["strict if high", "strict if low"])
@@ -85,24 +85,24 @@ def test_the_former_default_fails_where_budgets_tell_and_the_new_one_holds(
     print(name, way, {said: 1.0 - count / RUNS for said, count in missed.items()})
     assert hold(missed["population"])
     assert hold(default)
-    if way == "strict if high":  # those who are heard of least have the most to tell
+    if way == "strict if high":  # those with the least weight have the largest values
         assert fail(missed["former"])
 
 
-# A difference that is there, on the worst data that have it.
+# An actual difference, on the worst data that have it.
 
 WIDE: Final = np.repeat([0.05, 1.0], 2_000)
 DELTAS: Final = (0.04, 0.1, 0.2)
 
 
 def heavy(release: ep.Release) -> np.ndarray:
-    """For each level, whether those who have it weigh too much."""
+    """For each level, whether its people weigh more than 1/n."""
     weighing = release.mechanism.weighing
     return np.asarray(weighing.weights > 1.0 / weighing.n)
 
 
 def worst(delta: float) -> np.ndarray:
-    """Zeros and ones: of those who weigh too much δ more are ones than of the others."""
+    """Zeros and ones: among overweighted people, the share of ones is larger by δ."""
     ones = round(2_000 * (0.5 + delta / 2.0))
     values = np.concatenate([np.arange(2_000) >= ones, np.arange(2_000) < ones]).astype(np.int64)
     assert values[2_000:].mean() - values[:2_000].mean() == pytest.approx(delta, rel=1e-12)
@@ -111,7 +111,7 @@ def worst(delta: float) -> np.ndarray:
 
 @pytest.mark.parametrize("delta", DELTAS)
 def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: float) -> None:
-    """By weights that are proportional to budgets, whatever δ: bias is most of the error."""
+    """With proportional weights for every δ, so bias is most of the error."""
     values = worst(delta).astype(np.float64)
     said: dict[str, Any] = {"bounds": (0, 1), "method": "proportional"}
     release = ep.mean(values, epsilon=WIDE, related=delta, source=ep.Seeded(0), **said)
@@ -121,7 +121,7 @@ def test_the_difference_that_is_there_is_covered_and_half_of_it_is_not(delta: fl
     print(delta, "held", 1.0 - covered / RUNS, "half of it", 1.0 - too_little / RUNS)
     assert hold(covered)
     assert fail(too_little)
-    # It is the worst there is: intervals that were shorter would miss too often.
+    # These are the worst data: shorter intervals would miss too often.
     assert covered >= binom.ppf(TAIL, RUNS, 0.05)
 
 
@@ -145,7 +145,7 @@ def test_and_for_the_rule_that_is_chosen(delta: float) -> None:
     assert hold(found)
 
 
-# What δ = 5 % buys on the data of the demo.
+# What δ = 5 % gains on the data of the demo.
 
 
 @cache
@@ -155,13 +155,13 @@ def commute() -> tuple[Floats, Floats]:
 
 
 def apart_by(delta: float, release: ep.Release) -> Floats:
-    """Minutes of which those of people who weigh too much are on average δ above all others'."""
+    """Minutes, changed so overweighted people are on average δ above the others."""
     minutes, epsilon = commute()
     values, middle = minutes.copy(), float(minutes.mean())
     reach = delta * (MINUTES[1] - MINUTES[0]) / 2.0
     for level, above in zip(release.mechanism.levels, heavy(release), strict=True):
         own = minutes[epsilon == level]
-        # Drawn together a little, so that nobody leaves the range.
+        # Shrunk a little towards the mean, so nobody leaves the range.
         values[epsilon == level] = 0.8 * (own - own.mean()) + middle + (reach if above else -reach)
     assert MINUTES[0] <= values.min()
     assert values.max() <= MINUTES[1]
@@ -169,7 +169,7 @@ def apart_by(delta: float, release: ep.Release) -> Floats:
 
 
 def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
-    """Errors of many draws by what one call built, and the release of that call."""
+    """Errors of many draws from the mechanism of one call, and the release of that call."""
     epsilon = commute()[1]
     release = ep.mean(values, epsilon=epsilon, bounds=MINUTES, source=ep.Seeded(seed), **said)
     mechanism = release.mechanism
@@ -178,7 +178,7 @@ def errors(values: Floats, seed: int, **said: Any) -> tuple[Floats, ep.Release]:
     noise = mechanism.estimates(mechanism.draw(ep.Seeded(seed), DRAWS)) - nothing
     weights = np.repeat(mechanism.weighing.weights, mechanism.counts)
     exact = float(weights @ values[np.argsort(epsilon, kind="stable")])
-    # The call itself: the same weighted mean, and the noise of its seed.
+    # The release itself: the same weighted mean, and the noise of its seed.
     drawn = mechanism.estimate(mechanism.draw(ep.Seeded(seed))) - nothing
     assert release.raw == pytest.approx(exact + drawn, abs=1e-6)
     return exact + noise - float(values.mean()), release

@@ -1,7 +1,7 @@
-"""Bands of a sample hold all shares at once as often as they say, and not much more often.
+"""Bands of a sample cover all shares at once as often as stated, and not much more often.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
-code is right is below 10⁻⁷: about 60 comparisons at 10⁻⁹ each, by the exact binomial tail.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+the code is right is below 10⁻⁷: about 60 comparisons at 10⁻⁹ each, by the exact binomial tail.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def planned(people: str, k: int, confidence: float) -> Allocation:
 
 
 def errors_of(allocation: Allocation, k: int, even: int, seed: int) -> np.ndarray:
-    """The largest error of each run: some cells are equally likely, and nobody is in the others."""
+    """The largest error of each run, with `even` equally likely cells and the others empty."""
     shares = np.zeros(k)
     shares[:even] = 1.0 / even
     weighing = allocation.weighing
@@ -68,7 +68,7 @@ def test_bands_hold_all_shares_at_once(people: str, k: int, even: int) -> None:
 
 @pytest.mark.parametrize("people", ["a thousand", "ten thousand"])
 def test_bands_that_are_a_tenth_narrower_do_not(people: str) -> None:
-    """The power of the test above: three even shares are nearly the worst."""
+    """The power of the test above: three equal shares are nearly the worst case."""
     allocation = planned(people, 4, 0.95)
     missed = int((errors_of(allocation, 4, 3, seed=22) > 0.9 * allocation.risk).sum())
     assert missed > binom.isf(TAIL, RUNS, 0.05)

@@ -1,8 +1,8 @@
-"""How much noise a closed table has: beside the mean of an indicator, and beside independent noise.
+"""The noise of a closed table, compared with that of a mean and with independent noise.
 
-Each comparison is of variances of at least 3·10⁵ draws by the mechanism of a release. Its standard
-error is below 0.35 % of the ratio, so that 2 % are five and a half of them and more: a right
-sampler fails with a probability below 10⁻⁷ each.
+Each comparison is between variances of at least 3·10⁵ draws by the mechanism of a release. The
+standard error of the ratio is below 0.35 %, so 2 % is more than five and a half standard errors: a
+correct sampler fails with probability below 10⁻⁷ each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WITHIN = 0.02
 
 
 def table(cells: int) -> ClosedHistogram:
-    """What a release of so many categories was drawn from."""
+    """The mechanism of a release with this many categories."""
     release = ep.frequencies(
         np.arange(N) % cells, categories=range(cells), source=ep.Seeded(1), **WORDS
     )
@@ -45,7 +45,7 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     assert abs(of_share / of_mean - 1.0) < WITHIN
     # Both are 2/(nε)², the least that Laplace noise allows.
     assert abs(of_share * (N * EPSILON) ** 2 / 2.0 - 1.0) < WITHIN
-    # Power: independent noise in both cells has twice the variance, though it is projected.
+    # Power: independent noise in both cells has twice the variance, even after projection.
     loose = independent(table(2), 10**6, 4)[:, 0].var()
     assert abs(loose / of_mean - 2.0) < 2.0 * WITHIN
 
@@ -58,14 +58,14 @@ def test_closed_noise_beside_independent_noise_that_is_projected(cells: int, rat
     ours = (shares(mechanism, 3 * 10**5, 5) ** 2).sum(axis=1).mean()
     theirs = (independent(mechanism, 3 * 10**5, 6) ** 2).sum(axis=1).mean()
     assert abs(ours / theirs / ratio - 1.0) < WITHIN
-    # And each cell has its part of what the law says.
+    # And each cell has the variance that the law states.
     exact = mechanism.law.variance / float(mechanism.divisor) ** 2
     for cell in (0, cells - 1):
         assert abs(shares(mechanism, 3 * 10**5, 7)[:, cell].var() / exact - 1.0) < WITHIN
 
 
 def independent(mechanism: ClosedHistogram, size: int, seed: int) -> np.ndarray[Any, Any]:
-    """Noise of scale 2/Σe in each cell by itself, moved to where shares sum to zero."""
+    """Independent noise of scale 2/Σe in each cell, projected to sum zero."""
     scale = 2 * mechanism.divisor / Fraction(N * EPSILON)
     noise = DiscreteLaplace(Fraction(round(scale))).draw(ep.Seeded(seed), size * mechanism.cells)
     rows = noise.reshape(size, mechanism.cells) / float(mechanism.divisor)

@@ -1,8 +1,8 @@
-"""Frequencies: bias, per-category and simultaneous coverage, and the measured error of every rule.
+"""Frequencies: bias, coverage for one and for all categories, measured errors of all rules.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
-code is right is below 10⁻⁶: about 60 comparisons at 10⁻⁹ each (six standard errors, or the exact
-binomial tail); the ratios of measured errors have more room than that.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+the code is right is below 10⁻⁶: about 60 comparisons at 10⁻⁹ each (six standard errors, or the
+exact binomial tail); the ratios of measured errors have more room than that.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def released(profile: str, assumption: Assumption) -> Release:
 def errors_of(
     release: Release, assumption: Assumption, shares: tuple[float, ...], seed: int
 ) -> np.ndarray:
-    """Errors by run and category, with the noise that was drawn."""
+    """Errors by run and category, with noise drawn by the mechanism."""
     mechanism = release.mechanism
     noise = mechanism.draw(ep.Seeded(seed), RUNS).astype(np.float64) / float(mechanism.divisor)
     return noise + data_errors(release, assumption, shares, seed)
@@ -58,7 +58,7 @@ def errors_of(
 def data_errors(
     release: Release, assumption: Assumption, shares: tuple[float, ...], seed: int
 ) -> np.ndarray:
-    """Errors but for noise: the worst order of people where budgets may tell."""
+    """Errors without noise; if budgets may be related, for the worst order of people."""
     mechanism = release.mechanism
     rng = np.random.default_rng(seed)
     counts = mechanism.counts
@@ -73,7 +73,7 @@ def data_errors(
         cells = np.zeros((RUNS, len(counts), 4), dtype=np.int64)
         left = np.broadcast_to(counts, (RUNS, len(counts))).copy()
         for j, size in enumerate(people.tolist()):
-            # Level by level, for all runs at once: the marginal laws of a draw without replacement.
+            # Level by level, for all runs at once: draws without replacement, by marginal laws.
             wanted, others = np.full(RUNS, size), left.sum(axis=1)
             for level in range(len(counts)):
                 own = left[:, level]
@@ -83,7 +83,7 @@ def data_errors(
                 wanted = wanted - taken
             assert not wanted.any()
             left -= cells[:, :, j]
-    else:  # sorted against budgets: the heavy in one category, the light in another
+    else:  # the worst order: heavy people in one category, light ones in another
         heavy = mechanism.weighing.weights > 1.0 / n
         one = np.zeros((len(counts), 4), dtype=np.int64)
         one[:, 0], one[:, 1] = np.where(heavy, counts, 0), np.where(heavy, 0, counts)
@@ -94,9 +94,9 @@ def data_errors(
 
 
 def closed_noise(k: int, seed: int) -> np.ndarray:
-    """A witness of noise that sums to zero, at scale 1: k − 1 noises, and what they lack to zero.
+    """Noise that sums to zero, at scale 1, by rejection: k − 1 noises and minus their sum.
 
-    Kept with e^{−|what they lack|}.
+    Accepted with probability e^{−|last|}.
     """
     rng = np.random.default_rng(seed)
     first = rng.laplace(size=(20 * RUNS, k - 1))
@@ -120,7 +120,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
     squared = np.square(errors).sum(axis=1)
     tolerance = 6.0 * float(squared.std()) / math.sqrt(RUNS)
     assert squared.mean() <= release.risk + tolerance
-    if assumption == RELATED or shares == "even":  # exact: the worst data reach it
+    if assumption == RELATED or shares == "even":  # exact: reached by the worst data
         assert squared.mean() >= release.risk - tolerance
     for confidence in (0.9, 0.99):
         each = margin.error(assumption, confidence)
@@ -136,7 +136,7 @@ def test_intervals_and_bands_cover_and_the_risk_is_not_exceeded(
 def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
     profile: str, assumption: Assumption, shares: str
 ) -> None:
-    """The same margins, told that noise sums to zero; what is drawn is the witness's."""
+    """The same margins with closed noise; the draws are by rejection."""
     release = released(profile, assumption)
     weighing = replace(release.mechanism.weighing, closed=ClosedNoise(4))
     noise = weighing.scale * closed_noise(4, seed=11)
@@ -158,7 +158,7 @@ def test_noise_that_sums_to_zero_is_covered_and_as_large_as_its_risk(
         assert (each.sum(axis=0) <= allowed).all()
         missed = int((np.abs(errors).max(axis=1) > margin.worst(assumption, confidence)).sum())
         assert missed <= allowed
-        if assumption == RELATED:  # exact: it is not wider than it must be
+        if assumption == RELATED:  # exact: no wider than necessary
             assert missed >= binom.ppf(TAIL, RUNS, 1.0 - confidence)
 
 
@@ -173,7 +173,7 @@ def test_noise_of_its_own_in_each_cell_is_not_covered_by_bands_that_sum_to_zero(
 
 
 def test_intervals_of_sampled_people_cover() -> None:
-    """Half of the people are kept by a coin, budgets tell categories: coins move whole weights."""
+    """Coins keep half of the people. Budgets determine categories: a coin moves a full weight."""
     budgets = ep.Budgets({1.0: 2000, 1.7: 2000})
     mechanism = coins_at(budgets, CellsGoal(RELATED, "mse", 0.95, 2), 1.7).cells(2)
     assert mechanism.keep is not None
@@ -191,8 +191,8 @@ def test_intervals_of_sampled_people_cover() -> None:
 def test_optimal_is_the_best_rule_on_shuffled_people(k: int, loss: str) -> None:
     """A tenth of the published table.
 
-    Caps are for the worst shares, a few equal ones; these data are even, for which a bolder rule is
-    luckier: the ratio has been 0.93 to 1.17.
+    Caps are chosen for the worst shares, a few equal ones. These data have equal shares everywhere,
+    where a bolder rule does better: the ratio has been 0.93 to 1.17.
     """
     found = accuracy.cell(UNRELATED, k, loss, trials=60, draws=2)
     assert found.ratio <= 1.2

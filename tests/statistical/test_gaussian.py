@@ -1,4 +1,4 @@
-"""The mean without a range: error beside an oracle that knows it, failures, and coverage.
+"""The mean with an unknown range: error compared with an oracle, failures, and coverage.
 
 Seeded, so a pass stays a pass. Every comparison leaves room for 10⁻⁸: an upper quantile of χ² for
 mean squares, the exact binomial tail for counts. There are fewer than fifty.
@@ -32,7 +32,7 @@ def budgets(profile: str, n: int, seed: int) -> np.ndarray:
 
 
 def oracle(epsilon: np.ndarray) -> float:
-    """The standard error, in σ, of the capped mean on the known range μ ± 4σ, with all of ε."""
+    """The standard error, in σ, of the capped mean with all of ε if the range is known: μ ± 4σ."""
     spent = np.minimum(epsilon, square_cap(ep.Budgets(epsilon), 2.0 * 8.0**2))
     return math.sqrt(float(spent @ spent) + 2.0 * 8.0**2) / float(spent.sum())
 
@@ -41,7 +41,7 @@ def oracle(epsilon: np.ndarray) -> float:
 def simulate(
     profile: str, n: int, runs: int, neighbours: str = "replace", method: str = "auto"
 ) -> tuple[np.ndarray, int, float]:
-    """Errors in σ, how often the interval held the mean, and the median half-width."""
+    """Errors in σ, how often the interval covered the mean, and the median half-width."""
     errors, held, widths = [], 0, []
     for seed in range(runs):
         mu, sigma = ((1000.0, 2.0), (-3.0, 1.0))[seed % 2]
@@ -65,7 +65,7 @@ def simulate(
 
 
 def within(errors: np.ndarray, limit: float) -> bool:
-    """Whether the mean square is not above that of a normal error of this size."""
+    """Whether the mean square is at most that of normal errors of this size."""
     return float(errors @ errors) <= limit**2 * float(chi2.isf(TAIL, errors.size))
 
 
@@ -75,7 +75,7 @@ def test_close_to_the_oracle_under_replace(profile: str) -> None:
     best = oracle(budgets(profile, 10_000, 0))
     assert within(errors, 1.2 * best)
     assert held >= binom.ppf(TAIL, 60, 0.9)
-    assert width < 4.0 * best  # and the interval is not empty talk
+    assert width < 4.0 * best  # and the interval is informative
 
 
 def test_close_to_the_oracle_under_add_remove() -> None:
@@ -131,7 +131,7 @@ def test_heavy_tails_degrade_gently(law: str, mean: float, sigma: float, limit: 
 
 
 def private(chance: np.random.Generator, seed: int) -> ep.Release:
-    """A release of people who are private, far from 0 for their deviation."""
+    """A release under add/remove, with data 6,600 deviations from 0."""
     return ep.mean(
         6600.0 + chance.standard_normal(3000),
         bounds=None,
@@ -144,14 +144,14 @@ def private(chance: np.random.Generator, seed: int) -> ep.Release:
 
 
 def test_noisy_counts_of_nobody_do_not_pay_for_the_range() -> None:
-    # Noise counts some at large budgets, where nobody is: if these are to pay, all is lost.
+    # Noise makes some appear at large budgets, where nobody is: relying on them would be fatal.
     release = private(np.random.default_rng(1), 1_000_000)
     assert abs(release.value - 6600.0) < 1.0
 
 
 @pytest.mark.slow
 def test_three_of_three_thousand_ranges_are_lost_at_most() -> None:
-    # With counts as they come 14 were.
+    # With counts used as drawn, there were 14.
     gone = unsaid = 0
     for seed in range(3000):
         release = private(np.random.default_rng([31, seed]), seed)

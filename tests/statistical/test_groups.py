@@ -1,11 +1,11 @@
-"""Means by private groups: intervals hold as often as they say, drawn by the very mechanisms.
+"""Means by private groups: intervals cover as stated, drawn by the mechanisms of a release.
 
-Data are two values, skewed, or mostly zeros; budgets go with them in the worst way that an answer
-allows, or not at all; groups hold one half, one person in twenty, and nobody. Runs of one case
-stand side by side in one margin: it looks at each group by itself.
+Data are two-point, skewed, or mostly zeros; budgets are related to them in the worst way that an
+assumption allows, or not at all; groups hold one half, one person in twenty, and nobody. All runs
+of a case share one margin, which treats each group separately.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any comparison fails although
-the code is right is below 10⁻⁹ each: exact binomial tails at 90 %.
+Seeded, so a pass stays a pass. With a new seed, each comparison fails with probability below 10⁻⁹
+although the code is right: exact binomial tails at 90 %.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LEVELS: Final = np.array([0.1, 0.5, 1.0])
 APART: Final = 0.05
 GROUPS: Final = 3
 SHARES: Final = np.array([0.5, 0.05, 0.0, 0.45])
-"""Of three groups, the last of which is empty, and of those who are outside."""
+"""The shares of three groups (the last is empty), and of people outside."""
 
 ANSWERS: Final = (
     RELATED,
@@ -54,7 +54,7 @@ Generator = np.random.Generator
 
 
 def some(kind: str, people: int, rng: Generator) -> Floats:
-    """Values of one population, and what they are on average."""
+    """Values drawn from one population; `AVERAGE` has their means."""
     if kind == "two values":
         return np.asarray(rng.random(people) < 0.3, dtype=np.float64)
     if kind == "skewed":
@@ -67,12 +67,12 @@ AVERAGE: Final = {"two values": 0.3, "skewed": 0.1, "mostly zeros": 0.1}
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """People, and what is taken to be true of them.
+    """People, and a true assumption about them.
 
     Attributes:
-        kind: of their values.
-        n: how many there are.
-        answer: what is taken to be true, and is.
+        kind: the law of their values.
+        n: the number of people.
+        answer: the assumption, which holds.
     """
 
     kind: str
@@ -85,7 +85,7 @@ class Case:
         return np.sort(np.arange(self.n) % len(LEVELS))
 
     def people(self, rng: Generator) -> tuple[Any, Floats, Any, Floats]:
-        """Groups and values of people, by their levels; and the true means and shares."""
+        """Groups and values of people, ordered by level, and the true means and shares."""
         level = self.levels
         groups = np.resize(np.repeat(np.arange(4), (100 * SHARES).astype(int)), self.n)
         groups = rng.permutation(groups)
@@ -98,7 +98,7 @@ class Case:
                 values = (rng.random(self.n) < by_level[level]).astype(np.float64)
                 truth = float(by_level[level].mean())
             return groups, values, np.full(GROUPS, truth), SHARES[:GROUPS]
-        if self.answer.anything:  # the larger, the larger the budget
+        if self.answer.anything:  # larger values have larger budgets
             values = (
                 (level > 0).astype(np.float64) if self.kind == "two values" else np.sort(values)
             )
@@ -112,7 +112,7 @@ class Case:
         return groups, values, truth, shares
 
     def cells(self, level: Any, groups: Any, values: Floats) -> Integers:
-        """What people of each level have in each cell, on the grid."""
+        """The sums of each level in each cell, on the grid."""
         grid = np.rint(values * GRID).astype(np.int64)
         found = np.zeros((len(LEVELS), 2 * GROUPS + 1), dtype=np.int64)
         inside = groups < GROUPS
@@ -123,26 +123,26 @@ class Case:
 
 
 def closed(case: Case) -> CellTable:
-    """The table of a release, in which everyone gives all that they have."""
+    """The table of a release in which everyone spends their full budget."""
     budgets = Budgets(LEVELS[case.levels])
     goal = CellsGoal(case.answer, "mse", CONFIDENCE, 2 * GROUPS + 1)
     return build_histogram(allocate_for(budgets, goal, "proportional"), unit=GRID)
 
 
 def opened() -> CellSums:
-    """The sums of a release under add/remove."""
+    """The mechanism of a release under add/remove."""
     rungs = tuple(Fraction(level) for level in LEVELS.tolist())
     return build_cell_sums(Ladder.declare(LEVELS), rungs, 1.0, cells=2 * GROUPS + 1, unit=GRID)
 
 
 def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple[Any, ...]:
-    """What was drawn in many runs, with the truth of each."""
+    """The draws of many runs, with the true values of each."""
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     first = case.people(rng)
     rows, truths, shares = [], [], []
     for _ in range(runs):
         groups, values, truth, share = case.people(rng) if case.answer.sampled else first
-        if case.answer == UNRELATED:  # who has which budget is chance
+        if case.answer == UNRELATED:  # budgets are assigned at random
             order = rng.permutation(case.n)
             groups, values = groups[order], values[order]
         total = weigh(tallied(cells=case.cells(case.levels, groups, values)))
@@ -153,12 +153,12 @@ def simulated(case: Case, runs: int, seed: int, table: Any, weigh: Any) -> tuple
 
 
 def side_by_side(rows: Floats) -> Floats:
-    """The cells of the groups of all runs in one row."""
+    """The group cells of all runs in one row."""
     return np.ascontiguousarray(rows[:, : 2 * GROUPS]).ravel()
 
 
 def hold(missed: Booleans) -> bool:
-    """Whether so many misses are no surprise."""
+    """Whether the number of misses is consistent with the stated coverage."""
     return int(missed.sum()) <= binom.isf(TAIL, len(missed), 1.0 - CONFIDENCE)
 
 
@@ -173,7 +173,7 @@ def check(case: Case, runs: int, seed: int) -> None:
     each = 1.0 - (1.0 - CONFIDENCE) / GROUPS
     least, most = (end.reshape(runs, GROUPS) for end in margin.unit(case.answer, each))
     assert hold(((truth < least) | (truth > most))[:, :2].any(axis=1))
-    # Of a group that nobody is in hardly anything is said: both ends are refuted by noise alone.
+    # An empty group's interval is almost uninformative: only noise can exclude both ends.
     assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
     _, low, high = (end.reshape(runs, GROUPS) for end in margin.shares(case.answer, CONFIDENCE))
     for group in range(GROUPS):
@@ -195,7 +195,7 @@ def test_intervals_of_groups_hold_in_a_thousand_runs(kind: str, n: int, answer: 
 
 
 def test_less_than_is_true_is_noticed() -> None:
-    """Power: who says δ of budgets that tell everything misses nearly always."""
+    """Power: if δ is stated although budgets determine values, intervals nearly always miss."""
     case = Case("two values", 3000, RELATED)
     table = closed(case)
     rows, truth, _ = simulated(case, 150, 3, table, table.total)
@@ -209,7 +209,7 @@ def test_less_than_is_true_is_noticed() -> None:
 
 
 def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> OpenGroupedMeans:
-    """The margin of many runs; people were counted in one of them."""
+    """The margin of many runs at once, with or without counts of people."""
     drawn = side_by_side(sums.counts(rows))
     counts = tuple(np.bincount(case.levels).tolist())
     heads = LevelCount(counts, (0.2,) * len(LEVELS), sums.weights) if counted else None
@@ -228,7 +228,7 @@ def open_margin(case: Case, sums: CellSums, rows: Floats, counted: bool) -> Open
 
 def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
     sums = opened()
-    weights = sums.weights.astype(object)  # sums of all people are beyond 64 bits
+    weights = sums.weights.astype(object)  # sums over all people exceed 64 bits
     weigh = lambda each: weights @ each.cells.astype(object)  # noqa: E731
     rows, truth, _ = simulated(case, runs, seed, sums, weigh)
     margin = open_margin(case, sums, rows, counted)
@@ -236,7 +236,7 @@ def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
     for group in (0, 1):
         assert hold((truth[:, group] < low[:, group]) | (truth[:, group] > high[:, group]))
     assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
-    if case.n > 1000 and not case.answer.anything:  # half of them tell something
+    if case.n > 1000 and not case.answer.anything:  # on average less than half of the range
         assert float((high - low)[:, 0].mean()) < 0.5
 
 
@@ -281,7 +281,7 @@ def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
 
 
 def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
-    """Noise alone, of two halves of equal people: not more misses than said, and not half of it."""
+    """Only noise, two halves, equal weights: at most the stated misses, and at least half."""
     goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
     table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
     total = table.total(tallied(cells=np.array([[600, 1400, 1000, 1000]]) * GRID))

@@ -1,6 +1,6 @@
-"""Ranges of several releases hold all numbers at once, as often as they say.
+"""Joint ranges of several releases cover all numbers at once, as often as stated.
 
-The probability that anything here fails though it holds is below 10⁻⁹.
+Each test fails with probability below 10⁻⁹ if the ranges cover as stated.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def _missed(ranges: Any, truth: list[Any]) -> bool:
 
 
 def test_all_ranges_hold_at_once() -> None:
-    """Ranges that are not joint are noticed by the same test.
+    """The same test notices ranges that are not joint.
 
-    With one budget for all nothing but noise is random, and a half may be missed.
+    Everyone has the same budget, so only noise is random, and half of the ranges may miss.
     """
     truth = [float(VALUES.mean()), np.full(4, 0.25)]
     joint = apart = 0

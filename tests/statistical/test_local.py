@@ -1,7 +1,7 @@
 """The local model: bias, forecast error, coverage, and the experiment of paper *local*.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although the
-code is right is below 10⁻⁶: about 400 comparisons at six standard errors (10⁻⁹ each) or at the
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+the code is right is below 10⁻⁶: about 400 comparisons at six standard errors (10⁻⁹ each) or at the
 exact binomial tail of 10⁻⁹; ratios of measured errors have more room than that.
 """
 
@@ -18,7 +18,7 @@ import epsilons as ep
 from epsilons import local
 from epsilons.local.draws import directions
 from epsilons.local.reports import Reports
-from epsilons.risk.local import mean_dot
+from epsilons.risk.local import ReportedVector, Sums, mean_dot
 from epsilons.risk.weighing import SAMPLE
 
 pytestmark = pytest.mark.statistical
@@ -49,6 +49,12 @@ def test_scalars_are_unbiased(epsilon: float, value: float) -> None:
     assert off(release.raw, drawn.mean(), release.risk) < SIX
 
 
+def sums_of(release: ep.Release) -> Sums:
+    margin = release.estimate.margin
+    assert isinstance(margin, ReportedVector)
+    return margin.sums
+
+
 @pytest.mark.parametrize("epsilon", BUDGETS)
 @pytest.mark.parametrize("dimension", [1, 2, 10, 100])
 @pytest.mark.parametrize("method", ["auto", "duchi"])
@@ -61,12 +67,9 @@ def test_vectors_are_unbiased(epsilon: float, dimension: int, method: str) -> No
     release = vector.estimate(
         vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(dimension))
     )
-    # A coordinate has at most the share κ/d of the variance, and the part along x at most r²/ρ².
-    proxy = (
-        0.81
-        * (release.estimate.margin.sums.proxy + release.estimate.margin.sums.bounded)
-        / release.estimate.margin.sums.weight**2
-    )
+    # A coordinate has at most κ/d of the variance, and the component along x at most r²/ρ².
+    sums = sums_of(release)
+    proxy = 0.81 * (sums.proxy + sums.bounded) / sums.weight**2
     assert np.max(np.abs(release.raw - x)) < SIX * math.sqrt(proxy)
     along = float((release.raw - x) @ x) / float(np.linalg.norm(x))
     assert abs(along) < SIX * math.sqrt(proxy)
@@ -84,7 +87,8 @@ def test_the_printed_radius_fails_the_test_of_bias(dimension: int) -> None:
     x[0] = 0.9
     vector = local.Vector(d, radius=0.9, method="duchi")
     release = vector.estimate(vector.randomize_many(np.tile(x, (many, 1)), epsilon, ep.Seeded(1)))
-    proxy = 0.81 * release.estimate.margin.sums.proxy / release.estimate.margin.sums.weight**2
+    sums = sums_of(release)
+    proxy = 0.81 * sums.proxy / sums.weight**2
     wrong = release.raw * (printed * mean_dot(d))
     assert np.max(np.abs(wrong - x)) > 2.0 * SIX * math.sqrt(4.0 * proxy)
 
@@ -175,7 +179,7 @@ def reach(release: Any, confidence: float) -> float:
 
 
 def test_a_radius_without_its_constant_would_be_noticed() -> None:
-    """Power: an interval of half the width misses more often than it may."""
+    """Power: an interval of half the width misses too often."""
     found, release = errors("bit", "variance", 400, seed=3)
     missed = np.abs(found) > 0.5 * release.estimate.margin.reach(release.bounds, 0.9)
     assert missed.sum() > float(binom.ppf(1.0 - TAIL, 400, 0.1))
@@ -298,7 +302,7 @@ def test_what_is_drawn_is_what_the_checker_reads(epsilon: float) -> None:
 
 
 def largest_error(cells: int, people: int, seed: int) -> tuple[float, float]:
-    """The ℓ∞ error of shares, and its constant beside √(ln(d/β)/Σε²) at β = 0.1."""
+    """The ℓ∞ error of shares, and its ratio to √(ln(d/β)/Σε²) at β = 0.1."""
     rng = np.random.default_rng(seed)
     budgets = rng.uniform(0.1, 1.0, people)
     values = rng.integers(0, max(cells // 2, 1), people)
@@ -311,7 +315,7 @@ def largest_error(cells: int, people: int, seed: int) -> tuple[float, float]:
 
 
 def test_the_largest_error_of_shares_has_the_rate_of_the_theorem() -> None:
-    """Theorem 4.1 has no constant; the proven band has 2√2·1.0x, and what is measured is below."""
+    """Theorem 4.1 has no constant; the proven band has 2√2·1.0x, and measured errors are below."""
     constants = [
         largest_error(cells, people, 10 * cells + people)[1]
         for cells in (16, 256, 4096, 65_536)

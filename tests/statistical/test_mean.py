@@ -1,6 +1,6 @@
-"""Bias, forecast error and interval coverage of the mean, on data that are the worst for it.
+"""Bias, forecast error and interval coverage of the mean, on worst-case data.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
 the code is right is below 10⁻⁶: 200 comparisons at 10⁻⁹ each (six standard errors, or the exact
 binomial tail), and the ratios of widths have more room than that.
 """
@@ -27,7 +27,7 @@ from tests.profiles import ORDINARY
 ASSUMPTIONS = (SAMPLE, UNRELATED, RELATED)
 RUNS = 20_000
 PROFILES = {**ORDINARY, "generous": ep.Budgets({2.0: 12, 4.0: 20, 8.0: 8})}
-"""The last one is served by a staircase, whatever is assumed."""
+"""For the last one a staircase is chosen under every assumption."""
 
 TAIL = 1e-9
 
@@ -55,7 +55,7 @@ def released(profile: str, assumption: Assumption, method: str = "auto") -> ep.R
 def errors_of(
     release: ep.Release, assumption: Assumption, seed: int, share: float = 0.5
 ) -> np.ndarray:
-    """Errors over many runs, on two-point data: the worst there are. Tests share them by seed."""
+    """Errors over many runs on two-point data, the worst case. Tests with one seed share them."""
     mechanism = release.mechanism
     if isinstance(mechanism, SumAndSquares):
         mechanism = mechanism.alone
@@ -69,7 +69,7 @@ def errors_of(
     elif assumption == UNRELATED:
         ones = rng.multivariate_hypergeometric(counts, int(share * n), size=RUNS)
         truth = int(share * n) / n
-    else:  # sorted against budgets: those who weigh more than 1/n have 1, the others 0
+    else:  # the worst order: people with weights above 1/n have 1, the others 0
         heavy = mechanism.weighing.weights > 1.0 / n
         ones = np.broadcast_to(np.where(heavy, counts, 0), (RUNS, len(counts)))
         truth = float(counts[heavy].sum()) / n
@@ -84,9 +84,9 @@ def test_a_staircase_is_among_what_is_tested_here(assumption: Assumption) -> Non
 
 
 def half_width(release: ep.Release, confidence: float) -> float:
-    """Half the interval of any data; infinite where it is cut, for then it holds every mean.
+    """The half-width of the interval; infinite if it is clipped, because it then holds every mean.
 
-    `test_moment.py` looks at intervals that come from the spread of the data.
+    `test_moment.py` tests intervals that use the spread of the data.
     """
     assert isinstance(release.estimate, Scalar)
     margin = release.estimate.margin
@@ -117,7 +117,7 @@ def test_no_method_is_biased_when_budgets_say_nothing(method: str, assumption: A
 
 
 def test_sampling_is_unbiased_and_as_good_as_forecast() -> None:
-    """Through the public door, coin by coin: fewer runs."""
+    """Through the public API, coin by coin, so with fewer runs."""
     epsilon = people_of(ep.Budgets({0.5: 20, 1.5: 30, 3.0: 50}))
     values = (np.arange(100) % 2).astype(float)
     rng, source, errors = np.random.default_rng(3), ep.Seeded(3), []
@@ -170,7 +170,7 @@ def test_intervals_are_no_wider_than_they_must_be(profile: str, assumption: Assu
 
 
 def test_intervals_of_whole_releases_cover() -> None:
-    """Through the public door: fresh people each time, the interval as the user gets it."""
+    """Through the public API: new people each time, and the interval that the user gets."""
     epsilon = people_of(ep.Budgets({0.1: 60, 1.0: 60}))
     rng, source, misses, runs = np.random.default_rng(5), ep.Seeded(5), 0, 400
     for _ in range(runs):

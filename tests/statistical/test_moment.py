@@ -1,12 +1,12 @@
-"""Intervals that come from the spread of the data hold as often as stated, and so do its own.
+"""Intervals that use the spread of the data cover as stated, and so do those of the spread.
 
 Six laws and two real columns, from ten people to ten thousand, two profiles of budgets, three
 assumptions. The noise is drawn by the mechanism of a release, and the intervals are those of its
-margin. They grow with the variance that was drawn, so that some of them are enough: every run is
-given the interval of a run whose variance is not larger.
+margin. Intervals grow with the drawn variance, so only some are computed: every run uses the
+interval of a run with a variance that is not larger.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.statistical
 
 
 def law(name: str) -> Floats:
-    """A population of equally likely values in a unit range."""
+    """A population of equally likely values in the unit range."""
     rank = (np.arange(POINTS) + 0.5) / POINTS
     if name in ("wages", "affairs"):
         return column(name).unit
@@ -64,10 +64,10 @@ LAWS: Final = ("halves", "rare", "skewed", "zeros", "uniform", "gaussian", "wage
 
 
 def epsilons(profile: str, n: int) -> Floats:
-    """Budgets of n people, in order."""
+    """The budgets of n people, ascending."""
     if profile == "halves":
         return np.repeat([0.1, 1.0], [n // 2, n - n // 2])
-    return np.exp(np.floor(np.linspace(-3.0, 1.0, n) * 8.0) / 8.0)  # 33 levels at most
+    return np.exp(np.floor(np.linspace(-3.0, 1.0, n) * 8.0) / 8.0)  # at most 33 levels
 
 
 @cache
@@ -80,7 +80,7 @@ def built(profile: str, n: int, assumption: Assumption, spread: float = 0.5) -> 
 
 
 class Cell(NamedTuple):
-    """One cell of the table."""
+    """One combination of parameters."""
 
     law: str
     profile: str
@@ -94,7 +94,7 @@ class Cell(NamedTuple):
 
 
 def values_of(cell: Cell, runs: int, rng: np.random.Generator) -> Iterator[tuple[Floats, Floats]]:
-    """Values of people in the order of their levels, by runs, and what is true: mean and spread."""
+    """Batches of runs: values of people ordered by level, and the true mean and spread."""
     source = law(cell.law)
     fixed = np.sort(rng.choice(source, cell.n))
     for start in range(0, runs, BATCH):
@@ -103,7 +103,7 @@ def values_of(cell: Cell, runs: int, rng: np.random.Generator) -> Iterator[tuple
             values = rng.choice(source, (size, cell.n))
             truth = source
         else:
-            values = np.tile(fixed, (size, 1))  # the strict ones have the lowest values
+            values = np.tile(fixed, (size, 1))  # strict people have the lowest values
             if cell.assumption == UNRELATED:
                 values = rng.permuted(values, axis=1)
             truth = fixed
@@ -111,7 +111,7 @@ def values_of(cell: Cell, runs: int, rng: np.random.Generator) -> Iterator[tuple
 
 
 class Drawn(NamedTuple):
-    """What was drawn in each run, and what is true."""
+    """The draws of each run, and the true mean and spread."""
 
     offsets: Floats
     squares: Floats
@@ -119,7 +119,7 @@ class Drawn(NamedTuple):
 
 
 def drawn_of(cell: Cell, runs: int) -> Drawn:
-    """Many runs, with the noise of the mechanism."""
+    """Simulate many runs, with noise drawn by the mechanism."""
     mechanism = built(cell.profile, cell.n, cell.assumption, cell.spread)
     rng = np.random.default_rng(cell.seed)
     weights = np.repeat(mechanism.weights, mechanism.counts) / float(mechanism.all_weights)
@@ -141,18 +141,18 @@ def margin_of(cell: Cell, offset: float, square: float) -> WeighedSpread:
 
 
 def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
-    """Half the interval of each run, or of one that is narrower.
+    """The half-width of each run, rounded down.
 
     Args:
-        cell: of the table.
+        cell: the parameters.
         drawn: its runs.
-        factor: by which the standard deviation that was drawn is made smaller, to see it noticed.
+        factor: shrinks the drawn standard deviation, to test that this is noticed.
     """
     found = Drawn(drawn.offsets * factor, drawn.squares * factor * factor, drawn.truth)
     if not margin_of(cell, 0.0, 0.0).uses_spread(cell.assumption):
         wide = margin_of(cell, 0.0, 0.0).error(cell.assumption, CONFIDENCE)
         return np.full(len(found.offsets), wide)
-    # An offset that is not seen makes the variance larger: the square alone orders the runs.
+    # The largest offset gives the smallest variance; then only the square orders the runs.
     order = np.argsort(found.squares)
     nodes = order[np.linspace(0, len(order) - 1, SHOWN).astype(int)]
     widths = np.array(
@@ -168,7 +168,7 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
 
 
 def misses(cell: Cell, drawn: Drawn, factor: float = 1.0) -> int:
-    """How many intervals do not hold the mean; none does that holds everything."""
+    """How many intervals miss the mean; an interval of the whole range never does."""
     far = np.abs(drawn.offsets + 0.5 - drawn.truth[0])
     return int((far > halves(cell, drawn, factor)).sum())
 
@@ -205,14 +205,14 @@ def test_intervals_of_many_people_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_who_guessed_the_spread_hold(name: str) -> None:
-    """With a larger cap the bias is larger, too: it comes from the spread that was drawn."""
+    """A larger cap also has a larger bias, which is bounded by the drawn spread."""
     cell = Cell(name, "halves", 1000, RELATED, 0.05)
     assert margin_of(cell, 0.0, 0.0).uses_spread(RELATED)
     table(cell, 400)
 
 
 def test_a_spread_that_is_taken_too_small_is_noticed() -> None:
-    """A tenth of the standard deviation: too many intervals miss, by the same test."""
+    """A tenth of the standard deviation makes more intervals miss than the same test allows."""
     cell = Cell("uniform", "halves", 10_000, SAMPLE)
     drawn = drawn_of(cell, 1000)
     assert misses(cell, drawn) <= binom.isf(TAIL, 1000, 0.05)
@@ -220,7 +220,7 @@ def test_a_spread_that_is_taken_too_small_is_noticed() -> None:
 
 
 def test_noise_that_is_taken_a_tenth_too_small_is_noticed() -> None:
-    """Where nothing but the noise is random there is no room."""
+    """If only the noise is random, the interval has no slack."""
     cell = Cell("uniform", "halves", 100, RELATED)
     drawn = drawn_of(cell, 20_000)
     limit = binom.isf(TAIL, 20_000, 0.05)

@@ -1,11 +1,11 @@
-"""Intervals of covariance, slope, correlation and variance hold as often as stated.
+"""Intervals of covariance, slope, correlation and variance cover as often as stated.
 
-Columns that have nothing to do with each other, that are the same, of two points, skewed, and one
-that does not vary; from 20 people to 10,000; strict people with low values and weights that differ;
-shuffled budgets; samples; both neighbours.
+The cases: independent, equal, two-point, skewed and constant columns; 20 to 10,000 people; unequal
+weights, with low values for strict people; shuffled budgets; samples of a population; both
+definitions of neighbours.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.statistical
 
 
 class Case(NamedTuple):
-    """One cell of the table."""
+    """One combination of parameters."""
 
     law: str
     n: int
@@ -74,11 +74,11 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
 
 
 POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "still": 0.0}
-"""The covariance of each law, where a formula is at hand."""
+"""The covariance of each law that has a simple formula."""
 
 
 def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) -> SoftMoments:
-    """What a release would have drawn, with weights that differ."""
+    """The margin of a release with unequal weights."""
     g, h = (np.floor(each * GRID + 0.5).astype(np.int64) for each in (x, y))
     place = np.searchsorted(LEVELS, level)
     people = np.bincount(place, minlength=2).astype(np.int64)
@@ -108,11 +108,11 @@ def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) ->
 
 
 def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[str, int]:
-    """How often each interval held; of noise that is said to be smaller than it is, for power."""
+    """How often each interval covers; `smaller` understates the noise, to test power."""
     rng = np.random.default_rng(case.seed)
     x, y = columns(case.law, case.n, rng)
     order = np.argsort(x + y)
-    x, y = x[order], y[order]  # the strict ones have the lowest values
+    x, y = x[order], y[order]  # strict people have the lowest values
     level = np.sort(np.tile(LEVELS, case.n)[: case.n])
     found = dict.fromkeys(names, 0)
     for run in range(runs):
@@ -135,7 +135,7 @@ def hits(case: Case, runs: int, names: list[str], smaller: float = 1.0) -> dict[
 def asked(
     name: str, case: Case, margin: SoftMoments, x: Floats, y: Floats
 ) -> tuple[Estimated, float]:
-    """An estimate with its interval, and what is true."""
+    """An estimate with its interval, and the true value."""
     both = float(np.mean(x * y) - x.mean() * y.mean())
     if case.about == "population":
         both = POPULATION[case.law]
@@ -184,7 +184,7 @@ def test_intervals_hold_everywhere(law: str, n: int, neighbours: str) -> None:
 
 
 def test_noise_that_is_larger_than_it_is_said_to_be_is_noticed() -> None:
-    """The power of these tests: a fifth of the noise is said, and most intervals miss."""
+    """The power of these tests: if the stated noise is a fifth of the true one, they fail."""
     case = Case("apart", 3000, "people", True, rule="uniform")
     found = hits(case, 80, ["covariance"], smaller=0.2)
     assert binom.cdf(found["covariance"], 80, CONFIDENCE) < TAIL

@@ -1,7 +1,7 @@
-"""Intervals of quantiles hold the truth as often as they say, on data that are made to break them.
+"""Intervals of quantiles cover the truth as often as stated, on data made to break them.
 
-Each cell of a table of cases is tested by a binomial count of misses with a false alarm of 10⁻⁹;
-a margin that forgets the bias, or the noise of all bins but one, must be noticed.
+Each case is a binomial test of the misses with false alarms of 10⁻⁹. A margin that forgets the
+bias, or the noise of all bins but one, must be noticed.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def misses(
     truth: float | None = None,
     **asked: Any,
 ) -> int:
-    """How often the interval misses, budgets being in the worst order if they may be."""
+    """How often the interval misses, with budgets in the worst order if related."""
     chance = np.random.default_rng(17)
     missed = 0
     for run in range(runs):
         values = shape(n, chance)
         budgets = chance.choice(LEVELS, n)
-        if asked["related"] is True:  # the largest values have the largest budgets, or the smallest
+        if asked["related"] is True:  # the largest values have the largest or the smallest budgets
             order = np.argsort(values, kind="stable")
             values, budgets = values[order], np.sort(budgets)[:: 1 if run % 2 else -1]
         release = ep.quantile(
@@ -76,7 +76,7 @@ def misses(
 
 
 def too_many(runs: int, beta: float) -> int:
-    """The number of misses that a right interval has with a probability of at most 10⁻⁹."""
+    """The number of misses that a correct interval reaches with probability at most 10⁻⁹."""
     logs = [
         math.lgamma(runs + 1) - math.lgamma(k + 1) - math.lgamma(runs - k + 1)
         + k * math.log(beta) + (runs - k) * math.log1p(-beta)
@@ -132,7 +132,7 @@ def test_of_a_population_of_people_who_are_private() -> None:
 
 
 def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: everyone's whole budget weighs, and what budgets tell is not added."""
+    """Power: weights are proportional to budgets, and the bias of related budgets is left out."""
     real = quantiles.ways
 
     def forgetful(*args: Any) -> tuple[quantiles.Way, ...]:
@@ -145,11 +145,11 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
 
 
 def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Power: a sum of many cells is taken to have the noise of one."""
+    """Power: a sum of many cells is treated as having the noise of one."""
     real = quantiles.closed_tail
     monkeypatch.setattr(quantiles, "closed_tail", lambda cells, _: real(cells, 1))
     monkeypatch.setattr("epsilons.questions.ranked.BINS", (64,))
-    monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # nothing but noise is random
+    monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # only noise is random
     found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)
     assert found >= too_many(60, 0.01)
 

@@ -1,9 +1,9 @@
-"""Real columns whose range nobody knows: it is found, nothing collapses, and the mean is near.
+"""Real columns with an unknown range: it is found, never collapses, and the mean is close.
 
-Counts that are mostly zero (affairs, cigarettes, arrests, visits), skewed ones (wages), whole
-numbers (children, scores) and weights. Seeded, so a pass stays a pass. For a new seed the
-probability that any test fails although all holds as stated is below 10⁻⁶: fewer than 100 exact
-binomial tests at 10⁻⁹ each.
+Counts that are mostly zero (affairs, cigarettes, arrests, visits), skewed ones (wages), integers
+(children, scores) and weights. Seeded, so a pass stays a pass. With a new seed, the probability
+that any test fails although everything holds as stated is below 10⁻⁶: fewer than 100 exact binomial
+tests at 10⁻⁹ each.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ COLUMNS: Final[dict[str, Callable[[], Floats]]] = {
 }
 PROFILES: Final[dict[str, tuple[float, ...]]] = {"two": (2.0, 6.0), "four": (0.5, 2.0, 4.0, 8.0)}
 TELLING: Final = ("four",)
-"""Where those who have more trust less: the generous, who find the range, have next to nothing."""
+"""People with larger values are stricter: generous people, who find the range, have small ones."""
 
 MOSTLY_ONE: Final = ("affairs", "cigarettes")
-"""Three quarters of all have none. Of the generous so many that their outer quantile is 0, or any
-number up to the next value: that range is next to nothing. What is claimed still holds."""
+"""Three quarters of all values are 0, and more among generous people: their outer quantile is 0,
+or any number up to the next value, so the range nearly collapses. The claims still hold."""
 
 
 class Seen(NamedTuple):
-    """What some runs showed.
+    """Results of some runs.
 
     Attributes:
-        misses: how many intervals did not hold the mean of the cut values, by confidence.
+        misses: how many intervals missed the mean of the clipped values, by confidence.
         collapsed: how many ranges were next to nothing.
-        far: how many results were far from the mean of the cut values.
-        bias: by how much the cut moved the mean, in deviations, at the median run.
+        far: how many results were far from the mean of the clipped values.
+        bias: how far clipping moved the mean, in deviations, in the median run.
     """
 
     misses: tuple[int, ...]
@@ -68,7 +68,7 @@ def seen(name: str, profile: str, neighbours: str) -> Seen:
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     quarter, three = np.quantile(values, [0.25, 0.75])
     deviation = float(values.std())
-    unit = float(three - quarter) or deviation  # where three quarters are one number
+    unit = float(three - quarter) or deviation  # if the quartiles are equal
     terms: dict[str, Any] = {} if neighbours == "replace" else {"levels": list(menu)}
     misses, collapsed, far, biases = [0] * len(CONFIDENCES), 0, 0, []
     for _ in range(RUNS):
@@ -104,7 +104,7 @@ def test_the_range_of_a_real_column_is_found(name: str, profile: str, neighbours
     print(name, profile, neighbours, found)
     for missed, confidence in zip(found.misses, CONFIDENCES, strict=True):
         assert missed <= binom.isf(TAIL, RUNS, 1.0 - confidence)
-    # A range is lost once in three thousand runs, and a result is far off in one of a hundred.
+    # One range in three thousand is wrong, and one result in a hundred is far off.
     assert found.far <= binom.isf(TAIL, RUNS, 0.01)
     if not (profile in TELLING and name in MOSTLY_ONE):
         assert found.collapsed <= binom.isf(TAIL, RUNS, 1 / 3000)

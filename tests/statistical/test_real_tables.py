@@ -1,12 +1,12 @@
-"""Tables of real people, by hand and by a release: every interval holds as often as stated.
+"""Tables of real people, by hand and by release: every interval covers as often as stated.
 
-Three tables that nobody here made: men with eight rows each, of whom some join a union; wives of
-whom nearly half have no wage; and workers after college. Budgets are strict for those with high
-values, a little of that, or for anyone, and what is said of them (related) is true. Every release
-is made by the call that users make; the truth is computed by hand, in floats, person by person.
+Three real tables: men with eight rows each, some of whom join a union; wives, nearly half of whom
+have no wage; and workers after college. Budgets are strict for high values, a little so, or random,
+and the stated relation (`related`) is true. Every release is made by the call that users make; the
+truth is computed by hand, in floats, person by person.
 
-Seeded, so a pass stays a pass. For a new seed the probability that any test here fails although
-every interval holds as stated is below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
+Seeded, so a pass stays a pass. With a new seed, the probability that any test here fails although
+every interval covers as stated is below 10⁻⁶: fewer than 4,000 exact binomial tests at 10⁻¹⁰ each.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ CONFIDENCE: Final = 0.9
 FEW: Final = 12
 MANY: Final = 1000
 EVERY: Final = 10
-"""Of so many runs, one looks at what takes long."""
+"""One run in this many also computes the slow ranges."""
 
 WAYS: Final = {"strict if high": "any", "a little": "own", "not at all": "none"}
-"""How budgets go with values, and what is said of that."""
+"""How budgets are related to values, and the assumption that is stated."""
 
 ANY_OR_NONE: Final = ("strict if high", "not at all")
-"""Where a number δ would speak of more than means."""
+"""Only these, if a number δ would have to bound more than means."""
 
 NAMES: Final = ("panel", "wives", "college")
 
@@ -50,10 +50,10 @@ class Table:
     """Real people.
 
     Attributes:
-        rows: `person`, `value` (null where there is none), `group` and `other`, a second number.
-        bounds: of the values.
-        other_bounds: of the second number.
-        missing: what a missing value gets.
+        rows: `person`, `value` (null if missing), `group` and `other`, a second number.
+        bounds: the range of the values.
+        other_bounds: the range of the second number.
+        missing: the policy for missing values.
     """
 
     rows: pl.DataFrame
@@ -63,7 +63,7 @@ class Table:
 
     @property
     def people(self) -> pl.DataFrame:
-        """One row for each person: the share of their unit that each group has, and their means."""
+        """One row for each person: the share of their unit in each group, and their means."""
         valid = self.rows.filter(pl.col("value").is_not_null())
         in_group = pl.col("group") == 1
         return valid.group_by("person", maintain_order=True).agg(
@@ -84,7 +84,7 @@ def table(name: str) -> Table:
         found = data("wagepan")
         wage, years = np.exp(found["lwage"]), found["educ"]
         return _table(found["nr"], wage, found["union"], years, (0.0, 30.0), "error")
-    if name == "wives":  # of 753 women 325 earned nothing outside the house, and have no wage
+    if name == "wives":  # 325 of 753 women earned nothing outside the house, and have no wage
         found = data("mroz")
         wage, years = found["wage"], found["educ"]
         return _table(np.arange(len(found)), wage, found["city"], years, (0.0, 26.0), "exclude")
@@ -108,7 +108,7 @@ def _table(
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of the table of tests."""
+    """One combination of parameters."""
 
     name: str
     way: str
@@ -121,8 +121,8 @@ class Cell:
 def ask(
     cell: Cell, rows: pl.DataFrame, related: Any, source: ep.Seeded, *, slowly: bool = True
 ) -> Any:
-    """What users type, and what they look at: pairs of ends; a ratio, which takes half a second, if
-    there is time."""
+    """Publish as users do, and return intervals; with `slowly`, also a ratio, which takes half a
+    second."""
     found = table(cell.name)
     terms: dict[str, Any] = {
         "epsilon": "epsilon", "data": rows, "person": "person", "source": source,
@@ -191,17 +191,17 @@ def truth_of(cell: Cell) -> Floats:
 
 
 def holds(cell: Cell, ends: list[Any], band: Any) -> np.ndarray:
-    """Whether each range holds what it should, and whether the band holds all at once."""
+    """Whether each range covers its true value, and whether the band covers all at once."""
     if cell.statistic == "quantile":
         x = np.sort(table(cell.name).people["value"].to_numpy())
         return _quantiles_hold(x, ends, band)
     truth = truth_of(cell)
-    room = 1e-6 * np.maximum(np.abs(truth), 1.0)  # the grid
+    room = 1e-6 * np.maximum(np.abs(truth), 1.0)  # rounding to the grid
     found: list[Any] = [
         low - slack <= each <= high + slack
         for (low, high), each, slack in zip(ends, truth, room, strict=False)
     ]
-    found += [math.nan] * (len(truth) - len(found))  # not looked at
+    found += [math.nan] * (len(truth) - len(found))  # not computed
     if band is not None:
         low, high = band
         found.append(bool(((low - 1e-6 <= truth[:2]) & (truth[:2] <= high + 1e-6)).all()))
@@ -223,7 +223,7 @@ def _quantiles_hold(x: Floats, ends: list[Any], band: Any) -> np.ndarray:
 
 @cache
 def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
-    """How many runs missed, by range, and in how many it was looked at."""
+    """How many runs missed, for each range, and how many runs computed it."""
     found = table(cell.name)
     seed = zlib.crc32(str(cell).encode())
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
@@ -246,13 +246,13 @@ def misses(cell: Cell, runs: int) -> tuple[Floats, Floats]:
 
 
 def _difference(found: Table, own: Floats) -> float:
-    """How far apart the means of those of one group are at different budgets, of the range."""
+    """The largest distance between means at different budgets, overall or in one group."""
     lo, hi = found.bounds
     people = found.rows["person"].unique(maintain_order=True)
     levels = pl.DataFrame({"person": people, "epsilon": own})
     rows = found.rows.filter(pl.col("value").is_not_null())
     rows = rows.join(levels, on="person", how="left", maintain_order="left")
-    # A person counts in a group by the part of their rows that are in it.
+    # A person counts in a group with the part of their rows that is in it.
     rows = rows.with_columns(part=1.0 / pl.len().over("person"))
     far = []
     for some in (rows, rows.filter(pl.col("group") == 0), rows.filter(pl.col("group") == 1)):

@@ -1,8 +1,8 @@
-"""The PAC bounds against simulated worst-case two-point data: they hold, and are not far off.
+"""The PAC bounds against simulated worst-case two-point data: they hold, and are close.
 
 Each of the 60 checks is a one-sided binomial test at 10⁻⁸: if every bound holds, and every bound
-divided by 1.45 is exceeded with probability 5 % or more, then the probability that anything here
-fails is below 10⁻⁶ (for a draw of the seed; the seeds are fixed).
+divided by 1.45 is exceeded with probability at least 5 %, then anything here fails with probability
+below 10⁻⁶ (over random seeds; the seeds are fixed).
 """
 
 from __future__ import annotations

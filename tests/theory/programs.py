@@ -1,8 +1,8 @@
-"""The true minimax risks of very small problems, as linear programs: witnesses for the bounds.
+"""The true minimax risks of very small problems, by linear programs, to check the bounds.
 
-A mechanism on finite data with finitely many answers is a table of probabilities; privacy is linear
+A mechanism on finite data with finitely many answers is a table of probabilities. Privacy is linear
 in it, and so are mean squared errors and probabilities of being near. HiGHS finds the best table.
-Answers are restricted to a grid, so the optimum is at least the true minimax risk of these data.
+Answers are restricted to a grid, so the optimum is at least the true minimax risk for these data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.sparse import coo_matrix
 from epsilons.risk.weighing import RELATED, SAMPLE, Assumption
 
 Data = tuple[int | None, ...]
-"""The record of each person, 0 or 1; None if they are not there."""
+"""The record of each person, 0 or 1; None if they are absent."""
 
 
 SMALL: list[tuple[float, ...]] = [
@@ -29,7 +29,7 @@ SMALL: list[tuple[float, ...]] = [
     (2.0, 2.0, 2.0),
     (0.3, 0.3, math.inf),
 ]
-"""Budgets of two or three people, small enough for a program."""
+"""Budgets of two or three people, small enough for a linear program."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Program:
                 if math.isinf(budget):
                     continue
                 for other in records:
-                    # Under add/remove neighbours differ by one person who is there in one of them.
+                    # Under add/remove, neighbours differ by one person, present in one of them.
                     near = (each[person] is None) != (other is None) or not self.removable
                     if other == each[person] or not near:
                         continue
@@ -65,7 +65,7 @@ class Program:
         return self.place[data] * len(self.answers) + k
 
     def least(self, cases: Sequence[dict[tuple[Data, int], float]]) -> float:
-        """The smallest possible value of the largest case: a case is linear in the table."""
+        """The smallest possible maximum over all cases, each of which is linear in the table."""
         rows = list(self.rows)
         for case in cases:
             places = [self.at(data, k) for data, k in case]
@@ -95,14 +95,14 @@ class Program:
     def cases(
         self, assumption: Assumption, loss: str, alpha: float
     ) -> list[dict[tuple[Data, int], float]]:
-        """Mean squared errors, or probabilities of an error of `alpha` and more, case by case."""
+        """Mean squared errors, or probabilities of an error of at least `alpha`, case by case."""
 
         def cost(k: int, truth: float) -> float:
             off = abs(float(self.answers[k]) - truth)
             return off * off if loss == "mse" else float(off >= alpha - 1e-9)
 
         grid = range(len(self.answers))
-        whole = [each for each in self.data if None not in each]  # the risk is that of these people
+        whole = [each for each in self.data if None not in each]  # risks are for all people
         if assumption == SAMPLE:
             return [
                 {
@@ -135,6 +135,6 @@ def minimax(
     loss: str = "mse",
     alpha: float = 0.0,
 ) -> float:
-    """The least worst-case mean squared error, or probability of an error of `alpha` and more."""
+    """The least worst-case mean squared error, or probability of an error of at least `alpha`."""
     program = Program(budgets, steps, removable)
     return program.least(program.cases(Assumption(about, related), loss, alpha))

@@ -1,4 +1,4 @@
-"""Coins that are dealt out: every step of the bound by brute force, and room for the best plan."""
+"""Ones dealt out at random: every step of the bound by brute force, and its distance to plans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONES = np.array([sum(x) for x in DATA])
 
 
 def private_table(rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The law of a release for all data of four people, and what each of them loses by it."""
+    """The law of a release for all data of four people, and the privacy loss of each of them."""
     pulls = rng.choice([-1.0, 1.0], size=(5, 4)) * rng.exponential(0.7, 4)
     table = np.exp([[float(row @ np.array(x)) for row in pulls] for x in DATA])
     table *= rng.random(5) + 0.1
@@ -42,32 +42,32 @@ def laws(table: Floats) -> Floats:
 
 
 def apart(joint: Floats) -> float:
-    """Σ(√f(m + 1) − √f(m))², f being 0 outside."""
+    """Σ(√f(m + 1) − √f(m))², where f is 0 outside."""
     roots = np.sqrt(np.pad(joint, ((1, 1), (0, 0))))
     return float(np.square(np.diff(roots, axis=0)).sum())
 
 
 def bayes(joint: Floats) -> float:
-    """The least mean squared error of the number of ones."""
+    """The least mean squared error of estimates of the number of ones."""
     number = np.arange(len(joint))[:, None]
     mean = (number * joint).sum(axis=0) / joint.sum(axis=0)
     return float((joint * (number - mean) ** 2).sum())
 
 
 def test_numbers_that_are_near_cannot_be_told() -> None:
-    """(1/H − 1)/4 is below the least error, for any prior and any release."""
+    """(1/H − 1)/4 is at most the least error, for any prior and any release."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         prior = rng.dirichlet(np.full(5, rng.choice([0.3, 1.0, 10.0])))
         joint = prior[:, None] * laws(private_table(rng)[0])
         assert float(_error(np.array(apart(joint)))) <= bayes(joint) + 1e-12
-    wide = np.zeros((400, 1))  # and it is nearly that of a wide prior with noise
+    wide = np.zeros((400, 1))  # and nearly equal for a wide prior
     wide[:, 0] = np.sin(math.pi * np.arange(1, 401) / 401) ** 2 / 200.5
     assert float(_error(np.array(apart(wide)))) >= 0.7 * bayes(wide)
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """Over fair coins, and over numbers around the middle, with the budgets that tables lose."""
+    """Over fair coins, and over numbers around the middle, with the losses of the tables."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
@@ -77,7 +77,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
         coins = np.array([math.comb(4, j) for j in range(5)]) / 16.0
         exact = float(np.sqrt(coins[1:] * coins[:-1]) @ steps)
         assert exact <= float(told.by_one(np.array([3.0 / 5.0]))[0]) + 1e-12
-        # From one to two ones three people may change, from two to three two may.
+        # From one to two ones, three people may change; from two to three, two may.
         for ones in (1, 2):
             assert steps[ones] <= float(told.by_one(np.array([1.0 / (4 - ones)]))[0]) + 1e-12
 
@@ -85,7 +85,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
 @pytest.mark.parametrize("zeros", [1, 2, 3])
 @pytest.mark.parametrize("budgets", [(0.0,) * 19 + (6.0,), (0.1, 0.2, 0.5, 1.0, 3.0), (0.7,) * 6])
 def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros: int) -> None:
-    """(√b − 1)(1 − √a) over all sets of people who may change."""
+    """(√b − 1)(1 − √a), averaged over all sets of people who may change."""
     exact = np.mean(
         [
             (math.sqrt(np.mean(np.exp(few))) - 1.0) * (1.0 - math.sqrt(np.mean(np.exp(-few))))
@@ -98,7 +98,7 @@ def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
 def test_randomized_response_tells_as_much_as_is_allowed(epsilon: float) -> None:
-    """Of whether more than half are ones: all that many people of one budget can tell by one."""
+    """For whether most are ones: all that many people with one budget can reveal by one change."""
     told = _Told(SortedPeople(np.array([epsilon]), np.array([10**6])), np.array([10**6]))
     found = float(told.by_one(np.array([2e-6]))[0])
     exact = 2.0 - 2.0 / math.cosh(0.5 * epsilon)
@@ -117,7 +117,7 @@ def test_priors_are_as_near_as_said(k: int) -> None:
     assert cosine.sum() == pytest.approx(k + 1)
     exact = apart(cosine[:, None] / (k + 1))
     assert exact == pytest.approx(4.0 * math.sin(0.25 * math.pi / (k + 1)) ** 2)
-    # One over the number of zeros, as the steps of coins weigh it.
+    # The mean of one over the number of zeros, weighted as the steps of coins are.
     zeros = np.sqrt(coins[1:] * coins[:-1]) @ (1.0 / np.arange(k, 0.0, -1.0))
     assert float(zeros) <= 3.0 / (k + 1)
 
@@ -143,7 +143,7 @@ def test_it_is_below_the_true_minimax_risk(budgets: tuple[float, ...]) -> None:
     ids=str,
 )
 def test_it_is_most_of_the_best_plan(people: dict[float, int], part: float) -> None:
-    """Laplace noise has √2 of the error that its information allows: 0.707 where noise is all."""
+    """Laplace noise has √2 times the error that its information allows: 1/√2 if it dominates."""
     least = ep.theory.least_error(people, about="people", related=False)
     best = math.sqrt(ep.allocate(people, about="people", related=False).risk)
     assert part * best <= least <= best
@@ -153,4 +153,4 @@ def test_public_people_and_silent_ones_have_a_bound() -> None:
     assert dealt_square(people_of(ep.Budgets({1.0: 5, math.inf: 5}))) >= 0.0
     assert dealt_square(people_of(ep.Budgets({0.0: 500, math.inf: 500}))) == pytest.approx(
         0.25 * 500 / 1000**2, rel=0.06
-    )  # half the people are coins that nobody hears
+    )  # half of the people are unknown coins

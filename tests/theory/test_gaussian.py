@@ -1,4 +1,4 @@
-"""The Gaussian bound: its closed forms, its ends, and a linear program that looks at signs."""
+"""The Gaussian bound: its closed forms, its limits, and a linear program on signs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_never_less_than_the_closed_form(name: str, neighbours: str) -> None:
     budgets = (ADVERSARIAL | ORDINARY)[name]
     found = theory.gaussian_error(budgets, sigma=1.0, neighbours=neighbours)
     assert found >= closed(budgets, neighbours) * (1 - 1e-8)
-    # And the closed form is above what the paper's own lemma gives, with its factor 2 kept.
+    # The closed form is at least the bound of the paper's own lemma, with its factor 2 kept.
     each = np.repeat(budgets.levels, budgets.counts)
     lemma = np.concatenate([[0.0], np.cumsum(-np.expm1(-each))])
     rest = np.sqrt(np.arange(len(each), -1, -1))
@@ -96,14 +96,14 @@ def test_tiny_budgets_allow_no_answer_at_all() -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_an_unknown_range_costs_even_if_sigma_is_nothing(neighbours: str) -> None:
-    """The exponential mechanism picks one of N spots; it does not beat the bound for N spots."""
+    """The exponential mechanism selects one of N points; it does not beat the bound for N."""
     for n, confidence in ((40, 0.9), (80, 0.75), (60, 0.99)):
         total = 0.1 * n
         bound = theory.gaussian_error(
             {0.1: n}, sigma=1e-9, reach=1.0, confidence=confidence, neighbours=neighbours
         )
-        spots = math.floor(1.0 / bound + 1e-6) + 1  # balls of this radius, apart in ±1
-        # Scores count the people who agree: one person moves two scores by one under replace.
+        spots = math.floor(1.0 / bound + 1e-6) + 1  # disjoint balls of this radius within ±1
+        # Scores count the people who agree: under replace, one person moves two scores by one.
         half = total / 2 if neighbours == "replace" else total
         right = math.exp(half) / (math.exp(half) + spots - 1)
         assert right < confidence
@@ -117,7 +117,7 @@ def test_people_needed_are_where_the_bound_turns() -> None:
         words: dict[str, Any] = {"sigma": 2.0, "neighbours": neighbours, "confidence": 0.8}
         n = theory.gaussian_people({0.1: 3, 1.0: 1}, error=0.05, **words)
         assert n > 100
-        # Shares of ¾ and ¼, the looser rounded up.
+        # Shares of ¾ and ¼, with the more generous level rounded up.
         for people, enough in ((n, True), (n - 1, False)):
             loose = -(-people // 4)
             bound = theory.gaussian_error({0.1: people - loose, 1.0: loose}, **words)

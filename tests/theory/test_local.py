@@ -1,4 +1,4 @@
-"""Bounds of the local model: against random channels, exact tests, and mechanisms that exist."""
+"""Bounds of the local model: against random channels, exact tests and known mechanisms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL = ADVERSARIAL | ORDINARY
 
 
 def response_rmse(budgets: ep.Budgets) -> float:
-    """Coins by randomized response with the best weights: the worst coin is a fair one."""
+    """The error of randomized response on coins with the best weights; a fair coin is the worst."""
     told = 4.0 * float(budgets.counts @ np.tanh(budgets.levels / 2) ** 2)
     return 1.0 / math.sqrt(told) if told > 0.0 else math.inf
 
@@ -56,7 +56,7 @@ def test_no_channel_tells_more_of_a_coin() -> None:
     for _ in range(300):
         epsilon = float(rng.exponential(1.5))
         pull = math.tanh(epsilon / 2)
-        # Answers with their probabilities for 0; for 1 they are within e^{±ε}, and sum to 1.
+        # Answers with their probabilities for 0; those for 1 are within e^{±ε} and sum to 1.
         zero = rng.dirichlet(np.ones(5))
         factor = np.exp(epsilon * rng.choice([-1.0, 1.0, 0.3], size=5))
         one = zero * factor
@@ -71,7 +71,7 @@ def test_no_channel_tells_more_of_a_coin() -> None:
 
 
 def test_no_channel_tells_more_of_a_vector() -> None:
-    """Random two-valued channels on ± k axes, coins not fair: information, affinity of edges."""
+    """Random two-valued channels on ± k axes with biased coins: information, and edge affinity."""
     rng = np.random.default_rng(2)
     largest = closest = 0.0
     for _ in range(400):
@@ -80,13 +80,13 @@ def test_no_channel_tells_more_of_a_vector() -> None:
         width = float(rng.uniform(0.01, 0.9))
         lean = rng.uniform(-width, width, k)
         answers = int(rng.integers(2, 9))
-        # Rows are records, + and − for each axis; high answers are e^ε times the low ones.
+        # Rows are records, + and − for each axis; high answers are e^ε times as likely as low ones.
         high = rng.random((2 * k, answers)) < rng.random()
-        if rng.random() < 0.5:  # opposite records get opposite answers: the most telling channels
+        if rng.random() < 0.5:  # opposite answers for opposite records: most informative
             high[k:] = ~high[:k]
         table = np.where(high, math.exp(epsilon), 1.0)
         table /= table.sum(axis=1).max()
-        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # whatever is left
+        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # the rest
         whole = table[:, -1]
         if whole.min() > 1e-12 and whole.max() / whole.min() > math.exp(epsilon):
             continue
@@ -100,7 +100,7 @@ def test_no_channel_tells_more_of_a_vector() -> None:
         allowed = k * float(_told(people, np.array([float(k)]), width)[0])
         assert told <= allowed * (1 + 1e-9)
         largest = max(largest, told / allowed)
-        apart = 0.0  # −ln of squared affinities, on average over the axes, at the corner of `lean`
+        apart = 0.0  # −ln of squared affinities, averaged over the axes, at the corner of `lean`
         corner = width * np.sign(lean)
         for j in range(k):
             other = corner.copy()
@@ -116,7 +116,7 @@ def test_no_channel_tells_more_of_a_vector() -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 10, 200])
 def test_below_the_ball_mechanism(dimension: int) -> None:
-    """Its worst mean squared error is Σ w²B², B the length of a report."""
+    """Its worst mean squared error is Σ w²B², where B is the length of a report."""
     ratio = math.lgamma((dimension + 1) / 2) - math.lgamma(dimension / 2)
     for budgets in (
         ep.Budgets({0.1: 3000, 1.0: 7000}),
@@ -162,7 +162,7 @@ def test_units_order_and_dimension_one(
     three = theory.local_vector_error(people, dimension=dimension, radius=3, **words)
     assert three == pytest.approx(3 * ball)
     assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)
-    # Nobody does better without a curator: the central bound is below the local one.
+    # Local reports cannot beat a curator: the central bound is below the local one.
     central = theory.least_error(people, about="population", related=False, loss=loss)
     if loss == "pac":
         assert central <= unit * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""Bounds for means and frequencies: below the true minimax risk, and below every rule's."""
+"""Lower bounds for means and frequencies never exceed the minimax risk, or that of any rule."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ profiles = st.dictionaries(levels, st.integers(1, 400), min_size=1, max_size=5).
 def test_below_the_true_minimax_risk(
     budgets: tuple[float, ...], assumption: Assumption, removable: bool
 ) -> None:
-    """The linear program knows no formula: it finds the best private table of probabilities."""
+    """The minimax risk is that of the best private mechanism, found by linear programming."""
     neighbours = "add-remove" if removable else "replace"
     bound = theory.least_error(budgets, **asdict(assumption), neighbours=neighbours) ** 2
     truth = minimax(
@@ -61,11 +61,11 @@ def test_no_table_keeps_a_smaller_error(
 
 
 def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
-    """Randomized response attains the bound for two answers: it cannot be larger."""
+    """With two answers, randomized response attains the bound, so no larger bound is valid."""
     for epsilon in (0.1, 1.0, 3.0):
         miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
-        # A hair more confidence than 1 − miss, and the strictest person alone is out of reach.
+        # At confidences above 1 − miss the strictest person forces an error of ¼, below it of 0.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(
@@ -75,7 +75,7 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
 
 
 def test_the_printed_bound_for_unrelated_budgets_is_broken_by_randomized_response() -> None:
-    """Paper *correlated* (35) asks E e^{−Z} ≤ β of every method with an error below ½."""
+    """Paper *correlated* (35) claims E e^{−Z} ≤ β for every method with an error below ½."""
     epsilon = 1.0
     beta = minimax((epsilon,), about="people", related=False, loss="pac", alpha=0.5, steps=2)
     assert math.exp(-epsilon) > beta * 1.3
@@ -116,7 +116,7 @@ def test_any_budgets_have_a_bound_with_room_for_the_best_rule(name: str) -> None
         best = min(forecast.rmse for forecast in ep.plan(budgets, **asdict(assumption)).forecasts)
         found = theory.least_error(budgets, **asdict(assumption))
         assert 0.0 <= found <= best
-        # Nobody can hope for much below: the best rule is within a factor of what is possible.
+        # The bound is useful: it is at least 0.45 times the risk of the best rule.
         if assumption != UNRELATED and name != "huge":
             assert found >= 0.45 * best
         apart = theory.least_error(budgets, **asdict(assumption), neighbours="add-remove")
@@ -139,7 +139,7 @@ def test_larger_budgets_never_raise_the_bound(
         looser[epsilon * factor] = looser.get(epsilon * factor, 0) + count
     words: dict[str, Any] = {**asdict(assumption), "neighbours": neighbours, "loss": loss}
     strict = theory.least_error(profile, **words)
-    # The search for the best bound may miss it by a little.
+    # The numerical search for the best bound is not exact.
     assert theory.least_error(looser, **words) <= strict * (1.0 + 2e-3) + 1e-12
 
 
@@ -186,7 +186,7 @@ def test_many_categories_are_harder_to_tell_apart() -> None:
 
 @pytest.mark.parametrize("removable", [False, True])
 def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
-    """Two people, three categories, three answers: the best private table there is."""
+    """Two people, three categories, three answers: the best mechanism by linear programming."""
     first, second = 0.4, 0.9
     states: tuple[int | None, ...] = (0, 1, 2, None) if removable else (0, 1, 2)
     data = list(itertools.product(states, repeat=2))
@@ -204,7 +204,7 @@ def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
             row = np.zeros(size + 1)
             row[place[x, k]], row[place[y, k]] = 1.0, -math.exp((first, second)[i])
             rows.append(row)
-    for j in range(3):  # everyone in category j, and the answer is not j
+    for j in range(3):  # P(answer is not j) if everyone is in j
         row = np.zeros(size + 1)
         row[[place[(j, j), k] for k in range(3) if k != j]] = 1.0
         row[-1] = -1.0

@@ -116,7 +116,7 @@ def test_constants_of_the_prior() -> None:
 
 
 def test_information_is_not_below_that_of_private_tables() -> None:
-    """The largest score of random private tables, at all p, against what the bound allows."""
+    """The information of random private tables at several p, against the bound's."""
     rng = np.random.default_rng(6)
     data = list(itertools.product((0, 1), repeat=3))
     for _ in range(60):
@@ -145,7 +145,7 @@ def test_information_is_not_below_that_of_private_tables() -> None:
 
 
 def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
-    """Each part by itself, so that none hides behind the largest."""
+    """Each part on its own, so none is hidden by the largest."""
     for budgets in SMALL:
         people = people_of(ep.Budgets(budgets))
         unrelated = minimax(budgets, about="people", related=False)
@@ -155,7 +155,7 @@ def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
 
 
 def test_information_is_what_counts_for_many() -> None:
-    """With many people the bound reaches the variance of the best affine estimator, nearly."""
+    """With many people the bound nearly reaches the variance of the best affine estimator."""
     people = {0.001: 10**6, 2.0: 10**6}
     many = theory.least_error(people, about="population", related=False)
     best = math.sqrt(ep.allocate(people, about="population", related=False).risk)
@@ -166,7 +166,7 @@ def test_information_is_what_counts_for_many() -> None:
 
 
 def test_random_subsets_are_bounded_from_below() -> None:
-    """E[c/(e^S + c)] over all subsets of d of n people, against what the search relied on."""
+    """E[c/(e^S + c)] over all subsets of d of n people, against the bound that the search uses."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         eps = np.sort(rng.exponential(1.0, 7))

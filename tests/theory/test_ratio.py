@@ -15,7 +15,7 @@ from epsilons import theory
 
 
 def ratio(budgets: ep.Budgets) -> float:
-    """The best threshold against the best affine estimator, in mean squared error."""
+    """The mean squared error of the best threshold over that of the best affine estimator."""
     return sampled(budgets, "threshold") / sampled(budgets, "affine")
 
 
@@ -46,7 +46,7 @@ def test_the_construction_gains_at_least_a_fifth_of_the_square(m: int) -> None:
 
 
 def test_the_worst_of_two_levels() -> None:
-    """A search over two-level profiles: above 2.05, and never 4."""
+    """A search over two-level profiles: above 2.05, and always below 4."""
     rng = np.random.default_rng(3)
     worst = 0.0
     start = (math.log(0.5), math.log(2.0), 0.0, 0.0)  # Example 1

@@ -1,4 +1,4 @@
-"""Bounds where budgets tell something of values: below every plan, and scaled as documented."""
+"""Bounds if budgets are related to values: below every plan, and scaled as documented."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_any_budgets_have_a_bound_below_the_plan(name: str) -> None:
 def test_means_within_a_part_of_the_range_are_means_of_a_narrower_range(
     loss: str, apart: float
 ) -> None:
-    """All data on δ of the range are allowed, so the bound is that of such data, and no less."""
+    """All data within δ of the range are allowed, so the bound equals that of such data."""
     for budgets in ({0.05: 200, 1.0: 300}, {0.2: 3, 2.0: 4, math.inf: 1}):
         narrow = theory.least_error(budgets, bounds=(0, apart), related=True, loss=loss)
         found = theory.least_error(budgets, related=apart, loss=loss)
@@ -96,14 +96,14 @@ def test_what_is_assumed_if_nothing_is_said() -> None:
 def test_of_each_level_so_many_people_are_free_that_shares_stay_near(
     loss: str, apart: float
 ) -> None:
-    """Free people may be in any category and the others are in the first: shares are within δ.
+    """Free people may be in any category, the others are in the first: shares are within δ.
 
-    The error of all shares is that of the free people alone, on their part of all people.
+    The error of all shares is that of the free people alone, times their part of all people.
     """
     people = {0.1: 41, 0.6: 83, 2.0: 30}
     free = {level: int(apart * count) for level, count in people.items()}
     for level, count in people.items():
-        # The largest number that keeps the share of every category within δ, whoever is where.
+        # The largest number that keeps the share of every category within δ, in all cases.
         assert free[level] / count <= apart < (free[level] + 1) / count
     part = sum(free.values()) / sum(people.values())
     words: dict[str, Any] = {"statistic": "frequencies", "categories": 4, "loss": loss}
@@ -130,5 +130,5 @@ def test_too_few_free_people_say_nothing() -> None:
     words: dict[str, Any] = {"statistic": "frequencies", "categories": 2}
     assert theory.least_error({0.5: 19, 1.0: 19}, related=0.05, **words) == 0.0
     assert theory.least_error({0.5: 20, 1.0: 20}, related=0.05, **words) > 0.0
-    # Those at ε = 0 are free, but are never heard.
+    # People at ε = 0 are free, but never count.
     assert theory.least_error({0.0: 400, 1.0: 20}, related=0.05, **words) == 0.0

@@ -1,4 +1,4 @@
-"""Data that replay is tried on, and what it is asked."""
+"""Data and questions for tests of replay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS: dict[str, list[Any]] = {
     "epsilon": BUDGETS,
     "person": WHO,
 }
-# Of a sample weights differ more: whoever is paired with another budget shows.
+# For a sample, weights differ more, so a value paired with the wrong budget shows.
 QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "mean": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), **SAMPLE),
     "mean, midpoint": lambda minutes, _: ep.Mean(minutes, bounds=(0, 10), missing="midpoint"),

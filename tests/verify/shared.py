@@ -1,4 +1,4 @@
-"""A question of shares by group, as plain as can be: replay is tried on it."""
+"""A minimal question about shares by group, for tests of replay."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from epsilons.questions.question import Draw
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """Means by group, with the same weight for everyone who counts.
+    """Means by group, with the same weight for everyone who is included.
 
     Attributes:
         values: a column.
-        bounds: of it.
-        by: one column of groups, or two, or None.
-        groups: the labels of each.
-        where: a column, or None.
-        missing: what is done with missing values.
-        groups_are: whether they are public.
+        bounds: its bounds.
+        by: one or two columns of groups, or none.
+        groups: the labels of each column of groups.
+        where: a column that selects people, or None.
+        missing: how missing values are treated.
+        groups_are: "public" or "private".
     """
 
     values: Any

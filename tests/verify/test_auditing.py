@@ -1,11 +1,11 @@
 """The sampled auditor: what it proves, what it finds, and how often it is wrong.
 
 Seeded, so a pass stays a pass. For a new seed the probability that any test here, or in
-test_audit_outputs.py, fails although the code is right is below 10⁻⁶: that a loss is not above the
-budget is asked at an error of 10⁻⁹ a time, false flags are counted against a binomial tail of 10⁻⁸,
-and every power that is asked for is five standard errors away or more, but for one: at ε = 0.1 an
-audit misses 0.8·ε with a probability of about 3·10⁻⁴ (3.4 standard errors, from 200 runs), so of
-four audits three must reach it.
+test_auditing_outputs.py, fails although the code is right is below 10⁻⁶. Each check that a loss is
+not above the budget has error 10⁻⁹. False flags are compared with a binomial tail of 10⁻⁸. Every
+required power is at least five standard errors away, with one exception: at ε = 0.1 an audit misses
+0.8·ε with probability about 3·10⁻⁴ (3.4 standard errors, from 200 runs), so three of four audits
+must reach it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def laplace(source: ep.Seeded, scale: int, centre: int = 0) -> Sampler:
 
 
 def audited(budget: float, loss: float, seed: int, **options: Any) -> Audit:
-    """The audit of a Laplace release that loses `loss`, and says `budget`."""
+    """The audit of a Laplace release that loses `loss` and claims `budget`."""
     source, scale = ep.Seeded(seed), 2**20
     far = round(loss * scale)
     first, second = laplace(source, scale), laplace(source, scale, far)
@@ -45,7 +45,7 @@ def audited(budget: float, loss: float, seed: int, **options: Any) -> Audit:
 
 
 def within(found: Audit, loss: float) -> bool:
-    """Whether the guesses do not contradict a loss, at an error that no suite will meet."""
+    """Whether the guesses are consistent with a loss, except with probability 10⁻⁹."""
     return lower_log_odds(found.right, found.guesses, SURE) <= loss
 
 
@@ -79,9 +79,9 @@ def mean_mechanism(method: str) -> tuple[ep.Release, SumAndSquares]:
 
 
 def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler, Sampler]:
-    """The mechanism on two data sets: a person of one level goes from one bound to the other.
+    """The mechanism on two data sets: one person of a level goes from one bound to the other.
 
-    Their square is the same at both.
+    The person's square is the same at both bounds.
     """
     source, sums = ep.Seeded(seed), mechanism.counts * (mechanism.grid // 3)
     other = sums.copy()
@@ -137,7 +137,7 @@ def test_frequencies_are_audited_over_all_cells_at_once() -> None:
         epsilon=1.5,
         samples=200_000,
     )
-    # One cell alone would show half of it.
+    # One cell alone would show half of the loss.
     assert found.loss >= 0.8 * 1.5
     assert within(found, 1.5)
 
@@ -175,7 +175,7 @@ FLAGS = 0.1
 
 
 def flags(play: Callable[[int], Audit], repeats: int = 400) -> tuple[int, int]:
-    """How many audits flag, and how many may."""
+    """The number of audits that flag, and the largest number allowed."""
     most = int(binom.isf(1e-8, repeats, FLAGS))
     return sum(not play(seed).passes for seed in range(repeats)), most
 
@@ -190,7 +190,7 @@ def test_false_flags_are_as_rare_as_promised_for_a_bit() -> None:
         return audit(*bits, epsilon=math.log(3), samples=10_000, confidence=confidence, seed=seed)
 
     found, most = flags(play)
-    # Nor is nothing ever flagged, where everything that is seen has the largest odds.
+    # Some are flagged, because every output attains the largest odds.
     assert 1 <= found <= most
 
 
@@ -213,7 +213,7 @@ def test_proof_on_the_samples_that_were_searched_would_be_noticed() -> None:
 
     def play(seed: int) -> Audit:
         one, two = same(2500), same(2500)
-        twice = np.tile(one, 2), np.tile(two, 2)  # what is searched is what is proven
+        twice = np.tile(one, 2), np.tile(two, 2)  # search and proof use the same samples
         return audit(*twice, epsilon=0.0, confidence=1.0 - FLAGS, seed=seed)
 
     found, most = flags(play, repeats=250)

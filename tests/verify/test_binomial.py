@@ -1,4 +1,4 @@
-"""Binomial tails against exact fractions and scipy, and the bound against its promise."""
+"""Binomial tails against exact fractions and scipy, and the confidence bound against its error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilons.verify.fit import lower_log_odds, tail
 
 
 def exact_tail(successes: int, trials: int, odds: Fraction) -> Fraction:
-    """The sum of the terms, in rational numbers."""
+    """The binomial tail as a sum of terms, in rational numbers."""
     p = odds / (1 + odds)
     return sum(
         (
@@ -32,7 +32,7 @@ def exact_tail(successes: int, trials: int, odds: Fraction) -> Fraction:
 def test_tails_are_the_sums_of_their_terms(data: Any, trials: int, log_odds: float) -> None:
     successes = data.draw(st.integers(0, trials))
     expected = exact_tail(successes, trials, Fraction(math.exp(log_odds)))
-    # Above one half the tail is one minus the other.
+    # Above one half, the tail is computed as one minus the other tail.
     assert tail(successes, trials, log_odds) == pytest.approx(
         float(expected), rel=2e-13, abs=1e-300
     )
@@ -70,7 +70,7 @@ def test_long_tails_are_the_sums_of_their_terms(log_odds: float) -> None:
 @pytest.mark.parametrize("error", [0.5, 0.1, 1e-3, 1e-9])
 def test_the_bound_is_the_quantile_of_a_beta_law(successes: int, trials: int, error: float) -> None:
     chance = beta.ppf(error, successes, trials - successes + 1)
-    wrong = beta.isf(error, trials - successes + 1, successes)  # keeps its digits where 1 − p does
+    wrong = beta.isf(error, trials - successes + 1, successes)  # 1 − p, with all its digits
     expected = math.log(chance / (1 - chance) if chance < 0.5 else (1 - wrong) / wrong)
     bound = lower_log_odds(successes, trials, error)
     assert bound == pytest.approx(expected, abs=1e-7)
@@ -91,7 +91,7 @@ def test_the_bound_is_safe_and_as_large_as_that_allows(
 @pytest.mark.parametrize("error", [0.3, 0.05, 0.001])
 @pytest.mark.parametrize("trials", [1, 7, 40])
 def test_the_promise_is_kept_for_every_chance(error: float, trials: int) -> None:
-    """By enumeration: the probability that the bound is above the truth."""
+    """By enumeration: the probability that the bound exceeds the truth."""
     bounds = [lower_log_odds(k, trials, error) for k in range(trials + 1)]
     assert bounds == sorted(bounds)
     for log_odds in [x / 4 for x in range(-24, 25)]:
@@ -105,7 +105,7 @@ def test_the_ends() -> None:
     assert tail(0, 5, 1.0) == 1.0
     assert tail(3, 5, 800.0) == 1.0
     assert tail(3, 5, -800.0) == 0.0
-    chance = 0.001 ** (1 / 30)  # nothing but successes: p^n = error
+    chance = 0.001 ** (1 / 30)  # all successes: p^n = error
     assert lower_log_odds(30, 30, 0.001) == pytest.approx(math.log(chance / (1 - chance)))
 
 

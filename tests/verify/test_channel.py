@@ -22,7 +22,7 @@ BUDGETS = [0.0, 1e-9, 0.05, 0.1, 0.5, 1.0, math.log(3), 3.0, 8.0, 20.0, 44.0, 60
 
 @dataclass
 class Hand:
-    """A table written by hand: nothing of epsilons in it."""
+    """A channel written by hand, without any code of epsilons."""
 
     epsilon: float
     chances: Sequence[Sequence[int]]
@@ -48,7 +48,7 @@ def test_a_known_loss_is_found_to_many_digits() -> None:
 
 
 def test_a_budget_just_below_the_loss_is_not_kept() -> None:
-    log = math.log(3)  # rounded: the true value is on one side of it
+    log = math.log(3)  # rounded: the exact value is on one side of it
     above, below = math.nextafter(log, 2), math.nextafter(log, 1)
     assert exact_channel(Hand(above, [[3, 1], [1, 3]], 4)).holds
     assert not exact_channel(Hand(below, [[3, 1], [1, 3]], 4)).holds
@@ -129,14 +129,14 @@ def test_the_loss_of_a_bit_is_the_budget_but_for_rounding(epsilon: float) -> Non
     verdict = exact_channel(Bit().channel(epsilon))
     (loss,) = verdict.losses
     assert verdict.holds
-    # One more or less in 2⁶⁴ moves the loss by less than (1 + e^ε)²/e^ε/2⁶⁴.
+    # Changing a count by one in 2⁶⁴ moves the loss by less than (1 + e^ε)²/e^ε/2⁶⁴.
     most = 1.0001 * (2.0 + math.exp(-epsilon) + math.exp(min(epsilon, 44.4))) / WORD
     assert loss >= min(Fraction(epsilon), Fraction(44)) - Fraction(most)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 3.0, 8.0, 20.0])
 def test_one_step_less_noise_is_noticed(epsilon: float) -> None:
-    """The coin is the rarest that the budget allows: a flip less in 2⁶⁴ breaks the promise."""
+    """The flip is as rare as the budget allows: one less in 2⁶⁴ exceeds the budget."""
     table = Bit().channel(epsilon)
     (keep, flip), _ = table.chances
     broken = replace(table, chances=((keep + 1, flip - 1), (flip - 1, keep + 1)))
@@ -144,14 +144,14 @@ def test_one_step_less_noise_is_noticed(epsilon: float) -> None:
 
 
 def test_the_sign_of_zero_is_noticed() -> None:
-    """np.sign gives a third answer to a vector that is orthogonal to the direction."""
+    """np.sign gives a third output for a vector orthogonal to the direction."""
     flip = WORD // 4
     table = Hand(2.0, [[WORD - flip, flip, 0], [0, 0, WORD]], WORD)
     assert exact_channel(table).losses == (math.inf,)
 
 
 def test_a_cap_whose_size_depends_on_the_signs_is_noticed() -> None:
-    """As it would if dot products decided how many answers are near."""
+    """As if dot products decided how many outputs are near."""
     honest = Cap(3, 1).channel(1.0)
     first = list(honest.chances[0])
     near, far = max(first), min(first)

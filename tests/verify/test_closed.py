@@ -1,4 +1,4 @@
-"""Closed tables, as checkers see them: their losses, their totals, their draws, and faults."""
+"""Checks of tables whose noise sums to zero: losses, totals, draws, and planted faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.verify.test_drawn import loose, made, right, turned
 
 @dataclass(frozen=True)
 class Hand:
-    """A mechanism that was written down by hand."""
+    """A mechanism written by hand."""
 
     levels: Any
     weights: Any
@@ -51,7 +51,7 @@ def test_the_loss_is_what_a_person_moves_over_the_scale() -> None:
 
 
 def test_the_scale_of_a_single_cell_is_caught() -> None:
-    """Who forgets that a person leaves one cell and enters another has half of the noise."""
+    """A person leaves one cell and enters another; noise for one cell is half of what is needed."""
     mechanism = made("cells")
     assert ep.verify.exact(mechanism).holds
     half = Closed(mechanism.law.scale / 2, mechanism.cells)
@@ -61,28 +61,28 @@ def test_the_scale_of_a_single_cell_is_caught() -> None:
 
 
 class OffByOne(Closed):
-    """Its tables sum to one."""
+    """A law whose tables sum to one."""
 
     def exponent(self, z: Any) -> Any:
         return super().exponent([z[0] - 1, *z[1:]])
 
 
 class Loose(Closed):
-    """It says that it need not sum to zero."""
+    """A law whose tables need not sum to zero."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
 
 
 class Pierced(Closed):
-    """It has a hole."""
+    """A law with a hole: one value is impossible."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 33 else super().exponent(z)
 
 
 class Stepped(Closed):
-    """It falls in steps of two."""
+    """A law that declares stairs of width two."""
 
     @property
     def pieces(self) -> Pieces:
@@ -90,7 +90,7 @@ class Stepped(Closed):
 
 
 class Elsewhere(Closed):
-    """It says nothing of its cells."""
+    """A law that declares the shape of a single number."""
 
     @property
     def pieces(self) -> Pieces:
@@ -144,7 +144,7 @@ def test_a_replay_sees_a_sum_that_moves() -> None:
     ):
         after = gone + np.array([0, second, third])
         assert moved(step(mechanism), total, after, person) == (True, allowed)
-    # Noise that is independent lets a person give less than a unit.
+    # With independent noise a person may add less than their unit, so the sum may move.
     assert moved(step(loose(mechanism)), total, gone, person) == (True, True)
 
 
@@ -165,22 +165,22 @@ def coarse_table(self: Any, source: Any, size: Any = None, total: Any = 0) -> An
 
 
 def replace_law(mechanism: Any, part: int) -> Any:
-    """The same with noise of a smaller scale."""
+    """The same mechanism, with the scale of its noise divided by `part`."""
     return replace(mechanism, law=Closed(mechanism.law.scale / part, mechanism.cells))
 
 
 def halved(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """The noise of a single cell."""
+    """Noise for a person who changes only one cell: half of the scale."""
     return right(self).draw(replace_law(self, 2), source, size, total)
 
 
 def sorted_table(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Noise that sums to zero, and is largest in the last cell."""
+    """Noise that sums to zero, sorted so the last cell has the largest."""
     return np.sort(right(self).draw(self, source, size, 0), axis=-1) + np.asarray(total)
 
 
 def two_cells(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Noise that sums to zero, in the first two cells alone."""
+    """Noise that sums to zero, in the first two cells only."""
     noise = right(self).draw(self, source, size, 0)
     noise[..., 1] = -noise[..., 0]
     noise[..., 2:] = 0
@@ -188,7 +188,7 @@ def two_cells(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
 
 
 def lost(self: Any, sums: Any) -> Any:
-    """A total that leaves a point out where a cell is not even."""
+    """Totals, rounded down to even numbers."""
     found = right(self).total(self, sums)
     return found - found % 2
 
@@ -221,7 +221,7 @@ def test_one_point_too_many_among_many_cells_is_noticed() -> None:
 
 
 def test_a_total_that_loses_a_point_is_noticed() -> None:
-    """Half of each cell, rounded down: nobody moves it far, but the sum over the cells moves."""
+    """Half of each cell, rounded down: no cell moves too far, but the sum over the cells moves."""
 
     def half(self: Any, sums: Any) -> Any:
         return right(self).total(self, sums) // 2
@@ -246,7 +246,7 @@ SMALL = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("cells", "scale"), SMALL)
 def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: str) -> None:
-    """False alarm 1e-9 each, by exact binomial tails; noise of a wrong scale is noticed."""
+    """A false alarm has probability 1e-9, by exact binomial tails; a wrong scale is noticed."""
     law = Closed(Fraction(scale), cells)
     pieces = closed.table(law, cells)
     chance = np.random.default_rng(3)
@@ -262,7 +262,7 @@ def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: st
 
 @pytest.mark.parametrize(("cells", "scale"), [(2, "3/2"), (3, "3/2"), (3, "1/4"), (4, "1")])
 def test_even_sums_are_as_likely_as_said(cells: int, scale: str) -> None:
-    """Beside the sum over all tables, by how many of them have positive cells of a sum."""
+    """Compared with a sum over all tables, grouped by the sum of their positive cells."""
     q, k = math.exp(-2.0 / float(Fraction(scale))), cells
     of = [1.0] + [
         q**r

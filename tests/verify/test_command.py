@@ -1,4 +1,4 @@
-"""`epsilons verify`: what it prints, and how it ends."""
+"""`epsilons verify`: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_verify_can_draw_too(neighbours: str) -> None:
 def test_verify_fails_where_a_promise_is_not_kept(
     fault: str, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whoever asks in a script is told by the exit code."""
+    """A script sees the failure in the exit code."""
 
     class Silent(SumAndSquares):
         def draw(self, source: Any, size: Any = None, total: Any = (0, 0)) -> Any:

@@ -1,4 +1,4 @@
-"""The checker of several sums: what it computes by itself, and the faults that it must notice."""
+"""The checker of several sums: its own formulas, and the faults that it must notice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
 
 
 def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
-    """Weights of the whole budget, and the scale of one sum at a part of it, or a sum each."""
+    """A third of the noise or triple weights break budgets; a third of the weights fits."""
     mechanism = released(3)
     smaller = replace(mechanism, law=Cube(mechanism.scale / 3, 3))
     assert not ep.verify.exact(smaller).holds
@@ -66,7 +66,7 @@ class Even(Cube):
 
 
 class Once(Cube):
-    """The same noise for all of the sums."""
+    """The same noise for all sums."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         drawn = super().draw(source, size)
@@ -76,14 +76,14 @@ class Once(Cube):
 
 
 class Half(Cube):
-    """Half of the noise."""
+    """Noise of half the scale."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         return Cube(self.scale / 2, self.dimension).draw(source, size)
 
 
 class Fine(Cube):
-    """Right where it is asked for many, and not where it is asked for one."""
+    """Right for many draws at once, but without noise in a single draw."""
 
     def draw(self, source: Any, size: Any = None) -> Any:
         return super().draw(source, size) if size is not None else (0,) * self.dimension
@@ -97,7 +97,7 @@ def test_other_noise_than_declared_is_noticed(wrong: type[Cube]) -> None:
 
 
 class Rounding(SeveralSums):
-    """Each sum is rounded up or down: a person may move it by one point more."""
+    """Sums rounded up or down: a person may move one by one point more."""
 
     def total(self, tally: Any) -> Any:
         sums = tally.cells[:, ::2].T
@@ -117,7 +117,7 @@ class Bump(Cube):
 
 
 class Sum(Cube):
-    """It falls with the sum of its numbers, as independent noises do."""
+    """A law of the sum of absolute values, as for independent noise."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
@@ -170,12 +170,12 @@ def test_its_own_formulas_are_those_of_shells(scale: Fraction, means: int) -> No
 
 
 def test_a_point_of_a_shell_becomes_uniform_numbers() -> None:
-    """All points of one shell, and as many random places in each: every cell has its share."""
+    """All points of one shell, 400 times each: every quarter gets its share of each number."""
     law, chance = cube.vector(Cube(2, 2), 2), np.random.default_rng(1)
     points = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if max(abs(x), abs(y)) == 3]
     rows = [cube.numbers(law, list(z), chance) for z in points for _ in range(400)]
     for column in list(zip(*rows, strict=True))[1:]:
         counts = Counter(int(4 * each) for each in column)
-        # 2,400 of 9,600 in each: within six standard errors.
+        # 2,400 of 9,600 in each quarter, within six standard errors.
         assert all(abs(counts[cell] - 2400) < 6 * 43 for cell in range(4))
     assert all(0.0 <= each < 1.0 for row in rows for each in row)

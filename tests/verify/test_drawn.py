@@ -1,7 +1,7 @@
-"""Draws and totals beside what is declared: right mechanisms pass, and broken ones do not.
+"""Draws and totals against what is declared: right mechanisms pass, and broken ones do not.
 
-Seeded. A right mechanism fails for a new seed with a probability of 10⁻⁶; there are fewer than
-twenty here.
+Seeded. For a new seed a right mechanism fails with probability 10⁻⁶; there are fewer than twenty
+here.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ WORDS = ["a", "b", "c"]
 
 
 def loose(mechanism: Any) -> Any:
-    """The same with independent noise in each cell."""
+    """The same mechanism, with independent noise in each cell."""
     parts = {each.name: getattr(mechanism, each.name) for each in fields(mechanism)}
     return Histogram(**{**parts, "law": DiscreteLaplace(mechanism.scale)})
 
 
 @cache
 def made(name: str) -> Any:
-    """What a release of this kind was drawn from."""
+    """The mechanism of a release of this kind."""
     kind, _, method = name.partition(", ")
     options: dict[str, Any] = {"epsilon": EPSILON, "source": ep.Seeded(1)}
     if method == "stairs":
@@ -50,7 +50,7 @@ def made(name: str) -> Any:
     elif method:
         options["method"] = method
     if method == "sampling":
-        options |= SAMPLE  # if budgets may tell anything, hardly a coin is tossed
+        options |= SAMPLE  # with related=True hardly any coin is tossed
     if kind.startswith("open"):
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any
@@ -128,23 +128,23 @@ def test_other_seeds_pass_too(seed: int) -> None:
 
 
 def turned(mechanism: Any, **methods: Any) -> Any:
-    """The same mechanism, with other methods."""
+    """The same mechanism, with some methods replaced."""
     kind = type("Turned", (type(mechanism),), methods)
     return kind(**{each.name: getattr(mechanism, each.name) for each in fields(mechanism)})
 
 
 def right(mechanism: Any) -> Any:
-    """The class as it was."""
+    """The original class of a mechanism from `turned`."""
     return type(mechanism).__mro__[1]
 
 
 def no_noise(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """What a `draw` that adds nothing gives."""
+    """A `draw` that adds no noise."""
     return total if size is None else np.array([total] * size)
 
 
 def half_when(single: bool) -> Callable[..., Any]:
-    """Half of the noise, in single draws or in many at once only."""
+    """A `draw` with half of the noise, only in single draws or only in many at once."""
 
     def draw(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
         drawn = right(self).draw(self, source, size, total)
@@ -158,7 +158,7 @@ def half_when(single: bool) -> Callable[..., Any]:
 
 
 def in_both(self: Any, source: Any, size: Any = None, total: Any = (0, 0)) -> Any:
-    """One noise for both sums of a pair, in the single draw that a release makes."""
+    """The same noise for both sums of a pair, in the single draw that a release makes."""
     if size is not None:
         return right(self).draw(self, source, size, total)
     first, _ = self.law.draw(source)
@@ -166,21 +166,21 @@ def in_both(self: Any, source: Any, size: Any = None, total: Any = (0, 0)) -> An
 
 
 def in_all_cells(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """One noise for all cells."""
+    """The same noise for all cells."""
     drawn = right(self).draw(self, source, size, total) - np.asarray(total)
     drawn[..., 1:] = drawn[..., :1]
     return drawn + np.asarray(total)
 
 
 def not_in_the_last(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """The last cell is as it is."""
+    """No noise in the last cell."""
     drawn = right(self).draw(self, source, size, total)
     drawn[..., -1] = np.asarray(total)[..., -1]
     return drawn
 
 
 def coarse(self: Any, source: Any, size: Any = None, total: Any = 0) -> Any:
-    """Noise of the right size that is always even."""
+    """Noise of the right scale that is always even."""
     zero = (0, 0) if isinstance(total, tuple) else 0
     noise = np.asarray(right(self).draw(self, source, size, zero))
     return noise // 2 * 2 + np.asarray(total)
@@ -197,7 +197,7 @@ def times(factor: int) -> Callable[..., Any]:
 
 
 def rounded_up(self: Any, *given: Any) -> Any:
-    """Weights that are one larger than those that were declared."""
+    """A total with weights one larger than declared."""
     whole: Any = object.__new__(right(self))
     for each in fields(self):
         object.__setattr__(whole, each.name, getattr(self, each.name))
@@ -206,7 +206,7 @@ def rounded_up(self: Any, *given: Any) -> Any:
 
 
 def two_up(self: Any, *given: Any) -> Any:
-    """Weights that are two larger: two sums that are rounded may move by one more, and not two."""
+    """Weights two larger than declared: rounding two sums may move them by one more, not two."""
     return right(self).total(replace(self, weights=self.weights + 2), *given)
 
 
@@ -221,7 +221,7 @@ def counted_twice(self: Any, tally: Any) -> Any:
 
 
 def counted_beside(self: Any, tally: Any) -> Any:
-    """In the next cell, too."""
+    """People are also counted in the next cell."""
     found = right(self).total(self, tally)
     return found + np.roll(found, 1)
 
@@ -262,7 +262,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
 )
 def test_broken_mechanisms_are_noticed(name: str, methods: dict[str, Any], words: str) -> None:
     broken = turned(made(name), **methods)
-    assert ep.verify.exact(broken).holds  # which is why there are draws
+    assert ep.verify.exact(broken).holds  # which is why draws are checked as well
     found = ep.verify.draws(broken)
     assert not found.passes
     assert str(found).startswith("DRAWS OR TOTALS ARE NOT AS DECLARED.")
@@ -346,7 +346,7 @@ def test_crossings_with_other_noises_are_left_out_in_words() -> None:
 
 
 class Two:
-    """A composition of two."""
+    """A composition of the given stages."""
 
     kind = "composition"
 

@@ -1,6 +1,6 @@
-"""The numbers that draws become, against sums over the laws; and how often they raise an alarm.
+"""Uniform numbers made from draws, against sums over the laws; and how often they raise an alarm.
 
-Seeded, so a pass stays a pass. For a new seed each statistical test here fails on right code with a
+Seeded, so a pass stays a pass. For a new seed each statistical test here fails on right code with
 probability below 10⁻⁷.
 """
 
@@ -148,4 +148,4 @@ def test_a_stream_is_a_source_and_repeats_itself() -> None:
     assert all(0 <= stream.bits(5) < 32 for _ in range(50))
     assert stream.bits(0) == 0
     words = Stream(1).words(2000)
-    assert abs(int((words >> np.uint64(63)).sum()) - 1000) < 150  # six deviations
+    assert abs(int((words >> np.uint64(63)).sum()) - 1000) < 150  # six standard deviations

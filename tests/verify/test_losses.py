@@ -1,4 +1,4 @@
-"""The checker itself: it believes no law that it did not probe, and computes certified bounds."""
+"""The checker itself: it probes every law, and computes certified bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.errors import PrivacyError
 
 
 class Said(NamedTuple):
-    """What a law declares of itself."""
+    """The pieces that a law declares."""
 
     shape: str
     rate: Any
@@ -38,14 +38,14 @@ class TwoSided:
 
 
 class Gaussian(TwoSided):
-    """Not geometric: far out, one step tells ever more."""
+    """Not geometric: far out, one step has an ever larger log-ratio."""
 
     def exponent(self, x: int) -> Fraction:
         return Fraction(x * x, 100)
 
 
 class Doubled(TwoSided):
-    """Zero is twice as likely as it should be: sign and magnitude drawn apart."""
+    """Zero is twice as likely as it should be, as when sign and magnitude are drawn separately."""
 
     def exponent(self, x: int) -> Any:
         return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
@@ -57,14 +57,14 @@ class OneSided(TwoSided):
 
 
 class Holed(TwoSided):
-    """A hundred cannot occur, though nothing else is wrong."""
+    """The value 100 is impossible; nothing else is wrong."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class Bumpy(TwoSided):
-    """Flat for a while, and then steeper: at each end of it as it should be."""
+    """Flat for a while and then steeper; right at both ends of that stretch."""
 
     def exponent(self, x: int) -> Any:
         a = abs(x)
@@ -72,7 +72,7 @@ class Bumpy(TwoSided):
 
 
 class HalfLine(OneSided):
-    """Says itself that it has one side."""
+    """Declares that it has one side."""
 
     @property
     def pieces(self) -> Any:
@@ -81,7 +81,7 @@ class HalfLine(OneSided):
 
 @dataclass
 class Silent:
-    """Says nothing of its pieces."""
+    """Declares no pieces."""
 
     rate: Fraction
 
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass
 class Steps:
-    """A staircase, or what comes out if one forgets something."""
+    """A staircase law, or a typical mistake."""
 
     rate: Any = Fraction(1, 2)
     steps: Any = 10
@@ -134,7 +134,7 @@ class Steps:
 
 @dataclass
 class Hand:
-    """A mechanism written by hand: nothing of epsilons in it."""
+    """A mechanism written by hand, without any code of epsilons."""
 
     levels: Any
     weights: Any
@@ -154,7 +154,7 @@ def test_the_loss_is_weight_over_scale() -> None:
 
 
 def test_lattice_points_are_crossed_whole() -> None:
-    """A move of any part of a lattice point can cross into the next one."""
+    """A move by part of a lattice point may cross into the next one."""
     assert ep.verify.exact(Hand([1.0], [1], reach=17)).losses == (Fraction(2, 8),)
     assert ep.verify.exact(Hand([1.0], [3], reach=33)).losses == (Fraction(7, 8),)
 
@@ -187,7 +187,7 @@ def test_weights_that_make_no_sense_are_refused() -> None:
     with pytest.raises(PrivacyError, match="weight"):
         ep.verify.exact(Hand([1.0], [-1]))
     with pytest.raises(PrivacyError, match="whole number"):
-        ep.verify.exact(Hand([1.0], [1.75]))  # no float is rounded down for a check
+        ep.verify.exact(Hand([1.0], [1.75]))  # the checker does not round floats
     for keep in ([Fraction(3, 2)], [Fraction(-1, 2)], [0.5], [Fraction(1, 2)] * 2):
         with pytest.raises(PrivacyError, match="kept"):
             ep.verify.exact(Hand([1.0], [1], keep=keep, kind="sampled sum"))
@@ -227,7 +227,7 @@ def test_the_verdict_prints_on_a_screen() -> None:
 
 
 def stepped(levels: Any, weights: Any, law: Any, **changes: Any) -> Hand:
-    """One unit is ten lattice points."""
+    """A mechanism with staircase noise, where one unit is ten lattice points."""
     return Hand(levels, weights, law=law, **changes)
 
 
@@ -285,7 +285,7 @@ def test_a_staircase_that_is_a_little_off_is_too_much() -> None:
 
 @pytest.mark.parametrize("kind", ["cells", "open cells"])
 def test_stairs_under_several_sums_are_refused(kind: str) -> None:
-    """A person who shares their unit among cells may cross a stair in each."""
+    """A person who splits their unit among cells may cross a stair in each."""
     moves = 2 if kind == "cells" else 1
     cells = stepped([9.0], [1], Steps(), grid=1, reach=1, moves=moves, kind=kind)
     with pytest.raises(PrivacyError, match="stair"):
@@ -293,7 +293,7 @@ def test_stairs_under_several_sums_are_refused(kind: str) -> None:
     assert ep.verify.exact(replace(cells, law=TwoSided(Fraction(1)))).holds
 
 
-# What a person can move follows from the kind, whatever the mechanism says.
+# How far a person can move follows from the kind, whatever the mechanism says.
 
 CELLS = Hand([1.0], [4], grid=1, reach=1, moves=2, kind="cells")
 
@@ -341,14 +341,14 @@ def test_a_histogram_that_forgets_that_people_leave_a_cell_is_refused() -> None:
 
 
 class Pierced(DiscreteLaplace):
-    """The law of a release, but for one number that never comes."""
+    """The law of a release, but the value 100 is impossible."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class PiercedTable(Closed):
-    """The same of a table that sums to zero."""
+    """The same for a table whose noise sums to zero."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 50 else super().exponent(z)

@@ -1,4 +1,4 @@
-"""The loss of a pair of sums: against enumeration, and of mechanisms that are broken."""
+"""The loss of a pair of sums: against enumeration, and for broken mechanisms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOUNDS = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Fake:
-    """A law that need not keep anything: its exponent in units of the rate."""
+    """A law with an arbitrary exponent, in units of the rate."""
 
     steps: int
     inner: int
@@ -37,7 +37,7 @@ class Fake:
 
     @property
     def pieces(self) -> Fake:
-        """It declares what it may not be."""
+        """It declares itself, whatever its exponent is."""
         return self
 
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -46,7 +46,7 @@ class Fake:
 
 
 class Memo:
-    """A law that remembers what it said."""
+    """A law with cached exponents."""
 
     def __init__(self, law: Any) -> None:
         self.law, self.steps, self.inner = law, law.steps, law.inner
@@ -59,7 +59,7 @@ class Memo:
 
 
 def level(a: int, steps: int, inner: int) -> int:
-    """The stair of a distance, one at a time."""
+    """The stair of a distance, found by a loop."""
     stair, end = 0, inner
     while a >= end:
         stair, end = stair + 1, end + steps
@@ -67,7 +67,7 @@ def level(a: int, steps: int, inner: int) -> int:
 
 
 def stair(a: int, steps: int, inner: int) -> int:
-    """`level`, however far."""
+    """`level` in closed form, for any distance."""
     return max(0, -(-(a - inner + 1) // steps))
 
 
@@ -89,7 +89,7 @@ def moved_by_one(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
-    """The waist on one side for both signs of x."""
+    """The waist on the same side for both signs of x."""
     k, off = divmod(x + y, steps)
     if off:
         return math.inf
@@ -98,7 +98,7 @@ def not_mirrored(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def of_one_side(x: int, y: int, steps: int, inner: int) -> float:
-    """An hourglass of which a half cannot occur."""
+    """An hourglass with an impossible half."""
     return math.inf if x < 0 else hourglass(x, y, steps, inner)
 
 
@@ -107,18 +107,18 @@ def rings(x: int, y: int, steps: int, inner: int) -> float:
 
 
 def squares(x: int, y: int, steps: int, inner: int) -> float:
-    """Rings of the larger coordinate instead of the sum: a move by both counts once."""
+    """Rings of the maximum norm instead of the sum: a move in both coordinates counts once."""
     return stair(max(abs(x), abs(y)), steps, inner)
 
 
 def bumpy(x: int, y: int, steps: int, inner: int) -> float:
-    """Rings with a bump in the middle of the second."""
+    """Rings with a bump in the middle of the second stair."""
     s = abs(x) + abs(y)
     return stair(s, steps, inner) + (s == inner + (steps - 1) // 2) * 5
 
 
 def enumerated(law: Any, steps: int, units: int, reach: int = 4) -> Fraction:
-    """The largest change over every position and every move of a person of this weight."""
+    """The largest change of the exponent, over all positions and all moves of `units` of weight."""
     around = range(-reach * steps, reach * steps + 1)
     largest = Fraction(0)
     for x in around:
@@ -191,7 +191,7 @@ def two_sums(law: Any, levels: list[float], weights: list[int], scheme: Any = No
 
 
 def keeps(mechanism: Any) -> bool:
-    """Whether nobody loses more than their rung."""
+    """Whether nobody's loss exceeds their rung."""
     losses = pair_losses(mechanism)
     return all(x <= Fraction(y) for x, y in zip(losses, mechanism.levels.tolist(), strict=True))
 
@@ -221,7 +221,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
 
 
 def test_the_count_moves_with_the_sum() -> None:
-    """Two sums cost half of a sum and a count, which is why they have half the noise."""
+    """Two sums lose half of what a sum and a count lose, so they need half the noise."""
     one, two = (
         pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
         for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
@@ -260,7 +260,7 @@ def test_the_unbroken_twins_of_these_laws_keep_their_rate() -> None:
 
 @dataclass(frozen=True)
 class Loose:
-    """A mechanism whose unit is not that of its law, or whose numbers do not fit."""
+    """A mechanism that may have another unit than its law, or wrong numbers."""
 
     levels: Any
     weights: Any
@@ -346,7 +346,7 @@ def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
     )
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
-    # What the release says that is spent is what is lost, rounded down to a float.
+    # The spending that a release states is the loss, rounded down to a float.
     for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
         said = Fraction(release.spent(float(budget)))
         assert said <= loss <= said * (1 + Fraction(1, 2**50))

@@ -1,4 +1,4 @@
-"""A file of a release says what its core says: each field that was edited is named."""
+"""The fields that a release file shows must match the release stored in it; edits are named."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RELEASES: dict[str, Callable[[], Any]] = {
 
 
 def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Every field that a file shows, with the way to it."""
+    """Every field that a file shows, by name and path."""
 
     def walk(part: Any, name: str, way: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
         if isinstance(part, dict):
@@ -69,7 +69,7 @@ def leaves(shown: Any, where: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]
 
 
 def edited(shown: Any, way: tuple[Any, ...]) -> Any:
-    """The same file, with another entry in one field."""
+    """The same file, with another value in one field."""
     found = copy.deepcopy(shown)
     part = found
     for step in way[:-1]:
@@ -155,7 +155,7 @@ def test_a_file_as_it_was_written_holds(name: str) -> None:
 
 
 def test_what_is_stored_is_compared_with_what_was_drawn() -> None:
-    """Somebody who edits a file at both places is found out by the mechanism."""
+    """Editing both the shown and the stored value is caught: neither follows from the draw."""
     text = RELEASES["mean"]().to_json()
     data = json.loads(text)
     data["value"] = data["release"]["estimate"]["value"] = data["value"] + 1.0

@@ -1,4 +1,4 @@
-"""What is drawn is what is checked, and what a release says that people spent is what they lose."""
+"""The mechanism drawn is the one checked, and the spending that a release states is the loss."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def published(name: str) -> Any:
 
 
 def fingerprint(mechanism: Any) -> tuple[Any, ...]:
-    """What a stage is, whichever levels it is said of."""
+    """The content of a stage, without the levels that it is stated for."""
     if mechanism.kind == "selection":
         return ("selection", mechanism.scale, mechanism.seeks)
     if mechanism.kind == "counts":
@@ -81,7 +81,7 @@ def fingerprint(mechanism: Any) -> tuple[Any, ...]:
 
 
 def leaves(mechanism: Any) -> list[tuple[Any, ...]]:
-    """Everything that a mechanism says was drawn from."""
+    """The fingerprints of all stages that a mechanism says it was drawn from."""
     if mechanism.kind == "composition":
         return [each for stage in mechanism.stages for each in leaves(stage)]
     if mechanism.kind == "reduction":
@@ -118,7 +118,7 @@ def test_what_a_release_says_is_spent_is_what_people_lose(name: str) -> None:
         else:
             said = release.spent(float(budget))
         assert loss <= Fraction(said) * (1 + Fraction(1, 2**50))
-        # Coins are made for a round number, and lose a hair less.
+        # Coins have rounded probabilities, and lose slightly less.
         near = 1e-6 if release.method in ("sampling", "diffusion") else 1e-9
         assert float(loss) == pytest.approx(said, rel=near)
 
@@ -137,7 +137,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
     mechanism = published("line, weighted").mechanism
 
     class Modest(type(mechanism)):  # type: ignore[misc]
-        """Says that nobody loses anything."""
+        """Claims that nobody loses anything."""
 
         @property
         def losses(self) -> Any:
@@ -148,7 +148,7 @@ def test_the_losses_that_a_mechanism_states_are_not_believed() -> None:
     assert min(ep.verify.exact(modest).losses) > 0
 
 
-# Diffusion: coins, four crossings and a median; and slots that people are seated in.
+# Diffusion: coins, four crossings and a median; and slots to which people are assigned.
 
 
 def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
@@ -169,7 +169,7 @@ def test_a_diffusion_that_is_not_what_it_says_is_refused() -> None:
             ep.verify.exact(replace(first, **change))
 
     class Fewer(type(first)):  # type: ignore[misc]
-        """Leaves a crossing out of the list."""
+        """Leaves one crossing out of the list."""
 
         crossings = property(lambda self: (self.up, self.down, self.wide))
 
@@ -214,7 +214,7 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
 def test_how_far_exponents_move_is_looked_at(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the spread of a change were taken for less, small data sets would show it."""
+    """If the spread of a change were understated, small data sets would reveal it."""
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
     assert max(ep.verify.exact(stage).losses) > 0

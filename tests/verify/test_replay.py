@@ -86,7 +86,7 @@ def test_it_holds_on_slow_engines(make: Callable[[], Any], name: str, terms: str
 
 
 def test_on_dask_rows_may_share_labels() -> None:
-    """What is counted of a person is not put beside their rows by labels."""
+    """What is counted for a person is not joined to their rows by labels."""
     table = dask_frame()
     found = [
         ep.frequencies(
@@ -140,7 +140,7 @@ def test_it_holds_for_every_method(bounds: Any, method: str, neighbours: str, fo
     held(replay(question, epsilon=form(OFFERED.tolist()), neighbours=neighbours, levels=levels))
 
 
-# What callers write.
+# The caller's arguments.
 
 
 def test_a_change_of_the_caller() -> None:
@@ -221,7 +221,7 @@ def test_the_command(tmp_path: Path) -> None:
     frame().write_csv(path)
     done = CliRunner().invoke(cli, arguments(path))
     assert done.exit_code == 0
-    assert done.output.startswith("Nobody shows")
+    assert done.output.startswith("No tested change exceeded")
     done = CliRunner().invoke(cli, [*arguments(path), "--json"])
     assert '"holds": true' in done.output
 

@@ -1,4 +1,4 @@
-"""Each fault that the door once had, planted back, shows in a replay, and so do others."""
+"""Each earlier fault of reading data, planted again, shows in a replay, and so do others."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tests.verify.replayed import (
     held,
 )
 
-# The old faults of the door, planted back: each shows.
+# Earlier faults in reading data, planted again.
 
 
 def shows(found: Replay, words: str) -> None:
-    """Some change that is called so shows, and nobody's value is told."""
+    """Check that a change with this name shows, and that the report contains nobody's value."""
     wrong = [outcome.change for outcome in found.outcomes if not outcome.holds]
     assert any(words in change for change in wrong), wrong
     assert not any(word in str(found) for word in ("person 1", "bike", "walk"))
@@ -54,7 +54,7 @@ def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_collated_column_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ids are grouped without case, as by an engine with such a collation."""
+    """Ids are grouped case-insensitively, as by an engine with such a collation."""
     people = column.people
 
     def collated(given: Any, name: str, *, lenient: bool) -> Any:
@@ -107,7 +107,7 @@ def test_a_type_that_is_inferred_from_cells_shows(
 
     held(asked("mean, midpoint", terms, path))
     monkeypatch.setattr(door, "source", inferred)
-    # Under add/remove, a column of text is read cell by cell: what shows is how a file was read.
+    # Under add/remove, text columns are read cell by cell, so what shows is how the file was read.
     shown = "text that is no number" if terms == "replace" else "bytes that are no UTF-8"
     shows(asked("mean, midpoint", terms, path), shown)
 

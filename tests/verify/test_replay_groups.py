@@ -1,4 +1,4 @@
-"""Replay changes groups, and who is asked, in every form of data, and sees faults there."""
+"""Replay changes groups and `where` flags in every form of data, and detects faults there."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def whole_in_each(totals: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_person_counted_in_two_groups_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tally's own check is taken away: what is left is the replay."""
+    """With the tally's own check removed, the replay still notices it."""
     kept = expressions.with_totals
     monkeypatch.setattr(
         fold_engine, "with_totals", lambda parts, totals: kept(parts, whole_in_each(totals))
@@ -132,14 +132,14 @@ def test_a_forgotten_second_cell_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(units._Divided, "cells", forgotten)
     with pytest.raises(PrivacyError, match="cannot be those of any people"):
         shows(monkeypatch)
-    # Without the check of tallies, that of the mechanism is left.
+    # Without the check of tallies, that of the mechanism remains.
     monkeypatch.setattr(tally_rows, "sound", lambda counted, **_: counted)
     with pytest.raises(PrivacyError, match="do not sum to one unit"):
         shows(monkeypatch)
 
 
 def shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody who was in one town has a row in each of two others."""
+    """Move a person from one town to rows in two others, and check that the fault shows."""
     monkeypatch.setattr(units._Divided, "wrong", 0)
     frame = pl.DataFrame(COLUMNS).with_columns(town=pl.lit("a"))
     rows = [{"by": town, "values": 10.0} for town in ("ü", "c", "c")]

@@ -1,6 +1,6 @@
-"""SmartNoise SQL: a query of a pandas frame, which it copies into SQLite.
+"""SmartNoise SQL: queries on a pandas frame, which the package copies into SQLite.
 
-The frame holds only the column in question. Rows are people, and no group is censored.
+The frame holds only the queried column. Each row is one person, and no group is censored.
 """
 
 import pandas as pd

@@ -12,23 +12,6 @@ if TYPE_CHECKING:
     from epsilons.asking.ranking import count, quantile
     from epsilons.asking.varying import covariance, variance
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "means": (
-                "frequencies",
-                "mean",
-            ),
-            "publishing": ("publish",),
-            "ranking": (
-                "count",
-                "quantile",
-            ),
-            "varying": (
-                "covariance",
-                "variance",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = ["count", "covariance", "frequencies", "mean", "publish", "quantile", "variance"]

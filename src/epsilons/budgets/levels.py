@@ -353,7 +353,7 @@ def _check(levels: Floats, counts: Integers) -> None:
 #
 # Under add/remove nothing may depend on which budgets are present. A rung is a function of a
 # person's own ε and of public numbers alone, and is never above ε. No two rungs share a key, so a
-# level of the tally is a rung, whoever is in the data.
+# level of the tally is a rung, regardless of who is in the data.
 #
 # The tally also writes `keys` and `Ladder.of` as expressions of engines; property tests keep both
 # forms equal.

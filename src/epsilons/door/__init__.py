@@ -1,4 +1,4 @@
-"""Any table in, integers by budget level out: the only door for data."""
+"""The only entry for data: any table in, integers by budget level out."""
 
 from __future__ import annotations
 
@@ -24,52 +24,7 @@ if TYPE_CHECKING:
     from epsilons.door.registry import Enrolled, enrolled, people
     from epsilons.door.rows import Absent, Rows, open, scan
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "count.asks": ("Ask",),
-            "count.tallies": (
-                "GRID",
-                "Rule",
-                "Tally",
-            ),
-            "count.units": ("SHARES",),
-            "curator": (
-                "Look",
-                "look",
-            ),
-            "given.categories": (
-                "Categories",
-                "Grouping",
-                "declare",
-                "declare_groups",
-                "refuse_midpoint",
-            ),
-            "given.files": (
-                "frame",
-                "source",
-                "write_parquet",
-            ),
-            "given.frames": ("LABELS",),
-            "offers": (
-                "Offers",
-                "People",
-                "other_tag",
-                "tag",
-            ),
-            "registry": (
-                "Enrolled",
-                "enrolled",
-                "people",
-            ),
-            "rows": (
-                "Absent",
-                "Rows",
-                "open",
-                "scan",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "GRID",

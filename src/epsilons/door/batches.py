@@ -1,7 +1,7 @@
-"""Work on rows batch by batch, where they are: only what the work returns comes back.
+"""Process rows in batches where they are stored. Only the results come back.
 
-The other doors of this room ask an engine for sums. Here rows need arithmetic that no engine has:
-they are handed over as arrays, some at a time, read once, and never all at once.
+The other modules that count rows get sums from an engine. Here rows need arithmetic that no engine
+has, so they are passed as arrays, batch by batch. Rows are read once, and never all at once.
 """
 
 from __future__ import annotations
@@ -41,22 +41,24 @@ __all__ = [
 ]
 
 
-# Frames as arrays, about a million rows at a time.
+# Frames as arrays, in batches of about a million rows.
 
 ROWS: Final = 1 << 20
-"""Rows of a batch."""
+"""The number of rows of a batch."""
 
 SIZE: Final = 1 << 24
-"""Bytes of a batch in columns of bytes; it ends when it has so many, or so many rows."""
+"""The number of bytes of a batch, in its columns of bytes. A batch ends at this size, or at
+`ROWS`."""
 
 SMALL: Final = 1 << 12
-"""Rows that an engine is asked for at a time where there are columns of bytes, however long."""
+"""The number of rows to request from an engine at a time, if there are columns of bytes. These may
+be of any length."""
 
 FEW: Final = 16
-"""Up to so many different lengths of bytes are taken apart by Polars."""
+"""The largest number of different lengths of bytes that Polars separates."""
 
 Content = Literal["numbers", "integers", "bits", "bytes"]
-"""What a column must be: numbers; integers of up to 64 bits; booleans or integers; bytes."""
+"""Required contents of columns: numbers; integers of up to 64 bits; booleans or integers; bytes."""
 
 CONTENTS: Final[dict[Content, str]] = {
     "numbers": "numbers",
@@ -67,20 +69,21 @@ CONTENTS: Final[dict[Content, str]] = {
 
 
 class Bytes(NamedTuple):
-    """A column of bytes, taken apart by length.
+    """A column of bytes, separated by length.
 
     Attributes:
-        groups: for each length, the rows that have it, ascending, and their bytes as a matrix.
+        groups: for each length, the indices of rows with it, ascending, and their bytes as a
+            matrix.
     """
 
     groups: tuple[tuple[NDArray[np.int64], NDArray[np.uint8]], ...]
 
     @classmethod
     def of(cls, entries: Sequence[bytes]) -> Bytes:
-        """Take a sequence of bytes apart.
+        """Separate a sequence of bytes by length.
 
         Raises:
-            TypeError: one is not bytes.
+            TypeError: an entry is not bytes.
         """
         lengths = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
         order = np.argsort(lengths, kind="stable")
@@ -94,19 +97,19 @@ class Bytes(NamedTuple):
 
 
 Batch = dict[str, NDArray[Any] | Bytes]
-"""Columns by name. Numbers are float64; none has a missing entry."""
+"""Columns by name. Numbers are float64. No entry is missing."""
 
 Failure = tuple[type[EpsilonsError], str]
 
 
 def from_arrow(batches: Iterable[Any], names: list[str]) -> Iterator[pl.DataFrame]:
-    """Columns of record batches, as frames of Polars."""
+    """Columns of record batches, as Polars frames."""
     for batch in batches:
         yield into_polars(batch.select(names))
 
 
 def into_polars(table: Any) -> pl.DataFrame:
-    """A table or record batch of Arrow, without a copy where that can be."""
+    """An Arrow table or record batch as a Polars frame, without a copy where possible."""
     import polars as pl
 
     found = pl.from_arrow(table)
@@ -117,7 +120,7 @@ def into_polars(table: Any) -> pl.DataFrame:
 def gathered(
     frames: Iterable[pl.DataFrame], columns: Mapping[str, Content]
 ) -> Iterator[pl.DataFrame]:
-    """Put small frames together, up to the size of a batch."""
+    """Concatenate small frames, up to the size of a batch."""
     import polars as pl
 
     long = [name for name, content in columns.items() if content == "bytes"]
@@ -137,7 +140,7 @@ def gathered(
 def arrays(
     frames: Iterable[Any], columns: Mapping[str, Content], failure: Failure
 ) -> Iterator[Batch]:
-    """Columns of frames as arrays. What the engine raises on the way is not passed on."""
+    """Columns of frames as arrays. Exceptions of the engine are not passed on: see `guarded`."""
     import narwhals as nw
 
     def all_of_them() -> Iterator[Batch]:
@@ -164,9 +167,9 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
             return _lengths_apart(series.to_native())
         entries = series.to_list()
         if not all(isinstance(entry, bytes) for entry in entries):
-            raise ColumnError(wrong(series.name, content, "a column of other things, too"))
+            raise ColumnError(wrong(series.name, content, "a column that also holds other things"))
         return Bytes.of(entries)
-    if series.dtype == nw.Boolean:  # whether all are alike is seen without unpacking the bits
+    if series.dtype == nw.Boolean:  # whether all are equal is known without unpacking the bits
         same = series.all()
         if same or not series.any():
             return np.full(len(series), same)
@@ -177,7 +180,7 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
 
 
 def _lengths_apart(series: pl.Series) -> Bytes:
-    """Take a column of bytes apart, without an object for each row."""
+    """Separate a column of bytes by length, without a Python object for each row."""
     import polars as pl
 
     sizes = series.bin.size()
@@ -197,12 +200,12 @@ def _lengths_apart(series: pl.Series) -> Bytes:
 
 
 def wrong(name: str, content: Content, dtype: object) -> str:
-    """Say that a column is not of its type."""
+    """The message for a column of the wrong type."""
     return f"{name!r} must be a column of {CONTENTS[content]}, but is {dtype}."
 
 
 MERGERS: Final = 4
-"""Tasks of Spark in which the results of all its partitions are merged."""
+"""The number of Spark tasks that merge the results of all partitions."""
 
 T = TypeVar("T")
 
@@ -220,25 +223,25 @@ def fold(
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
 ) -> T | None:
-    """Do `work` on batches of columns, and merge what it returns.
+    """Apply `work` to batches of columns, and merge its results.
 
-    Polars streams, and Arrow, DuckDB and Ibis hand over record batches: memory holds a few batches,
-    of about a million rows. On Spark and Dask the work is done where the partitions are, and only
-    what it returns comes back; Spark merges it there, too. Spark pickles `work` and `merge`.
+    Polars streams, and Arrow, DuckDB and Ibis supply record batches: memory holds a few batches of
+    about a million rows. On Spark and Dask the work runs where the partitions are, and only its
+    results come back; Spark also merges them there. Spark pickles `work` and `merge`.
 
     Args:
         data: a frame of any engine, a `RecordBatchReader`, or the path of a Parquet file.
-        columns: the columns that are wanted, and what each must be.
-        work: it is given the batches of one part of the rows, and returns a result, or None for
-            no rows. What it raises ends all.
-        merge: two results to one, in any order.
+        columns: the columns to read, each with its required content.
+        work: takes the batches of one part of the rows, and returns a result, or None for no rows.
+            An exception in it stops everything.
+        merge: merges two results into one; results come in any order.
 
     Returns:
-        The result for all rows, or None if there are none.
+        The result for all rows, or None if there are no rows.
 
     Raises:
-        ArgumentError: `data` is not a table, or its engine has no way to hand over batches.
-        ColumnError: a column is not there, or is not of its type.
+        ArgumentError: `data` is not a table, or its engine cannot supply batches.
+        ColumnError: a column does not exist, or has the wrong type.
         DataError: an entry is missing, or the engine fails.
         FileError: `data` is a path, and the file cannot be read.
     """
@@ -250,7 +253,7 @@ def fold(
 
 
 def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
-    """Return columns of `data` as a frame of Narwhals, or all of a reader of record batches."""
+    """Return columns of `data` as a Narwhals frame; a reader of record batches as it is."""
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike)):
@@ -276,10 +279,10 @@ def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
 
 
 def _picked(data: Any, columns: Iterable[str]) -> Any:
-    """The columns that are wanted, found by their places; all columns if some are not there.
+    """The requested columns, selected by position; all columns if some do not exist.
 
     Raises:
-        ColumnError: a name stands for several columns.
+        ColumnError: several columns have one of the names.
     """
     import narwhals as nw
 
@@ -293,7 +296,7 @@ def _picked(data: Any, columns: Iterable[str]) -> Any:
 
 
 def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None:
-    """Refuse columns that are not there or not of their type. No row is read."""
+    """Refuse columns that do not exist or have the wrong type. No row is read."""
     import narwhals as nw
 
     def types() -> Mapping[str, Any]:
@@ -301,7 +304,7 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
         if kind not in (None, "pyarrow"):
             found: Mapping[str, Any] = frame.collect_schema()
             return found
-        # Narwhals does not know all of Arrow's kinds of bytes, Polars does.
+        # Polars knows all of Arrow's types of bytes; Narwhals does not.
         schema = (frame if kind is None else frame.to_native()).schema
         wanted = [name for name in schema.names if name in columns]
         known = nw.from_native(into_polars(schema.empty_table().select(wanted))).schema
@@ -324,7 +327,7 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
 
 
 def _unknown(name: str, columns: list[str]) -> str:
-    """Say that a column is not there, and which are."""
+    """The message for a column that does not exist. It lists those that do."""
     more = ", …" if len(columns) > 20 else ""
     return (
         f"{name!r} is not a column of data.{parameters.did_you_mean(name, columns)} "
@@ -333,7 +336,7 @@ def _unknown(name: str, columns: list[str]) -> str:
 
 
 def _may_be_bytes(frame: Any, name: str, dtype: object) -> bool:
-    """Whether a column of pandas, which has no type for bytes, may hold them: rows will tell."""
+    """Whether a pandas column may hold bytes. pandas has no type for them, so rows are checked."""
     import narwhals as nw
 
     if not isinstance(frame, nw.DataFrame) or _kind(frame) != "pandas":
@@ -348,7 +351,7 @@ def _results(
     merge: Callable[[T, T], T],
     failure: Failure,
 ) -> Iterable[T | None]:
-    """Do the work: on the engine's own machines where it has some, else here."""
+    """Do the work: on the engine's own machines, if it has any, otherwise here."""
     import narwhals as nw
 
     if isinstance(frame, nw.LazyFrame):
@@ -365,12 +368,12 @@ def _results(
 
 
 def _kind(frame: Any) -> EngineKind | None:
-    """Whose frame it is; None for a reader of record batches, which Narwhals does not wrap."""
+    """The kind of a frame's engine; None for a reader of record batches."""
     return engine_of(frame).kind if hasattr(frame, "implementation") else None
 
 
 def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
-    """The rows of an engine of this machine, some at a time and in their order."""
+    """The rows of an engine on this machine, some at a time and in order."""
     import narwhals as nw
 
     kind = _kind(frame)
@@ -398,7 +401,7 @@ def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
 
 
 def _reader(relation: Any, rows: int) -> Any:
-    """Stream a relation of DuckDB; older versions call it otherwise."""
+    """Stream a DuckDB relation. Older versions have another method for it."""
     import pyarrow  # noqa: F401  (named in the error if it is not there)
 
     modern = getattr(relation, "to_arrow_reader", None)
@@ -410,7 +413,7 @@ def _in_memory(
     columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> T | None:
-    """Do the work on a frame that is here, whole."""
+    """Do the work on a frame that is in memory here."""
     frame = frame.select(*columns)
     rows = SMALL * FEW if "bytes" in columns.values() else ROWS
     slices = (frame[start : start + rows] for start in range(0, len(frame), rows))
@@ -420,7 +423,7 @@ def _in_memory(
 def _on_dask(
     native: Any, columns: Mapping[str, Content], work: Callable[[Iterator[Batch]], T | None]
 ) -> Iterable[T | None]:
-    """Do the work on each partition, where Dask has it."""
+    """Do the work on each partition, where Dask holds it."""
     import dask  # type: ignore[import-untyped,unused-ignore]
 
     def run(part: Any) -> T | None:
@@ -438,7 +441,7 @@ def _on_spark(
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
 ) -> Iterable[T | None]:
-    """Do the work on each partition, where Spark has it; merge there, and collect the results."""
+    """Do the work on each partition, where Spark holds it; merge there, and collect the results."""
     import pyarrow  # noqa: F401  (named in the error if it is not there)
 
     schema = "result binary"
@@ -457,7 +460,7 @@ def _worked(
     columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> Iterator[Any]:
-    """On an executor: rows in, one pickled result out. Nothing is raised: Spark would log it."""
+    """On an executor: rows in, one pickled result out. Raises nothing: Spark would log it."""
     frames = gathered(from_arrow(batches, list(columns)), columns)
     yield from _sealed(lambda: work(arrays(frames, columns, (DataError, ON_SPARK))))
 
@@ -489,7 +492,7 @@ def _sealed(run: Callable[[], object]) -> Iterator[Any]:
 
 
 def _opened(sealed: bytes) -> Any:
-    """A result that an executor of the user's own sent, or raise its refusal."""
+    """Return the result that the user's own executor sent, or raise its refusal."""
     found = pickle.loads(sealed)  # noqa: S301
     if isinstance(found, EpsilonsError):
         raise found

@@ -1,7 +1,6 @@
-"""A look at rows before anything is asked of them: what is missing, clipped, undeclared, and whose.
+"""Inspect rows before any question: count missing, clipped and undeclared values, and people.
 
-Nothing of the data is refused here, and nothing of it is protected: what comes back is for the
-curator alone.
+No data is refused here, and none is protected: the results are for the curator only.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "Look", "forms_of", "look"]
 
 
-# How text that is not a number is written, for the curator alone: 13,170, 1,5, 45 kg, 2026-01-31.
+# Forms of text that is not a number, for the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
 #
-# Text is never read as a number that it might be, because one cell must not change how others are
-# read. A whole column of such text would count as missing, so the curator is warned.
+# Such text is never interpreted as a number, because one cell must not change how others are read.
+# A whole column of such text would count as missing, so the curator is warned.
 
 LOOKED_AT: Final = 2**14
-"""Cells that are looked at."""
+"""The number of cells that are inspected."""
 
 FORMS: Final[dict[str, str]] = {
     "text that is a number": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
@@ -54,7 +53,7 @@ FORMS: Final[dict[str, str]] = {
     ),
     "truth values, such as yes and no": r"(?i)yes|no|y|n|true|false|t|f",
 }
-"""What text may be in place of a number, and how it is recognized: the first that fits."""
+"""Forms of text in place of a number, each with its pattern. The first that matches counts."""
 
 
 def forms_of(column: Any, data: Any, kind: LabelKind) -> tuple[str, ...]:
@@ -63,7 +62,7 @@ def forms_of(column: Any, data: Any, kind: LabelKind) -> tuple[str, ...]:
     Args:
         column: an array; or the name of a column, if there is data.
         data: a frame or the path of a file; or None.
-        kind: what the column is read as.
+        kind: the kind that the column is read as.
     """
     text = _text(column) if data is None else _cells(column, data, kind)
     left, found = text.str.strip_chars(), {}
@@ -75,7 +74,7 @@ def forms_of(column: Any, data: Any, kind: LabelKind) -> tuple[str, ...]:
 
 
 def _text(values: Any) -> pl.Series:
-    """The text among the entries of an array or a list: there it is never read as a number."""
+    """The text among the entries of an array or a list, where it is never read as a number."""
     import polars as pl
 
     numbers = isinstance(values, np.ndarray) and values.dtype.kind not in "OUT"
@@ -85,7 +84,7 @@ def _text(values: Any) -> pl.Series:
 
 
 def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
-    """The cells of a column that are not read as numbers: none if its type is not that of text."""
+    """The cells of a column that do not parse as numbers; none if its type is not text."""
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
@@ -107,34 +106,34 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
 
 
 MARKS: Final = ("missing", "infinite", "below", "above", "undeclared")
-"""What is counted of rows, 1 or 0 in each: those that apply are there."""
+"""Marks of a row, each 1 or 0. Only those that apply are present."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What rows hold, unchecked. What does not apply is None.
+    """Counts of what rows hold, without any checks. What does not apply is None.
 
     Attributes:
-        rows: how many there are.
-        people: how many there are; rows that belong to no one are none.
+        rows: the number of rows.
+        people: the number of people. Rows that belong to no one count for none.
         nobody: rows without a person.
         missing: rows whose value is null or NaN, or an entry of another type in a list.
-        infinite: rows of numbers whose value is infinite; for a mean these are missing, too.
+        infinite: rows of numbers whose value is infinite. For a mean these are also missing.
         below: rows whose value is finite and below the lower bound.
         above: rows whose value is finite and above the upper bound.
-        undeclared: rows whose value is there, and in no declared category.
-        silent: people of whom no value is there.
-        conflicts: people whose rows have two budgets; the smallest of them counts below.
+        undeclared: rows whose value is not missing and in no declared category.
+        silent: people without any value.
+        conflicts: people whose rows have two budgets. The smallest of them counts below.
         unusable: people whose budget is negative, NaN or missing.
         zero: people whose budget is 0.
         public: people whose budget is infinite.
         short: people whose budget is above 0 and below the lowest level.
         least: the smallest budget that is above 0 and finite, if there is any.
         largest: the largest such budget.
-        median_rows: of the rows of each person.
-        most_rows: the most rows of one person.
-        unread: how text in place of numbers is written, the most frequent form first.
-        unread_budgets: the same of budgets.
+        median_rows: the median number of rows of a person.
+        most_rows: the largest number of rows of a person.
+        unread: forms of text in place of numbers, the most frequent first.
+        unread_budgets: forms of text in place of budgets.
     """
 
     rows: int
@@ -169,20 +168,20 @@ def look(
     categories: Categories | None = None,
     lowest: float = 0.0,
 ) -> Look:
-    """Look at rows, in one pass.
+    """Inspect rows, in one pass. Only forms of text take a second one.
 
     Args:
         values: one value for each row, or the name of a column of `data`.
         epsilon: one budget for each row, one number for everyone, or the name of a column.
         data: a frame that Narwhals reads, or the path of a file.
-        person: who each row belongs to, or the name of a column; None if a row is a person.
-        bounds: of numbers, if they are known.
-        categories: what was declared; None for numbers.
-        lowest: the lowest level of budgets, where these are private.
+        person: an id for each row, or the name of a column; None if every row is its own person.
+        bounds: the bounds of numbers, if they are known.
+        categories: the declared categories; None for numbers.
+        lowest: the lowest level of budgets, if budgets are private.
 
     Raises:
-        ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
-            not of its type; `BudgetError`: one number cannot be the budget of everyone).
+        ArgumentError: the arguments do not fit together (`ColumnError`: a column does not exist or
+            has the wrong type; `BudgetError`: one number cannot be the budget of everyone).
         DataError: the engine failed.
         FileError: `data` is a path, and the file cannot be read to its end.
     """
@@ -219,16 +218,16 @@ def look(
 
 
 def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float) -> Look:
-    """Add up what a query found, by how many rows people have.
+    """Add up the result of the query, which is by people's number of rows.
 
     Args:
         found: its columns.
         shared: the budget of everyone, if it is one number.
-        lowest: the lowest level.
+        lowest: the lowest level of budgets.
     """
 
     def total(name: str) -> int:
-        return sum(int(each or 0) for each in found[name])  # in SQL the sum of nothing is null
+        return sum(int(each or 0) for each in found[name])  # in SQL the sum of no rows is null
 
     def applies(name: str) -> int | None:
         return total(name) if name in found else None
@@ -272,7 +271,7 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
 
 
 def _median(size: Integers, people: Integers) -> float:
-    """The median of sizes, of which each has so many people; 0 if there is nobody."""
+    """The median of sizes, each weighted by its number of people; 0 if there is nobody."""
     order = np.argsort(size)
     ends = np.cumsum(people[order])
     if ends.size == 0 or ends[-1] == 0:
@@ -286,8 +285,8 @@ class _Marked:
     """Rows with their marks.
 
     Attributes:
-        frame: the marks, `e` if there is a column of budgets, and `who` if there is one of people.
-        epsilon: the name of that column, or the budget of everyone.
+        frame: the marks, `e` if there is a column of budgets, and `who` if there is one of ids.
+        epsilon: the name of the column of budgets, or the budget of everyone.
     """
 
     frame: nw.LazyFrame[Any]
@@ -300,13 +299,13 @@ def _marked_arrays(
     """Return the marks of every row of arrays. No entry is refused.
 
     Args:
-        given: arrays.
-        bounds: of numbers, if they are known.
-        categories: what was declared; None for numbers.
+        given: the user's arrays.
+        bounds: the bounds of numbers, if they are known.
+        categories: the declared categories; None for numbers.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
-        ColumnError: something is not of the type that it must be.
+        ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
     """
     import narwhals as nw
@@ -348,8 +347,8 @@ def _marked(
 
     Args:
         table: a frame with checked columns.
-        bounds: of numbers, if they are known.
-        categories: what was declared; None for numbers.
+        bounds: the bounds of numbers, if they are known.
+        categories: the declared categories; None for numbers.
     """
     import narwhals as nw
 
@@ -367,11 +366,11 @@ def _marked(
 
 
 def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
-    """Add up people by how many `rows` they have: `groups`, `people`, marks, and their budgets.
+    """Aggregate people by their number of `rows`: `groups`, `people`, marks, and budgets.
 
     Args:
-        rows: with marks, with `e` if there is a column of budgets, and `who` if there is one of
-            people. Rows that belong to no one are groups, and no people.
+        rows: rows with marks, with `e` if there is a column of budgets, and `who` if there is one
+            of ids. Rows that belong to no one are a group, but not a person.
         lowest: the lowest level of budgets.
     """
     import narwhals as nw
@@ -390,7 +389,7 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
         person = 1 - belongs_to_nobody(rows).cast(nw.Int64)
     else:
         people = rows.with_columns(nw.lit(1, dtype=nw.Int64).alias("rows"))
-    # Casts after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
+    # Cast after the aggregation: DuckDB adds up 64-bit integers in 128 bits.
     whole = ["rows", *marks]
     people = people.with_columns(
         *[nw.col(name).cast(nw.Int64) for name in whole], person.cast(nw.Int64).alias("people")
@@ -414,7 +413,7 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Flags of the budget `e` of someone who is a person, and what it adds to the extremes."""
+    """Flags of the budget `e`, 0 if `person` is 0, and its contributions to the extremes."""
     import narwhals as nw
 
     usable = (e >= 0.0).fill_null(False) & a_number(e)

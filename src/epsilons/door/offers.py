@@ -1,11 +1,11 @@
-"""Who is in the data, each once, and budgets by who they are: what a ledger needs of a table.
+"""Distinct people in a table, and budgets by person: what a ledger needs from a table.
 
-Ids are whole numbers or text. They are compared exactly, as `column.py` and `entries.py` have
-it, and are known to a ledger as tagged bytes: `i:` and a decimal, `s:` and UTF-8. 17 and "17" are
-one person, because a reader of cells makes text of all ids if one of them is no number: an account
-is found by either tag. A ledger may have an account for each of the two; then each has its own.
+Ids are integers or text. They are compared exactly, as in `column.py` and `entries.py`. A ledger
+stores them as tagged bytes: `i:` and decimal digits, or `s:` and UTF-8. 17 and "17" are one person,
+because a file reader makes text of all ids if one of them is not a number: either tag finds the
+account. A ledger may also have an account for each of the two; then each tag finds its own.
 
-Distinct ids are found by the engine that holds the rows, and budgets are joined there, too.
+The engine that holds the rows finds the distinct ids, and joins the budgets.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["BUDGET", "Offers", "People", "in_rows", "joined", "other_tag", "tag", "tagged"]
 
 BUDGET: Final = "what a ledger offers"
-"""The column of budgets that is joined to a table."""
+"""The name of the column of budgets that is joined to a table."""
 
 BATCH: Final = 50_000
-"""Ids that are handed over at a time."""
+"""The number of ids in a batch."""
 
 IDS: Final = (
     "A ledger identifies people by whole numbers or text: convert the column to one of these first."
@@ -43,10 +43,10 @@ IDS: Final = (
 
 
 def tag(person: object) -> bytes:
-    """One id as a ledger knows it.
+    """The tag of an id, under which a ledger stores it.
 
     Raises:
-        ColumnError: it is neither a whole number nor text.
+        ColumnError: it is neither an integer nor text.
     """
     if isinstance(person, (int, np.integer)) and not isinstance(person, bool):
         return b"i:%d" % int(person)
@@ -59,7 +59,7 @@ def tag(person: object) -> bytes:
 
 
 def other_tag(who: bytes) -> bytes | None:
-    """The other tag of the same id, if it has one: of a whole number, that of its text."""
+    """The other tag of an id, if it is an integer or the text of one; otherwise None."""
     kind, text = who[:2], who[2:].decode()
     if isinstance(whole_in(text), str):
         return None
@@ -71,10 +71,10 @@ class People:
     """Everyone in the data, each once.
 
     Attributes:
-        ids: distinct, as the rows have them: integers, text, or text as bytes or hexadecimal.
+        ids: distinct ids as in the rows: integers, text, or text as bytes or hexadecimal.
         spelling: how text is written in them.
-        rows: for arrays, the place of each row's person among the ids, −1 for nobody; None for
-            frames, in which budgets are joined.
+        rows: for arrays, the index of each row's person among the ids, −1 for nobody; None for
+            frames, where budgets are joined instead.
     """
 
     ids: pl.Series
@@ -85,15 +85,15 @@ class People:
         return len(self.ids)
 
     def tagged(self) -> Iterator[list[bytes]]:
-        """The ids as a ledger knows them, in their order, batch by batch."""
+        """The tags of the ids, in order, batch by batch."""
         for start in range(0, len(self.ids), BATCH):
             yield tagged(self.ids[start : start + BATCH], self.spelling)
 
     def places(self, batches: Iterable[list[bytes | None]]) -> Integers:
-        """The place of each of many ids among these people, −1 for those who are not among them.
+        """The index of each given id among these people, −1 for those not among them.
 
         Args:
-            batches: ids as a ledger knows them.
+            batches: tags of ids. For None the index is −1.
         """
         import polars as pl
 
@@ -116,21 +116,21 @@ class People:
         return places
 
     def offered(self, budgets: Floats) -> Offers:
-        """The same people with their budgets, in the order of the ids.
+        """These people with their budgets.
 
         Args:
-            budgets: NaN for people who have no account.
+            budgets: one budget for each id, in order; NaN for people without an account.
         """
         return Offers(self, budgets)
 
 
 @dataclass(frozen=True, eq=False)
 class Offers:
-    """Budgets by person: given in the place of a column of budgets.
+    """Budgets by person, which take the place of a column of budgets.
 
     Attributes:
         people: everyone in the data.
-        budgets: one for each of them.
+        budgets: one budget for each of them.
     """
 
     people: People
@@ -140,10 +140,10 @@ class Offers:
         return "the ledger's"
 
     def for_rows(self, person: object) -> Floats:
-        """The budget of each row of arrays; NaN for rows that are nobody's.
+        """The budget of each row of arrays; NaN for rows that belong to nobody.
 
         Args:
-            person: one id for each row. It may be a column of a frame that was read as an array,
+            person: one id for each row. It may be a column of a frame that was read as an array
                 because another column holds objects.
         """
         if self.people.rows is not None:
@@ -156,7 +156,7 @@ class Offers:
 
 
 def tagged(ids: pl.Series, spelling: Spelling) -> list[bytes]:
-    """Ids as a ledger knows them."""
+    """The tags of ids."""
     import polars as pl
 
     if ids.dtype.is_integer():
@@ -173,17 +173,17 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
 
     Args:
         given: one id for each row.
-        name: what messages call it.
-        lenient: whether an id that no ledger knows belongs to no one; it is refused otherwise.
+        name: its name in messages.
+        lenient: whether a row with an invalid id belongs to no one; otherwise such ids are refused.
 
     Raises:
         ArgumentError: it is not one column.
-        ColumnError: ids are neither whole numbers nor text.
+        ColumnError: ids are neither integers nor text.
     """
     import polars as pl
 
     column = opened(given, name)
-    found_whole = lenient and column.family in ("float", "decimal")  # integers with gaps
+    found_whole = lenient and column.family in ("float", "decimal")  # integers with nulls
     if column.family not in (None, "integer", "text") and not found_whole:
         raise ColumnError(f"{name} is of type {column.dtype}. {IDS}")
     entries = column.entries
@@ -194,7 +194,7 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
     if lenient:
         listed = [item if isinstance(item, str) else whole_of(item) for item in listed]
     known = [_known(item, name, lenient=lenient) for item in listed]
-    # A list may hold numbers beside text: of the two tags of a number, the first one counts.
+    # A list may hold both numbers and text. If a number has both tags, the first one counts.
     tags: dict[bytes, bytes] = {}
     places: dict[bytes | None, int] = {None: -1}
     for each in known:
@@ -211,7 +211,7 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
 
 
 def _by_number(who: bytes) -> bytes:
-    """One tag for both of an id that is a whole number."""
+    """A tag under which both tags of an integer are the same."""
     return who if who[:2] == b"i:" else other_tag(who) or who
 
 
@@ -225,7 +225,7 @@ class Tagged(People):
 
 
 def _known(item: Any, name: str, *, lenient: bool) -> bytes | None:
-    """The id of a row; None if it is nobody's."""
+    """The tag of a row's id; None if the row belongs to nobody."""
     if is_null(item):
         return None
     try:
@@ -240,11 +240,11 @@ def joined(table: Columns, offers: Offers) -> Columns:
     """Join budgets to the rows of a frame, on its own engine.
 
     Args:
-        table: with people, written so that bytes are compared.
-        offers: of the same people.
+        table: a table with ids, rewritten so that bytes are compared.
+        offers: the budgets of the same people.
 
     Raises:
-        ArgumentError: the table names no people, or its engine takes no table beside its own.
+        ArgumentError: the table has no column of ids, or its engine cannot join another table.
     """
     import narwhals as nw
     import polars as pl
@@ -271,21 +271,21 @@ def joined(table: Columns, offers: Offers) -> Columns:
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
     rows = table.frame
     if table.types[table.person] == nw.Enum:
-        # Two dictionaries are compared as text, and so by a collation, where there is one.
+        # Two dictionaries are compared as text, and so by a collation if there is one.
         rows, _ = written(rows, table.person)
     frame = rows.join(beside, on=table.person, how="left")
     types = {**table.types, BUDGET: nw.Float64()}
-    # A join has no order of its own: such rows are not read in pieces.
+    # A join does not keep rows in order, so they must not be read in pieces.
     return replace(table, frame=frame, epsilon=BUDGET, types=types, size=None)
 
 
 def checked(types: Any, person: str, shown: str) -> bool:
-    """Whether people of a frame are text; they are whole numbers otherwise.
+    """Whether the ids of a frame are text; otherwise they are integers.
 
     Args:
-        types: of the columns.
-        person: the column of people.
-        shown: what messages call it.
+        types: the types of the columns.
+        person: the column of ids.
+        shown: its name in messages.
 
     Raises:
         ColumnError: they are neither.
@@ -305,7 +305,7 @@ def _native(frame: nw.LazyFrame[Any]) -> Any:
 
 
 def _arrow(sheet: pl.DataFrame) -> Any:
-    """A table of Arrow whose text and bytes are of the types that all engines know."""
+    """An Arrow table whose text and bytes have the types that all engines know."""
     import pyarrow as pa
 
     table = sheet.to_arrow()
@@ -315,7 +315,7 @@ def _arrow(sheet: pl.DataFrame) -> Any:
 
 
 def _on_pandas(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
-    """With ids of the type that they have in the frame: pandas may make floats of others."""
+    """Budgets by id, with ids of the frame's own type: pandas may turn others into floats."""
     native = _native(frame)
     who = sheet.columns[0]
     return _of_pandas(sheet, native[who].dtype)
@@ -339,9 +339,10 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
-    """A relation does not tell its connection, but a query on it is one on its connection.
+    """Budgets as a relation on the frame's own connection.
 
-    There a variable of Python is a table, by its name.
+    A relation does not expose its connection, but a query on it runs there. In that query, the name
+    of a Python variable is the name of a table.
     """
     budgets_of_a_ledger = _arrow(sheet)
     found = _native(frame).query("ours", "SELECT * FROM budgets_of_a_ledger")
@@ -363,7 +364,7 @@ def _on_dask(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
 
 
 def as_ids(column: pl.Series, person: str) -> pl.Series:
-    """Distinct ids that an engine found, without the one of nobody.
+    """Distinct ids that an engine found, without null.
 
     Raises:
         DataError: the engine returned an id of another type than its column has.
@@ -371,7 +372,7 @@ def as_ids(column: pl.Series, person: str) -> pl.Series:
     import polars as pl
 
     found = column.drop_nulls()
-    # What is a category stays one: so it is joined to its like.
+    # Categoricals stay categoricals, so they are joined to a column of the same type.
     text = (pl.String, pl.Binary, pl.Categorical, pl.Enum)
     if not (found.dtype.is_integer() or found.dtype in text):
         raise DataError(f"person={person!r}: its engine returned ids of another type.")
@@ -379,7 +380,7 @@ def as_ids(column: pl.Series, person: str) -> pl.Series:
 
 
 def order_of(ids: pl.Series) -> pl.Series:
-    """The order of ids by their bytes, in which an index of them is walked through once."""
+    """The order of ids by their bytes. In this order, an index of ids is scanned only once."""
     import polars as pl
 
     return (ids if ids.dtype == pl.Binary else ids.cast(pl.String)).arg_sort()

@@ -1,4 +1,4 @@
-"""Who is in a table, and which budget each of them was given: for accounts, not for releases."""
+"""Distinct people in a table and their budgets: for accounts of a ledger, not for releases."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ NOBODY: Final = "person has rows without a person (null or NaN). Give each an id
 
 @dataclass(frozen=True, eq=False)
 class Enrolled:
-    """Everyone in a table, each once, and what each of them gives.
+    """Everyone in a table, each once, and their budgets.
 
     Attributes:
-        people: who they are.
-        budgets: in their order: an array of floats, or of Python's decimals and integers.
+        people: their ids.
+        budgets: in the order of people: an array of floats, or of Python's decimals and integers.
     """
 
     people: People
@@ -51,12 +51,12 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
     Args:
         data: a frame, the path of a file, or None if `person` is an array.
         person: one id for each row, or the name of a column.
-        lenient: whether rows of nobody, and ids that are neither whole numbers nor text in a list,
-            are passed over; they are refused otherwise.
+        lenient: whether to ignore rows that belong to nobody, and entries of a list that are
+            neither integers nor text; otherwise they are refused.
 
     Raises:
         ArgumentError: the arguments do not fit together.
-        ColumnError: the column is not there, or its type is that of no ids.
+        ColumnError: the column does not exist, or its type cannot be that of ids.
         DataError: the engine failed.
         FileError: the file cannot be read.
     """
@@ -80,15 +80,15 @@ def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> 
         data: a frame, the path of a file, or None if the others are arrays.
         person: one id for each row, or the name of a column.
         epsilon: one budget for each row, the name of a column, or one number for everyone.
-        lenient: whether rows without a person or a budget are passed over, and the smallest of
-            several budgets counts: where a refusal would reveal what is in a row.
+        lenient: whether to ignore rows without a person or a budget, and to use the smallest of
+            several budgets. This is for callers where a refusal would reveal what is in a row.
 
     Raises:
         ArgumentError: the arguments do not fit together.
-        BudgetError: a budget is negative, NaN or missing, unless that is passed over.
-        ColumnError: a column is not there, or not of its type.
-        ConflictingBudgetsError: somebody has two budgets, unless the smallest counts.
-        DataError: a row has no person, unless that is passed over, or the engine failed.
+        BudgetError: a budget is negative, NaN or missing, unless `lenient`.
+        ColumnError: a column does not exist, or has the wrong type.
+        ConflictingBudgetsError: somebody has two budgets, unless `lenient`.
+        DataError: a row has no person, unless `lenient`, or the engine failed.
         FileError: the file cannot be read.
     """
     if is_number(epsilon):
@@ -151,7 +151,7 @@ def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
 
 
 def _cells(wanted: AskedRows) -> npt.NDArray[Any]:
-    """Budgets as they were given, with text read as the cells of a file are.
+    """Budgets as the user gave them, with text parsed like the cells of a file.
 
     Raises:
         ArgumentError: they are not one column.
@@ -164,7 +164,7 @@ def _cells(wanted: AskedRows) -> npt.NDArray[Any]:
 
 
 def _sound(ids: pl.Series, budgets: pl.Series) -> bool:
-    """Whether everyone has one budget."""
+    """Whether everyone has exactly one budget, which is neither negative, NaN nor null."""
     if ids.n_unique() != len(ids) or budgets.null_count():
         return False
     nan = budgets.dtype.is_float() and budgets.is_nan().any()
@@ -175,8 +175,8 @@ def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
     """Everyone who has a budget, each once, with their smallest.
 
     Args:
-        rows: whose row it is; people may be there several times.
-        budgets: one for each row; those that are none are passed over.
+        rows: the person of each row; people may occur several times.
+        budgets: one for each row. Invalid ones are ignored.
     """
     found: dict[Any, tuple[int, Any]] = {}
     for place, (who, budget) in enumerate(zip(rows.ids.to_list(), budgets.to_list(), strict=True)):
@@ -188,10 +188,10 @@ def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
 
 
 def _is_budget(item: Any) -> bool:
-    """Whether it is a number from 0 to infinity."""
+    """Whether an item is a number from 0 to infinity."""
     try:
         return is_number(item) and bool(item >= 0)
-    except ArithmeticError:  # a decimal that is NaN is not compared
+    except ArithmeticError:  # a decimal NaN cannot be compared
         return False
 
 
@@ -200,10 +200,10 @@ def _kind_of(epsilon: Any) -> Any:
 
 
 def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Refuse what is no budget.
+    """Return budgets, if all of them are valid.
 
     Raises:
-        BudgetError: an entry is negative, NaN or no number.
+        BudgetError: an entry is negative, NaN or not a number.
     """
     numbers = array.dtype.kind in "fiu" or all(map(is_number, array.tolist()))
     if not numbers or not all(each >= 0 for each in _ends(array)):
@@ -215,7 +215,7 @@ def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _ends(array: npt.NDArray[Any]) -> list[Any]:
-    """The least of some numbers, and NaN if it is among them."""
+    """Numbers that are all >= 0 only if the array is: its minimum, or all entries of objects."""
     if array.dtype.kind == "O":
         return [each if each == each else float("nan") for each in array.tolist()]
     return [array.min()] if array.size else []
@@ -227,7 +227,7 @@ def _refuse_nobody(who: People) -> None:
 
 
 def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
-    """Open a table for its people: they are its values, too, and written so that bytes compare."""
+    """Open a table whose values are its ids, rewritten so that bytes are compared."""
     epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
     person = wanted.person
     if not isinstance(person, str):
@@ -251,7 +251,7 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
 
 
 def _distinct(table: Columns, wanted: list[str]) -> pl.DataFrame:
-    """Distinct rows of some columns, found by the engine."""
+    """Distinct rows of some columns, computed by the engine."""
 
     def run() -> pl.DataFrame:
         query: nw.LazyFrame[Any] = table.frame.select(*wanted).unique()

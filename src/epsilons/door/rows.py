@@ -1,4 +1,4 @@
-"""The rows of the user: opened once, checked, and then counted as often as a release asks."""
+"""The user's rows: opened and checked once, then counted as often as a release needs."""
 
 from __future__ import annotations
 
@@ -75,27 +75,28 @@ __all__ = [
 ]
 
 
-# The one entry of counting: questions in, what was counted out, by one of three backends.
+# The only entry to counting: questions in, counts out, by one of three backends.
 #
-# Arrays are counted by NumPy; tables by their engine, in expressions that all engines understand
-# alike, or in texts of SQL where an engine is faster at these.
+# NumPy counts arrays. Engines count tables, by expressions that all of them understand alike, or by
+# SQL text where an engine is faster with it.
 #
-# Several questions of the same data are counted in one scan, where that is faster than one each: if
-# their rows are those of the same table, a row is a person, and the labels of all of them together
-# are few, or are labels that one of them has anyhow: every combination of labels is a group, and
-# each group costs. Others are counted one by one.
+# Several questions to the same data are counted in one scan where that is faster. That is so if
+# they use the same table, every row is its own person, and either the labels of all questions
+# together have few combinations, or one of the questions has all of these labels anyway: each
+# combination of labels is a group, and each group has a cost. All other questions are counted one
+# by one.
 
 MOST_CELLS: Final = 128
-"""Combinations of labels that questions may have together beyond those that one of them has."""
+"""The most combinations of labels of questions in one scan, unless one of them has all labels."""
 
 
 def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
-    """Count one question.
+    """Count rows for one question.
 
     Args:
-        held: where rows are.
-        ask: what is counted.
-        rules: how.
+        held: the table or arrays that hold the rows.
+        ask: the question.
+        rules: how rows are counted.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -110,12 +111,12 @@ def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
 
 
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
-    """Count what can be counted together, and let rows keep it.
+    """Count questions in shared scans where possible, and store the counts in their rows.
 
-    Nothing is checked, and nothing is refused, before rows are asked for it.
+    Nothing is checked or refused before `Rows.count` is called.
 
     Args:
-        asked: rows, each opened for one question, and what is asked of them.
+        asked: rows, each opened for one question, with the question.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -128,7 +129,7 @@ def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
 
 
 def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
-    """Open their table anew, with all columns, and count in one query."""
+    """Open the table again, with the columns of all questions, and count in one query."""
     first = bundle[0][0].rules
     pairs = list(dict.fromkeys(pair for rows, _ in bundle for pair in rows.rules.columns))
     (values, kind), *others = pairs
@@ -153,7 +154,7 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
 
 
 def _may_share(rows: Rows) -> bool:
-    """Whether rows are a table with an engine, and each row a person."""
+    """Whether rows are a table on an engine in which every row is its own person."""
     held = rows.held
     return isinstance(held, Columns) and held.person is None and rows.rules.source is not None
 
@@ -170,7 +171,7 @@ def _same_table(first: Rules, second: Rules) -> bool:
 
 
 def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
-    """Put questions together that one query may answer, those of most labels first."""
+    """Group questions that one query can answer, starting with those of the most labels."""
     made: list[tuple[list[tuple[Rows, Ask]], dict[Any, int]]] = []
     ordered = sorted(asked, key=lambda pair: -_combinations(_labels(pair[0].rules)))
     for rows, ask in ordered:
@@ -188,7 +189,7 @@ def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
 
 
 def _labels(rules: Rules) -> dict[Any, int]:
-    """The columns of labels of a question, and how many there are in each."""
+    """The columns of labels of a question, and the number of labels in each."""
     return {
         (column, declared.kind, declared.breaks.tobytes()): len(declared.labels)
         for column, declared in rules.labelled
@@ -202,12 +203,12 @@ def _combinations(labels: dict[Any, int]) -> int:
     return product
 
 
-# The rows of the user: opened by `rows.py`, and then counted as often as a release asks.
+# The user's rows, opened by `open` and then counted as often as a release needs.
 
 G = TypeVar("G", Counted, LineGroups)
 
 Held: TypeAlias = Arrays | CellArrays | Columns
-"""Where rows are: in arrays that NumPy counts, or with an engine."""
+"""The holder of rows: arrays, which NumPy counts, or a table on an engine."""
 
 ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
 
@@ -215,10 +216,10 @@ _NO_NUMBERS: Final = "These rows are of categories."
 
 
 class Rows:
-    """The rows of the user, opened and checked once: each question is one pass over them.
+    """The user's rows, opened and checked once. Each question is one pass over them.
 
     Args:
-        held: where they are.
+        held: the table or arrays that hold them.
         rules: how they are counted.
     """
 
@@ -230,7 +231,7 @@ class Rows:
 
     @property
     def held(self) -> Held:
-        """Where they are."""
+        """The table or arrays that hold them."""
         return self._held
 
     @property
@@ -240,36 +241,36 @@ class Rows:
 
     @property
     def moved(self) -> bool:
-        """Whether somebody's budget counted as another one, where budgets are public."""
+        """Whether `levels.in_range` changed somebody's budget, where budgets are public."""
         return self._moved
 
     def noted(self, counted: G) -> G:
-        """What was counted, once it is noted whether budgets were moved."""
+        """Return the counts, after noting whether budgets were moved into the public range."""
         self._moved = self._moved or counted.moved
         return counted
 
     def keep(self, ask: Ask, counted: Counted) -> None:
-        """Keep what was counted for a question together with others: it is not counted again."""
+        """Store the counts for a question that was counted with others, to avoid another pass."""
         self._kept[ask] = counted
 
     def count(self, ask: Ask) -> Tally:
         """Divide everyone's unit among cells, and add up by budget level, in one pass.
 
-        Of numbers a person counts once, with the mean of their rows on the grid.
+        For numbers a person counts once, with the mean of their rows on the grid.
 
         Args:
-            ask: what everyone's unit is divided among.
+            ask: the question: the cells among which everyone divides their unit.
 
         Returns:
             One row of cells for each budget level. Budgets that agree in 9 significant bits are one
-            level, whose budget is the smallest of them; with a ladder, levels are its rungs.
+            level, and its budget is the smallest of them. With a ladder, levels are its rungs.
 
         Raises:
             TypeError: the rows were not opened for such a question.
             BudgetError: a budget is negative, NaN or null, or all are 0.
             DataError: there are fewer than two people, or too many; a row has no person; a value is
-                in no category, the group of a row is not declared, or nobody knows if it is asked;
-                somebody is in two public groups (`MissingValueError`: a value is missing;
+                in no category, the group of a row is not declared, or `where` is neither true nor
+                false; somebody is in two public groups (`MissingValueError`: a value is missing;
                 `ConflictingBudgetsError`: somebody has two budgets). These may depend on private
                 data and are for the curator only.
             FileError: the file cannot be read to its end.
@@ -298,8 +299,8 @@ class Rows:
     def line(self, window: Window | None = None) -> Line:
         """Count people by budget level and bucket of the float64 line, in one pass.
 
-        A person counts once, halfway between the smallest and the largest of their values: no
-        order of rows can change that, as it can change a sum of floats.
+        A person counts once, at the midpoint of their smallest and largest value. Unlike a sum of
+        floats, that does not depend on the order of rows.
 
         Args:
             window: cells to zoom in on; None for the whole line.
@@ -323,12 +324,12 @@ class Rows:
         return line_on_rungs(groups, window, rules.ladder).sound()
 
     def lines(self) -> Lines:
-        """The line, and windows of it, where weights by bucket are all that is wanted."""
+        """The line, and windows of it, for callers that only need weights by bucket."""
         self._check_whole()
         return Lines(self, self._held)
 
     def _check_whole(self) -> None:
-        """Refuse a question that would not know of groups, and of who is asked."""
+        """Refuse a question that would ignore groups, `where`, or missing="exclude"."""
         if self._rules.some:
             raise TypeError(ONLY_SHARES)
 
@@ -340,16 +341,16 @@ class Rows:
 
     @property
     def names(self) -> Names:
-        """What messages call the parameters: of a CSV file there is more to say."""
+        """The names of the parameters in messages, with notes on cells for a CSV file."""
         called = self._held.called if isinstance(self._held, Columns) else None
         return called or self._rules.names
 
 
-# Arrays and series of a user, handed to Polars.
+# The user's arrays and series, moved to Polars.
 
 
 def of_arrays(rows: arrays.Arrays) -> Columns:
-    """Hand arrays to Polars, without a copy."""
+    """Move arrays to Polars, without a copy."""
     import narwhals as nw
     import polars as pl
 
@@ -369,15 +370,15 @@ def of_values(
     names: Names,
     ladder: Ladder | None = None,
 ) -> Columns | None:
-    """Hand arrays of values of any kind to Polars, without a copy where that can be.
+    """Move arrays of values of any kind to Polars, without a copy where possible.
 
     Returns:
-        None where the type of values declares nothing, or Polars does not take them: then their
-        entries are looked at one by one, in `arrays.py`.
+        The table; None if the type of values declares nothing, or Polars does not accept them. Then
+        `arrays.py` reads their entries one by one.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
-        ColumnError: something is not of the type that it must be.
+        ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
@@ -414,7 +415,7 @@ def of_values(
 def _of_series(
     values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
 ) -> Columns:
-    """Make a table of checked columns."""
+    """Return a table of checked columns."""
     import narwhals as nw
     import polars as pl
 
@@ -434,23 +435,23 @@ def _of_series(
     )
 
 
-# People who have budgets and no values: what is counted where a question is only rehearsed.
+# People with budgets and without values, which are counted when a question is only rehearsed.
 
 WIDEST: Final = 0.5
-"""The largest standard deviation that values can have, in parts of their range."""
+"""The largest standard deviation that values can have, as a fraction of their range."""
 
 
 @dataclass(frozen=True, eq=False)
 class Absent:
-    """People whose budgets are all that is known of them: `open` takes them in place of budgets.
+    """People of whom only budgets are known. `open` accepts them in place of budgets.
 
     Attributes:
         levels: their budgets.
-        counts: how many people have each.
-        spread: how far everyone's value is from the middle of the range, in parts of the range:
-            half of the people are above it, half below. None for what is usual for a question.
-        first: which part of all people is in the first group; None if all groups are as large.
-        middle: where the mean of each group is, in parts of the range.
+        counts: the number of people with each budget.
+        spread: the distance of everyone's value from the middle of the range, as a fraction of the
+            range: half of the people are above it, half below. None for the default of a question.
+        first: the fraction of all people in the first group; None if all groups are equally large.
+        middle: the mean of each group, as a fraction of the range.
     """
 
     levels: Floats
@@ -461,28 +462,28 @@ class Absent:
 
 
 class AbsentRows(Rows):
-    """Rows of people who are not there: whatever is asked, the people of each level are counted.
+    """Rows of `Absent` people: any question counts the people of each level.
 
-    Categories are as large as one another, and groups as large as `Absent` says.
+    All categories are equally large. Sizes of groups follow from `Absent`.
 
     Args:
-        people: who would be there.
+        people: the people and their budgets.
         rules: how they would be counted.
     """
 
     def __init__(self, people: Absent, rules: Rules) -> None:
-        super().__init__(cast(Any, None), rules)  # nobody holds them
+        super().__init__(cast(Any, None), rules)  # there is no table and no array
         self._absent = people
 
     @cached_property
     def _standing(self) -> Floats:
-        """Budgets as they count."""
+        """Budgets, on the ladder if there is one."""
         ladder = self._rules.ladder
         return self._absent.levels if ladder is None else ladder.of(self._absent.levels)
 
     @cached_property
     def _by_level(self) -> tuple[Floats, Integers]:
-        """The levels, and the people of each."""
+        """The levels, and the number of people in each."""
         levels, place = levels_of(self._standing, self._standing.size)
         people = np.zeros(levels.size, dtype=np.int64)
         np.add.at(people, place, self._absent.counts)
@@ -493,7 +494,7 @@ class AbsentRows(Rows):
         return levels[levels > 0.0], people[levels > 0.0]
 
     def count(self, ask: Ask) -> Tally:
-        """The people of each level, who divide their units alike: see `Rows.count`.
+        """The tally of people by level, who all divide their units alike: see `Rows.count`.
 
         Raises:
             ArgumentError: there are too many levels and cells for a table of them.
@@ -515,8 +516,8 @@ class AbsentRows(Rows):
     def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
         """The sums of numbers: half of the people are above the middle of the range, half below.
 
-        Where budgets are private, a number is at the end of its range: the noise of a ratio counts
-        most there. Two columns have nothing to do with one another.
+        If budgets are private, one number is at the end of its range: the noise of a ratio matters
+        most there. Two columns are uncorrelated.
         """
         off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
         low, high = HALF - off, HALF + off
@@ -529,7 +530,7 @@ class AbsentRows(Rows):
         return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
 
     def _grouped(self, groups: int) -> Integers:
-        """Two cells of each group, and last those who are outside: nobody."""
+        """Two cells of each group, and an empty last cell for those outside, if there is one."""
         self._check_table("groups", 2 * groups)
         _, people = self._by_level
         points = self._among(groups, GRID * people)
@@ -540,7 +541,7 @@ class AbsentRows(Rows):
         return cells
 
     def _check_table(self, name: str, cells: int) -> None:
-        """Refuse a table that no data could be counted in."""
+        """Refuse a table that would also be too large for counting data."""
         levels = len(self._by_level[0])
         if levels * cells > LARGEST_TABLE:
             raise ArgumentError(
@@ -549,14 +550,14 @@ class AbsentRows(Rows):
             )
 
     def _among(self, groups: int, whole: Integers) -> Integers:
-        """What the people of each level have, divided among groups."""
+        """Integers of each level, divided among groups in proportion to their sizes."""
         if self._absent.first is None or groups == 1:
             return _evenly(whole, groups)
         own = np.floor(self._absent.first * whole).astype(np.int64)
         return np.column_stack([own, _evenly(whole - own, groups - 1)])
 
     def line(self, window: Window | None = None) -> Line:
-        """The people of each level, all of them at 0: see `Rows.line`."""
+        """The line with the people of each level all at 0: see `Rows.line`."""
         levels, ladder = self._standing, self._rules.ladder
         none = np.zeros(len(levels), dtype=np.int64)
         groups = LineGroups(
@@ -572,18 +573,18 @@ class AbsentRows(Rows):
 
 
 def _evenly(whole: Integers, parts: int) -> Integers:
-    """Whole numbers, each divided into so many parts, with what is over as far apart as can be."""
+    """Integers, each divided into `parts` parts, with remainders spread as evenly as possible."""
     each, over = np.divmod(whole, parts)
     return np.asarray(each[:, None] + np.diff(np.arange(parts + 1) * over[:, None] // parts))
 
 
-# The one door for rows: arguments, schema and entries of arrays are checked here, once.
+# The only entry for rows. Arguments, schema and entries of arrays are checked here, once.
 
 POLICIES: Final = ("error", "midpoint", "exclude")
-"""What may be done with missing values."""
+"""Ways to treat missing values."""
 
 SMALL = 10**5
-"""Rows of arrays up to which NumPy is faster than starting an engine."""
+"""The number of rows of arrays up to which NumPy is faster than starting an engine."""
 
 
 def open(
@@ -599,30 +600,31 @@ def open(
     where: Any = None,
     y: Any = None,
 ) -> Rows:
-    """Check the arguments, the schema and the entries of arrays, and be ready to count.
+    """Check the arguments, the schema and the entries of arrays, and return rows to count.
 
     Args:
-        values: one value for each row, or the name of a column of `data`: a number, or, with
-            categories, of their kind. Of numbers, null, NaN and infinities are missing.
+        values: one value for each row, or the name of a column of `data`: numbers, or values of the
+            kind of `categories`. For numbers, null, NaN and infinities are missing.
         epsilon: one budget for each row, one number for everyone, or the name of a column; or
-            `Absent`, people without values: then no value is looked at.
+            `Absent`, people without values: then no value is read.
         data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
-        person: who each row belongs to, or the name of a column; None if a row is a person.
+        person: an id for each row, or the name of a column; None if every row is its own person.
         missing: "error" refuses missing values, "midpoint" puts them in the middle of the range,
-            "exclude" leaves such rows out, and those of no declared group; a category has neither.
-        categories: what `declare` made of categories or edges; None for numbers.
+            "exclude" leaves out such rows, and those of no declared group. Categories allow only
+            "error".
+        categories: the categories from `declare`; None for numbers.
         ladder: a public ladder of budgets, if budgets and the number of people are private. Then
-            no data is refused: a missing number is in the middle, a value that is in no category is
-            in no cell, of two budgets the smaller counts, and whoever has none is left out.
-        groups: those that numbers are told apart by; None for one that holds everybody.
-        where: for each row whether it is asked, or the name of a column of booleans; None if all
-            are.
+            no data is refused: a missing number is at the middle, a value in no category is in no
+            cell, the smaller of two budgets counts, and anyone without a budget is left out.
+        groups: the groups of numbers; None for one group that holds everybody.
+        where: for each row whether to select it, or the name of a column of booleans; None to
+            select all rows.
         y: a second number for each row, or the name of a column, for pairs; None if one
             column is counted.
 
     Raises:
-        ArgumentError: the arguments do not fit together (`ColumnError`: a column is not there or
-            not of its type; `BudgetError`: one number cannot be the budget of everyone).
+        ArgumentError: the arguments do not fit together (`ColumnError`: a column does not exist or
+            has the wrong type; `BudgetError`: one number cannot be the budget of everyone).
         DataError: an entry of arrays cannot be used.
         FileError: `data` is a path, and the file cannot be read.
     """
@@ -657,7 +659,7 @@ def open(
         ladder,
         groups,
         some,
-        # What was taken out of a frame, as arrays, is no table to ask again.
+        # Columns that were taken out of a frame as arrays cannot be opened as a table again.
         source=None if given.data is None else data,
         values=values,
         epsilon=epsilon,
@@ -678,7 +680,7 @@ def open(
 
 
 def _recast(held: Held, rules: Rules) -> Rows:
-    """Rows, with labels written as numbers are where columns of numbers are read as text."""
+    """Rows, with labels respelled as numbers are, where columns of numbers are read as text."""
     if not isinstance(held, Columns) or not held.recast:
         return Rows(held, rules)
     categories, groups = rules.categories, rules.groups
@@ -692,10 +694,10 @@ def _recast(held: Held, rules: Rules) -> Rows:
 
 
 def _check_cells(categories: Categories, missing: str, ladder: Ladder | None) -> None:
-    """Refuse what does not fit categories, before any data are touched.
+    """Refuse arguments that do not fit categories, before any data is read.
 
     Raises:
-        ArgumentError: something does not.
+        ArgumentError: an argument does not fit.
     """
     refuse_midpoint(missing)
     if ladder is not None:
@@ -703,13 +705,13 @@ def _check_cells(categories: Categories, missing: str, ladder: Ladder | None) ->
 
 
 def _check_table(name: str, cells: int, ladder: Ladder) -> None:
-    """Refuse more cells than any table of these levels has room for, before data are touched.
+    """Refuse more cells than a table of these levels may have, before any data is read.
 
-    Beside its rungs, data have at most two levels: on no rung, and no budget. So no table that
-    passes here is refused later, whoever is there.
+    Besides the rungs, data has at most two levels: on no rung, and without a budget. So a table
+    that passes here is not refused later, for any data.
 
     Raises:
-        ArgumentError: there are more.
+        ArgumentError: there are too many cells.
     """
     if (len(ladder.levels) + 2) * cells > LARGEST_TABLE:
         raise ArgumentError(
@@ -719,14 +721,14 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
 
 
 def _read(given: AskedRows, kind: LabelKind = "numbers", ladder: Ladder | None = None) -> Columns:
-    """Check the columns of a frame or a file."""
+    """Return the columns of a frame or a file, after checking them."""
     own = (given.values, given.epsilon, given.data, given.person)
     marks = [columns.Mark(name, column, "numbers") for name, column in given.marks.items()]
     return columns.read(*own, kind, ladder, marks)
 
 
 def _with_marks(given: AskedRows, rules: Rules) -> Arrays | Columns:
-    """Check numbers, their groups, and which of them are asked."""
+    """Return numbers, their groups, and which of them `where` selects, after checking them."""
     groups, ladder = rules.groups, rules.ladder
     if given.data is not None:
         kinds = [] if groups is None else [each.kind for each in groups.declared]
@@ -767,9 +769,9 @@ def _with_marks(given: AskedRows, rules: Rules) -> Arrays | Columns:
 def _of_categories(
     given: AskedRows, declared: Categories, ladder: Ladder | None
 ) -> CellArrays | Columns:
-    """Check values of categories: as a table for an engine, or as arrays where NumPy counts them.
+    """Return values of categories after checks: a table for an engine, or arrays for NumPy.
 
-    NumPy counts small data, and columns whose entries have to be looked at one by one.
+    NumPy counts small data, and columns whose entries must be read one by one.
     """
     if given.data is not None:
         return _read(given, declared.kind, ladder)

@@ -209,7 +209,7 @@ class _Way:
         step: Draw | Answer | tuple[Answer, ...] = self._first
         while isinstance(step, Draw):
             if self._draws and not self._draws[-1].more:
-                raise PrivacyError("A draw follows one that was said to be the last.")
+                raise PrivacyError("A draw follows one that was declared the last.")
             self._draws.append(step)
             step = self._next(step.mechanism.draw(self._source, total=step.total))
         answers = (step,) if isinstance(step, Answer) else step

@@ -110,7 +110,7 @@ def _events(book: Book, head: str | None) -> Iterator[str]:
         if _done(book, number, kind, release, last) != content:
             yield f"{_named(book, number)} ({kind}): what it did does not match the tables."
     if not met:
-        yield "The chain does not hold the given head: its end was removed, or it was made anew."
+        yield "The chain does not contain the given head: its end was removed, or it was rebuilt."
     told = {number for number, *_ in rows}
     if {each for (each,) in store.rows("SELECT DISTINCT event FROM changes")} - told:
         yield "There are changes of budgets that no event made."

@@ -190,7 +190,7 @@ class Kept(NamedTuple):
         number: its key in the tables.
         name: its name.
         question: a hash of all arguments.
-        state: one of `store.STATES`.
+        state: "open", "drawing", "settled", "failed" or "abandoned".
         rule: how much it may charge everyone.
         result: what was released; None unless it is settled.
     """

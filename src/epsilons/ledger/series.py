@@ -8,11 +8,9 @@ tolerated. A uniform `at_most` empties strict people first, and the last release
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,10 +20,10 @@ from epsilons.errors import ArgumentError
 from epsilons.ledger import book
 from epsilons.planning.trial import Trial
 from epsilons.questions import Question
-from epsilons.results import report
-from epsilons.results.report import number, wrapped
-from epsilons.results.report.parts import PageTable, Part, Words, whole
+from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import FORECAST, written_words
+from epsilons.results.report.sheet import Note, Sheet, SheetTable
+from epsilons.results.report.shown import Written
 from epsilons.types import Floats, Integers
 
 __all__ = ["Series", "SeriesPeople", "Step", "series"]
@@ -55,12 +53,14 @@ Errors: TypeAlias = list[float]
 
 @dataclass(frozen=True, eq=False)
 class SeriesPeople:
-    """Who gives how much, and what is left of it, in ε; the public ones by what is offered of them.
+    """People by lifetime budget and what is left of it, in ε.
+
+    A public budget counts as `book.MOST`.
 
     Attributes:
-        budgets: for life.
-        left: of them.
-        counts: how many people have both.
+        budgets: lifetime budgets.
+        left: what is left of each.
+        counts: the number of people with both.
     """
 
     budgets: Floats
@@ -98,7 +98,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Series:
+class Series(Written):
     """A series of releases, forecast.
 
     Attributes:
@@ -122,46 +122,24 @@ class Series:
         steps = [{**asdict(step), "share": str(step.share)} for step in self.steps]
         return {**asdict(self), "steps": steps}
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        return report.to_json(self.to_dict())
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the forecast as an HTML page that stands alone.
-
-        Args:
-            path: of the file; one that is there is replaced.
-
-        Raises:
-            FileError: the file cannot be written.
-        """
-        parts: list[Part] = [
-            PageTable(self._heads, self._rows, "What each release would claim, and its error."),
-            Words(self._told),
-        ]
-        byline = written_words(FORECAST)
-        return report.write_page(
-            path, whole(self._title, parts, byline=byline, data=self.to_dict())
+    def sheet(self) -> Sheet:
+        """The forecast as a sheet, which every output format shows."""
+        name = f"{len(self.steps)} releases under one ε for life"
+        table = SheetTable(
+            "rows",
+            ("release", "share", "error", f"with at_most={number(self.at_most, 3)}"),
+            tuple(
+                (step.name, str(step.share), number(step.error), number(step.uniform))
+                for step in self.steps
+            ),
+            "What each release would claim, and its error.",
         )
-
-    def __str__(self) -> str:
-        shown = report.table(self._heads, self._rows)
-        return "\n".join([self._title, "", shown, "", wrapped(self._told)])
-
-    @property
-    def _title(self) -> str:
-        return f"{len(self.steps)} releases under one ε for life"
-
-    @property
-    def _heads(self) -> tuple[str, ...]:
-        return "release", "share", "error", f"with at_most={number(self.at_most, 3)}"
-
-    @property
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (step.name, str(step.share), number(step.error), number(step.uniform))
-            for step in self.steps
-        ]
+        return Sheet(
+            name,
+            blocks=((), (table,), (Note("note", self._told),)),
+            headline=name,
+            byline=written_words(FORECAST),
+        )
 
     @property
     def _told(self) -> str:
@@ -181,10 +159,11 @@ def series(
     """Forecast a series of releases.
 
     Args:
-        people: who they are asked of.
-        questions: in their order; of their data nothing is looked at.
-        names: of the releases.
-        tolerances: which error of each is tolerated, in data units; None for its whole range.
+        people: the people in the ledger.
+        questions: one question for each release, in order. Their data is not read.
+        names: the names of the releases.
+        tolerances: the error of each release that is tolerated, in data units; None for its whole
+            range.
 
     Raises:
         ArgumentError: a question cannot be forecast, or tolerances are no numbers above 0.

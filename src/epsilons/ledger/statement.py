@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,11 +12,11 @@ from epsilons.errors import FileError, LedgerError
 from epsilons.ledger import book as units
 from epsilons.ledger import store as chain
 from epsilons.ledger.book import Book, Rule
-from epsilons.results import report
-from epsilons.results.report import number, wrapped
 from epsilons.results.report.numbers import budget as shown
-from epsilons.results.report.parts import FactList, PageTable, Part, Section, Words, whole
+from epsilons.results.report.numbers import number
 from epsilons.results.report.phrases import written_words
+from epsilons.results.report.sheet import Fact, Facts, Note, Sheet, SheetTable
+from epsilons.results.report.shown import Written
 
 __all__ = [
     "Past",
@@ -28,11 +27,10 @@ __all__ = [
     "past",
     "statement_of",
     "status",
-    "table_of",
 ]
 
 
-# What one person gave, what was spent of it and for what: as text, JSON and a page.
+# What one person gave, what was spent of it and for what.
 #
 # It is for that person. Under add/remove it is for nobody else.
 
@@ -61,8 +59,8 @@ class StatementLine:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """What one person gave, and what became of it: for that person.
+class Statement(Written):
+    """What one person allowed, and what was spent: for that person.
 
     Attributes:
         person: the id.
@@ -82,46 +80,32 @@ class Statement:
         """As plain data."""
         return {**asdict(self), "lines": [asdict(line) for line in self.lines], "means": MEANS}
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON, in which ∞ is written as "inf"."""
-        return report.to_json(self.to_dict())
+    def sheet(self) -> Sheet:
+        """The statement as a sheet, which every output format shows."""
+        name = f"Statement of {self.person}"
+        table = [SheetTable("rows", HEADS, self._rows(), section="What became of it")]
+        return Sheet(
+            name,
+            blocks=(
+                (),
+                (Facts("people", self._facts()),),
+                tuple(table if self.lines else ()),
+                (Note("note", MEANS, section="What this means"),),
+            ),
+            headline=name,
+            byline=written_words("For this person alone"),
+        )
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the statement as an HTML page that stands alone.
-
-        Args:
-            path: of the file; one that is there is replaced.
-
-        Raises:
-            FileError: the file cannot be written.
-        """
-        return report.write_page(path, self.to_html())
-
-    def to_html(self) -> str:
-        """The statement as an HTML page that stands alone."""
-        parts: list[Part] = [FactList(self._facts())]
-        if self.lines:
-            parts.append(Section("What became of it", [PageTable(HEADS, self._rows())]))
-        parts.append(Section("What this means", [Words(MEANS)]))
-        byline = written_words("For this person alone")
-        return whole(f"Statement of {self.person}", parts, byline=byline, data=self.to_dict())
-
-    def __str__(self) -> str:
-        lines = [f"Statement of {self.person}", ""]
-        lines += [f"  {name}: {told}" for name, told in self._facts()]
-        if self.lines:
-            lines += ["", report.table(HEADS, self._rows())]
-        return "\n".join([*lines, "", wrapped(MEANS)])
-
-    def _facts(self) -> list[tuple[str, str]]:
+    def _facts(self) -> tuple[Fact, ...]:
         named = {"Given for life": self.budget, "Spent": self.spent, "Left": self.left}
-        return [
-            (name, "without a limit" if math.isinf(each) else f"ε = {shown(each, 10)}")
+        words = {
+            name: "without a limit" if math.isinf(each) else f"ε = {shown(each, 10)}"
             for name, each in named.items()
-        ]
+        }
+        return tuple(Fact(name, each, f"{name}: {each}") for name, each in words.items())
 
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        return [
+    def _rows(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(
             (
                 line.at,
                 line.what,
@@ -129,7 +113,7 @@ class Statement:
                 "" if line.budget is None else shown(line.budget, 10),
             )
             for line in self.lines
-        ]
+        )
 
 
 KINDS: Final = {"erased": "erased", "returned": "came back"}
@@ -202,7 +186,7 @@ def _change(kind: str, was: int, now: int, consent: str) -> str:
     return "withdrawn" if now == 0 and consent == "withdrawn" else "lowered"
 
 
-# What a ledger tells of itself: its releases, its state, and all of it as Parquet files.
+# Statements about a ledger as a whole: its releases, its state, and all of it as Parquet files.
 
 
 @dataclass(frozen=True)
@@ -281,7 +265,7 @@ WAITING: Final = {
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(Written):
     """A ledger at a glance.
 
     Attributes:
@@ -306,27 +290,36 @@ class Status:
         """As plain data."""
         return {**asdict(self), "releases": [each.to_dict() for each in self.releases]}
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        return report.to_json(self.to_dict())
-
-    def __str__(self) -> str:
-        lines = [f"A ledger under {self.neighbours}, since {self.created}."]
+    def sheet(self) -> Sheet:
+        """The state as a sheet, which every output format shows."""
+        gave = []
         if self.people is not None and self.given is not None and self.spent is not None:
             share = self.spent / self.given if self.given else 0.0
-            lines.append(
-                f"{self.people:,} people gave ε = {number(self.given)} together; "
-                f"{number(100.0 * share, 3)} % of it is spent."
-            )
-        if self.releases:
-            lines += ["", table_of(self.releases)]
+            gave = [
+                Note(
+                    "people",
+                    f"{self.people:,} people gave ε = {number(self.given)} together; "
+                    f"{number(100.0 * share, 3)} % of it is spent.",
+                )
+            ]
+        table = [_table(self.releases)] if self.releases else []
+        waiting = []
         for state, words in WAITING.items():
             named = [f"{each.name} ({each.claim})" for each in self.releases if each.state == state]
-            lines += [wrapped(f"{words}: {', '.join(named)}.")] if named else []
-        return "\n".join([*lines, "", f"Head {self.head}"])
+            waiting += [Note("note", f"{words}: {', '.join(named)}.")] if named else []
+        since = f"A ledger under {self.neighbours}, since {self.created}."
+        return Sheet(
+            f"A ledger under {self.neighbours}",
+            blocks=(
+                (Note("note", since), *gave),
+                (*table, *waiting),
+                (Note("made", f"Head {self.head}", section="The end of its chain"),),
+            ),
+            byline=written_words("For those who keep it"),
+        )
 
 
-def table_of(releases: tuple[Past, ...]) -> str:
+def _table(releases: tuple[Past, ...]) -> SheetTable:
     """Releases as a table."""
     heads = ["release", "state", "claim", "closed (UTC)"]
     rows = [[each.name, each.state, each.claim, each.closed or ""] for each in releases]
@@ -334,7 +327,7 @@ def table_of(releases: tuple[Past, ...]) -> str:
         heads += ["people", "spent"]
         for row, each in zip(rows, releases, strict=True):
             row += [f"{each.people:,}", number(each.spent or 0.0)]
-    return report.table(heads, rows)
+    return SheetTable("rows", tuple(heads), tuple(map(tuple, rows)))
 
 
 def status(book: Book) -> Status:

@@ -21,7 +21,6 @@ from epsilons.types import Integers
 
 __all__ = [
     "START",
-    "STATES",
     "TABLES",
     "VERSION",
     "Digest",
@@ -358,9 +357,6 @@ os.register_at_fork(
 
 VERSION: Final = 1
 """The version of the tables."""
-
-STATES: Final = ("open", "drawing", "settled", "failed", "abandoned")
-"""The states of a release."""
 
 TABLES: Final = (
     """

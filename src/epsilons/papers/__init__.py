@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from epsilons.papers.reduction import reduced_mean
     from epsilons.papers.sampling import sampled_frequencies, sampled_mean
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "diffusion": ("diffused_mean",),
-            "reduction": ("reduced_mean",),
-            "sampling": (
-                "sampled_frequencies",
-                "sampled_mean",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = ["diffused_mean", "reduced_mean", "sampled_frequencies", "sampled_mean"]

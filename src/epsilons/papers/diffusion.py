@@ -235,7 +235,7 @@ class Diffused:
         counts: number of people at each level.
         shares: the ε that each level may spend on the range.
         keep: the probability of being kept, for each level.
-        base: the loss of a person who is surely kept.
+        base: the loss of a person who is kept with certainty.
         up: finds the scale of differences from 1 upwards.
         down: finds it from 1 downwards.
         wide: finds a radius around 0.
@@ -368,7 +368,7 @@ def _octave_of_differences(
 ) -> int:
     """A noisy exponent e of the median difference of pairs: 2^e is the first power not below it.
 
-    Pairs are adjacent in the drawn order, whoever is kept, so a person affects one pair.
+    Pairs are adjacent in the drawn order, regardless of who is kept: a person affects one pair.
     """
     even = len(values) // 2 * 2
     first, second = values[:even:2], values[1:even:2]
@@ -422,7 +422,7 @@ def rate(budget: Fraction | float, base: Fraction) -> Fraction:
 
     Args:
         budget: ε, from 0 to ∞.
-        base: τ, the loss of a person who is surely kept, above 0.
+        base: τ, the loss of a person who is kept with certainty, above 0.
 
     Guarantee:
         Keeping a record with this probability p, and leaving a mark in its place otherwise, turns a

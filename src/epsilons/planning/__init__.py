@@ -81,7 +81,7 @@ def plan(
 def plan(
     epsilon: People,
     *,
-    groups: int | Labels,
+    groups: int | Labels | Sequence[Labels],
     groups_are: GroupsAre = ...,
     bounds: tuple[float, float] | None = ...,
     about: About = ...,
@@ -141,7 +141,7 @@ def plan(
     loss: Loss = "mse",
     confidence: float = 0.95,
     cap: float | None = None,
-    groups: int | Labels | None = None,
+    groups: int | Labels | Sequence[Labels] | None = None,
     groups_are: GroupsAre = "private",
     goal: float | None = None,
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:

@@ -9,7 +9,7 @@ from typing import Any
 
 from epsilons import door
 from epsilons.questions import Question
-from epsilons.results.release.verdict import Verdict
+from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.shown import Shown
 
 __all__ = ["Asked", "Forecasts"]
@@ -20,7 +20,7 @@ class Forecasts(Shown):
 
     @property
     @abstractmethod
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What the result would be worth: its precision, what personal budgets gain, what helps."""
 
     @abstractmethod

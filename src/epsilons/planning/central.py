@@ -44,7 +44,7 @@ from epsilons.results import report
 from epsilons.results.release.verdict import (
     Gain,
     Precision,
-    Verdict,
+    ReleaseVerdict,
     gain_words,
     helps_most,
     precision_at,
@@ -220,7 +220,7 @@ class Plan(Asked):
         return best, alike
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What the result would be worth: its precision, what personal budgets gain, what helps.
 
         It says so in the words of `release.verdict`.
@@ -228,7 +228,7 @@ class Plan(Asked):
         each, precise = self.precision
         said = [precise] if self._gain is None else [precise, gain_words(self._gain)]
         helps = helps_most(one.help for one in self.options)
-        return Verdict(each, self._gain, helps, (*said, self.hint))
+        return ReleaseVerdict(each, self._gain, helps, (*said, self.hint))
 
     @property
     def precision(self) -> tuple[tuple[Precision, ...], str]:

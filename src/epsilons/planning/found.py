@@ -42,7 +42,7 @@ from epsilons.results.release.spending import left
 from epsilons.results.release.verdict import (
     Help,
     Precision,
-    Verdict,
+    ReleaseVerdict,
     defended,
     help_words,
     helps_most,
@@ -216,14 +216,14 @@ class RangePlan(Asked):
         )
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What the result would be worth if values are spread out, and what would help.
 
         It says so in the words of `release.verdict`. With too few people it says how many it takes.
         """
         each, said = self.precision
         helps = helps_most(option.help for option in self.options) if self.enough else (_OWN,)
-        return Verdict(each, None, helps, (said, self.hint))
+        return ReleaseVerdict(each, None, helps, (said, self.hint))
 
     @property
     def precision(self) -> tuple[tuple[Precision, ...], str]:

@@ -22,7 +22,7 @@ from epsilons.results.release import ByLevel, Spent
 from epsilons.results.release.grouped import Groups
 from epsilons.results.release.verdict import (
     Help,
-    Verdict,
+    ReleaseVerdict,
     help_words,
     precision_at,
     precision_words,
@@ -97,7 +97,7 @@ class GroupsPlan(Forecasts):
         return report.weak_budgets(row.epsilon for row in self.spent)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What means would be worth if all groups are equally large, and what would help.
 
         It says so in the words of `release.verdict`.
@@ -109,7 +109,7 @@ class GroupsPlan(Forecasts):
         if self.groups > 1:
             said = f"{said.removesuffix('.')}, if they are equally large."
         helps = (Help(None, Groups.remedy),) if one.worth == "useless" else ()
-        return Verdict(each, None, helps, (said, *map(help_words, helps)))
+        return ReleaseVerdict(each, None, helps, (said, *map(help_words, helps)))
 
     def _rows(self) -> list[dict[str, Any]]:
         return [asdict(each) for each in self.forecasts]

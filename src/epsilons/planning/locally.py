@@ -32,7 +32,7 @@ from epsilons.planning.what_if import (
 from epsilons.results import report
 from epsilons.results.release.verdict import (
     Gain,
-    Verdict,
+    ReleaseVerdict,
     gain_words,
     helps_most,
     precision_at,
@@ -189,7 +189,7 @@ class LocalPlan(Forecasts):
         return hint_of(self.options, self.loss, self.confidence)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What the result would be worth: its precision, what personal budgets gain, what helps.
 
         It says so in the words of `release.verdict`.
@@ -202,7 +202,7 @@ class LocalPlan(Forecasts):
         said = [precision_words(each, self._told, ("category", "categories"), whole)]
         said += [] if self._gain is None else [gain_words(self._gain)]
         helps = helps_most(each.help for each in self.options)
-        return Verdict(each, self._gain, helps, (*said, self.hint))
+        return ReleaseVerdict(each, self._gain, helps, (*said, self.hint))
 
     @cached_property
     def _gain(self) -> Gain | None:

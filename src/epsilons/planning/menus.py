@@ -20,7 +20,7 @@ from epsilons.planning.trial import Trial, gain_over
 from epsilons.planning.what_if import in_proportion
 from epsilons.questions import Question
 from epsilons.results import report
-from epsilons.results.release.verdict import Verdict
+from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.numbers import distinct
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class MenusPlan(Forecasts):
         }
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """Which menu has the smallest error, and how precise the numbers would be with each.
 
         It says so in the words of `release.verdict`. What personal budgets gain, and what would
@@ -147,7 +147,7 @@ class MenusPlan(Forecasts):
             best = f'The error is smallest with "{self.best}"'
             said.insert(0, f'{best}: {times} smaller than with "{second}".')
         each = tuple(one for some, _ in precisions.values() for one in some)
-        return Verdict(each, None, (), tuple(said))
+        return ReleaseVerdict(each, None, (), tuple(said))
 
     @property
     def warnings(self) -> list[str]:

@@ -66,7 +66,7 @@ _COLUMNS: Final = 4
 _LEVELS: Final = 8
 """The most levels in the table of what finding a range costs."""
 
-_SPENDS: Final = "Who would spend what"
+_SPENDS: Final = "What people would spend"
 _METHODS: Final = "Every method"
 _STRICTEST: Final = (
     "The gain is how many times smaller the typical error is than with everyone at the strictest ε."
@@ -615,8 +615,8 @@ def _sought(plan: RangePlan) -> str:
         wrong = number(100.0 * (plan.failure or 0.0), 2)
         return (
             "The range: roughly around the median, at most "
-            f"{number(plan.width, 3)} standard deviations wide. It would be wrong with a "
-            f"probability of at most {wrong} %."
+            f"{number(plan.width, 3)} standard deviations wide. It would be wrong with "
+            f"probability at most {wrong} %."
         )
     low = plan.quantile or 0.0
     return (

@@ -16,19 +16,7 @@ if TYPE_CHECKING:
     from epsilons.questions.table import STATISTICS
     from epsilons.questions.variance import Variance
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "count": ("Count",),
-            "covariance": ("Covariance",),
-            "frequencies": ("Frequencies",),
-            "mean": ("Mean",),
-            "quantile": ("Quantile",),
-            "question": ("Question",),
-            "table": ("STATISTICS",),
-            "variance": ("Variance",),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "STATISTICS",

@@ -15,7 +15,6 @@ from epsilons.budgets.allocation import allocate_for
 from epsilons.budgets.levels import float_down
 from epsilons.door import Tally
 from epsilons.draws.mechanisms import SumAndSquares, build_moments
-from epsilons.errors import BudgetError
 from epsilons.questions.locate import budgets_of, remaining
 from epsilons.questions.question import Draw, Steps
 from epsilons.questions.ways import Read, after, replace_end
@@ -70,11 +69,6 @@ class Stages:
         """
         squared = goal.squared
         tenths = np.array([_tenth(level) for level in levels.tolist()])
-        if not (tenths > 0.0).any():
-            raise BudgetError(
-                "epsilon is so small for everyone that nothing is left for a first look. Leave "
-                'method="adaptive" out. Nothing was drawn.'
-            )
         first = _built(levels, counts, tenths, squared.worst, bounds)
         # Only people with an infinite budget have an infinite loss; what is left stays infinite.
         left = remaining(levels, cast(tuple[Fraction, ...], first.losses))

@@ -80,7 +80,7 @@ class Count(Question):
             )
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
-        """Return what becomes of a missing value: counted like any other, unless excluded."""
+        """Return how missing values are treated: counted like any other, unless excluded."""
         return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> door.Look:

@@ -62,7 +62,7 @@ _PARTS: Final = 32
 """A unit of weight may be a rung divided by an integer up to this."""
 
 _WEIGHTS: Final = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0])
-"""The largest weights that are tried, in addition to those of the rungs."""
+"""Candidates for the largest weight, in addition to the weights of the rungs."""
 
 _HEAVIEST: Final = 2.0**45
 """The upper limit of all weights: as many bits as weights have under Laplace noise."""
@@ -90,10 +90,10 @@ class Known:
     guess: Integers
 
     def people(self, most: float = math.inf) -> tuple[Floats, Integers]:
-        """Return the remaining budgets expected, ascending and distinct, and how many people each.
+        """Return distinct remaining budgets, ascending, and the number of people expected at each.
 
         Args:
-            most: the most that anyone may spend; larger budgets count as this.
+            most: the most that anyone may spend; larger budgets are clipped to it.
         """
         totals: dict[float, int] = {}
         for rung in np.flatnonzero(self.guess > 0).tolist():
@@ -121,7 +121,7 @@ class Design(Generic[Sums]):
 
     @property
     def equal(self) -> bool:
-        """Whether every rung has the same weight, so everyone who is counted has."""
+        """Whether all rungs, and so all people who are counted, have the same positive weight."""
         weights = self.mechanism.weights
         return bool(weights.max() > 0) and bool((weights == weights.max()).all())
 
@@ -234,7 +234,7 @@ def cell_design(
     mechanism = build_cell_sums(known.ladder, known.left, cap, cells=cells, unit=unit)
     weighing = mechanism.weighing(known.guess)
     if apart:
-        # Forecast for equal shares, to which the noise of the total adds almost nothing.
+        # The forecast assumes equal shares: then the noise of the total adds almost nothing.
         own, shared = parts_of(goal.numbers)
         scale = math.hypot(1.0 / own, 1.0 / (shared * goal.numbers)) * (own + shared)
         total = float(mechanism.weights.astype(np.float64) @ known.guess)
@@ -244,7 +244,7 @@ def cell_design(
 
 
 def parts_of(cells: int) -> tuple[int, int]:
-    """Return how a person divides what they add, if everyone is also counted separately.
+    """Return the parts of a person's unit for their own cell and for the separate count of all.
 
     For parts that sum to one, the sum of squared errors of shares p is k/own² + Σp²/shared². These
     parts minimize it if one share is nearly 1.
@@ -323,7 +323,7 @@ def _best_step(known: Known, goal: Goal) -> tuple[Fraction, int]:
 
 
 def _few(levels: Floats) -> list[float]:
-    """Return the distinct levels, or `_MOST_CAPS` of them, evenly chosen."""
+    """Return the distinct levels, or `_MOST_CAPS` of them, evenly spaced by rank."""
     distinct = np.unique(levels)
     if len(distinct) <= _MOST_CAPS:
         return [float(level) for level in distinct]

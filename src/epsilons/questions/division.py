@@ -29,7 +29,7 @@ else:
 __all__ = ["ByShares", "ByTargets", "Division", "division_of", "evenly"]
 
 UNITS: Final = 10**6
-"""Shares that meet a target are multiples of one part in this many."""
+"""Shares that meet a target are multiples of 1/UNITS."""
 
 Shares: TypeAlias = tuple[Fraction, ...]
 Error: TypeAlias = Callable[[Fraction], float]
@@ -48,7 +48,7 @@ class Division(ABC):
         Args:
             questions: in order.
             call: the people and the terms of the call.
-            count: counts people by budget, where budgets are public.
+            count: function that counts people by budget; for public budgets only.
         """
 
     @property
@@ -89,28 +89,28 @@ def evenly(questions: int) -> ByShares:
 
 @dataclass(frozen=True)
 class ByTargets(Division):
-    """The smallest shares that are forecast to meet target errors; the rest goes to the others.
+    """The smallest shares forecast to meet target errors; questions without a target get the rest.
 
     Attributes:
         targets: for each question the largest allowed half-width of its interval, in data units;
-            None for a question that takes what is left.
+            None for a question that gets a share of the rest.
     """
 
     targets: tuple[float | None, ...]
 
     @property
     def told(self) -> Any:
-        """The targets."""
+        """The targets as plain data."""
         return {"targets": list(self.targets)}
 
     def among(
         self, questions: Sequence[Question], call: Call, count: Callable[[], Budgets]
     ) -> Shares:
-        """Return the shares that meet the targets for these people, or for the declared ones.
+        """Return the shares that meet the targets for these people, or for the expected ones.
 
         Raises:
-            ArgumentError: people are private and no expected number is declared; or the error of a
-                question cannot be forecast; or not all targets can be met.
+            ArgumentError: it is private who takes part, and no expected numbers are declared; or
+                an error cannot be forecast; or not all targets can be met.
         """
         if call.declared is not None and call.declared.guess is None:
             raise ArgumentError(
@@ -130,15 +130,15 @@ class ByTargets(Division):
         return self.shares([_error(question, call, there) for question in questions])
 
     def shares(self, errors: Sequence[Error]) -> Shares:
-        """Return the shares that meet the targets; what is left is divided evenly.
+        """Return the shares that meet the targets, with the rest divided evenly.
 
-        What is left goes to the questions without a target, or to all if all have one.
+        The rest goes to the questions without a target, or to all if all have one.
 
         Args:
             errors: the error of each question, falling as its share grows.
 
         Raises:
-            ArgumentError: not all targets can be met; the message says which could be.
+            ArgumentError: not all targets can be met; the message suggests targets that can.
         """
         wanted = {k: each for k, each in enumerate(self.targets) if each is not None}
         least = {k: _least(errors[k], target) for k, target in wanted.items()}
@@ -153,8 +153,8 @@ class ByTargets(Division):
         )
 
     def _instead(self, errors: Sequence[Error], least: dict[int, Fraction]) -> str:
-        """Return a message with targets that could be met, if these cannot be."""
-        whole = Fraction(len(least), len(self.targets))  # the others keep an even part
+        """Return an error message that suggests targets that can be met."""
+        whole = Fraction(len(least), len(self.targets))  # no target: an even share
         taken = sum(least.values(), Fraction(0))
         met = [
             None if k not in least else _rounded_up(errors[k](least[k] / taken * whole))
@@ -178,8 +178,8 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
 
     Args:
         questions: how many there are.
-        shares: None, or a positive number for each.
-        targets: None, or a positive number or None for each.
+        shares: None, or a list with a positive number for each question.
+        targets: None, or a list with a positive number or None for each question.
 
     Raises:
         ArgumentError: an argument is invalid, or both are given.
@@ -205,7 +205,7 @@ def division_of(questions: int, shares: Any, targets: Any) -> Division:
 
 
 def _listed(name: str, given: Any, questions: int, how: str) -> list[Any]:
-    """Return what is given for each question: fractions above 0, or None.
+    """Return what the user gave for each question: a fraction above 0, or None.
 
     Raises:
         ArgumentError: `given` is anything else.
@@ -236,7 +236,7 @@ def _error(question: Question, call: Call, people: Absent) -> Error:
     def error(share: Fraction) -> float:
         try:
             return rehearsal.rehearse(question, people, replace(call, share=share)).reach
-        except BudgetError:  # the part is too small to be a budget
+        except BudgetError:  # this share of a budget is too small
             return math.inf
 
     return error
@@ -245,8 +245,8 @@ def _error(question: Question, call: Call, people: Absent) -> Error:
 def _least(error: Error, target: float) -> Fraction:
     """Return the smallest share that meets a target; above 1 if none does.
 
-    Noise is inversely proportional to the share, so the search starts from that estimate and
-    doubles its steps.
+    Noise is inversely proportional to the share. The search starts from the share that this
+    suggests, and doubles its steps.
     """
     whole = error(Fraction(1))
     if whole > target:
@@ -256,7 +256,7 @@ def _least(error: Error, target: float) -> Fraction:
         return error(Fraction(place, UNITS)) <= target
 
     place = min(max(math.ceil(UNITS * (whole / target)), 1), UNITS)
-    low, high, step = 0, UNITS, 1  # low is not enough, high is
+    low, high, step = 0, UNITS, 1  # `low` misses the target, `high` meets it
     while low < place < high:
         low, high = (low, place) if enough(place) else (place, high)
         place, step = (high - step, 2 * step) if high <= place else (low + step, 2 * step)
@@ -267,7 +267,7 @@ def _least(error: Error, target: float) -> Fraction:
 
 
 def _rounded_up(error: float) -> float:
-    """Return an error rounded up to three digits, to be shown."""
+    """Return an error rounded up to three significant digits, for messages."""
     if not 0.0 < error < math.inf:
         return error
     step = 10.0 ** (math.floor(math.log10(error)) - 2)

@@ -562,7 +562,7 @@ def _enough_for_gaussian(counted: line.Lined, split: Split) -> None:
         also = f"or budgets {times:.1f} times as large, "
     raise BudgetError(
         f"epsilon is too small for {n} people to find the range of the values: it would be wrong "
-        f"with a probability of up to {split.failure:.0%}. About {people} people with budgets "
+        f"with probability up to {split.failure:.0%}. About {people} people with budgets "
         f"like these would be enough, {also}or give bounds=(lo, hi). Nothing was drawn."
     )
 

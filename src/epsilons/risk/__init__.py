@@ -1,11 +1,12 @@
-"""How far off an estimate can be: the one place where risk is computed.
+"""Errors of estimates: worst-case risks, quantiles and confidence intervals.
 
-An estimator on a unit range is a weight for each person, noise (Laplace, in stairs, of cells that
-sums to zero, or of several means), and perhaps a coin for each person that decides whether they are
-used at all.
-`Weighing` holds that; a goal (`goals`) gives its worst-case risk under an assumption, for a mean or
-for frequencies; a margin (`margins`, `weighed_cells`, `located`, `reported`) gives the intervals of
-what was released. Allocation minimizes these functions, and plans forecast with them.
+An estimator on a unit range has a weight for each person, noise (Laplace, staircase, noise of cells
+that sums to zero, or joint noise of several means), and optionally a coin for each person that
+decides whether they are used.
+
+`Weighing` describes an estimator. A goal (`goals`) gives its worst-case risk under an assumption,
+for a mean or for frequencies. A margin (`margins`, `shares`, `ranges`, `local` and others) gives
+the intervals of a release. Allocation minimizes these functions, and plans use them for forecasts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The risk of frequencies: the squares of all errors together, or the largest of any category.
+"""The risk of frequencies: the sum of all squared errors, or the largest error of any category.
 
 A person adds their weight to one cell. Each cell has noise: noises that sum to zero (`closed`), or
-Laplace noise of its own. The formulas are derived in `docs/proofs/frequencies.md`.
+independent Laplace noise. Proof: docs/proofs/frequencies.md (1), (6).
+Proof: docs/proofs/tables.md (6).
 """
 
 from __future__ import annotations
@@ -21,30 +22,33 @@ from epsilons.risk.tails.laplace import bisect, tail
 from epsilons.risk.weighing import Assumption, Moments, SumNoise, Weighing
 from epsilons.types import Floats
 
-# The largest error of any cell, of people whose budgets go with categories: its law, exactly.
+# The exact law of the largest error of any cell, for people whose budgets are related to
+# categories.
 #
-# The biases of cells are public up to which cells they are in, and noise is all that is random. The
-# formulas are derived in `docs/proofs/frequencies.md`.
+# Only noise is random. The worst biases of the cells are known, up to which cells have them.
+# Proof: docs/proofs/frequencies.md (1), (2).
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 _FAR: Final = 45.0
 _RARE: Final = 1e-9
-"""Probabilities below which waves do not tell what is left; independent noise bounds it there."""
+"""Probabilities below which Fourier sums are too inaccurate; independent noise bounds them
+there."""
 
 
 MANY: Final = 1000
-"""Cells up to which noise that sums to zero is reckoned as such; beyond, independent noise, which
-bounds it, is as good to a part in a thousand, and much faster."""
+"""Number of cells up to which noise that sums to zero is treated as such. Beyond, independent noise
+is used, which bounds it, is as good to one part in a thousand, and is much faster."""
 
 
 def moved(cells: int, apart: float) -> tuple[int, float]:
-    """How many cells can be off by `apart` of all that moves, and by how much two more can be.
+    """The number of cells that are off by `apart` of the bias, and by how much two more can be off.
 
-    The biases c sum to zero, none is above `apart` of the bias, and Σ|c| is at most twice the bias:
-    1/apart cells may be off to either side, rounded down, and one more by what is left. Where there
-    are fewer cells, all of them are but one of an odd number.
+    The biases c sum to zero, none exceeds `apart` times the bias, and Σ|c| is at most twice the
+    bias. So ⌊1/apart⌋ cells can be off to either side, and one more by the remainder. Where there
+    are fewer cells, all are off, except one if their number is odd.
+    Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # δ may be next to nothing
+    whole = int(min(1.0 / apart, float(cells)))  # δ may be tiny
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -52,7 +56,10 @@ def moved(cells: int, apart: float) -> tuple[int, float]:
 
 
 def squared_bias(cells: int, apart: float) -> float:
-    """The largest Σc² of biases of cells, in units of the squared bias: 2 if budgets tell all."""
+    """The largest Σc² of the biases of cells, in units of bias².
+
+    Proof: docs/proofs/tables.md (6).
+    """
     off, left = moved(cells, apart)
     return off * apart * apart + 2.0 * left * left
 
@@ -60,13 +67,13 @@ def squared_bias(cells: int, apart: float) -> float:
 def mean_square(
     bias: float, scale: float, cells: int, apart: float = 1.0, closed: ClosedNoise | None = None
 ) -> float:
-    """E max_j (c_j + noise_j)² for the worst biases.
+    """E max_j (c_j + noise_j)² for the worst biases. Proof: docs/proofs/frequencies.md (1), (2).
 
     Args:
         bias: ½Σ|w − 1/n|.
         scale: of the noise of each cell.
-        cells: how many cells there are.
-        apart: how far apart the shares of people at different budgets may be.
+        cells: number of cells.
+        apart: largest difference between the shares of people at different budgets.
         closed: the noise, if it sums to zero.
     """
     unit = bias / scale if scale > 0.0 else math.inf
@@ -75,7 +82,7 @@ def mean_square(
         return (apart * bias) ** 2
     if closed is not None and cells <= MANY:
         return scale * (scale * closed.largest_square(_pairs(unit, cells, apart)))
-    # Below shift − 45 the error is surely exceeded, but for e^−90.
+    # Below shift − 45 the error is exceeded, except with probability e^−90.
     start = max(0.0, shift - _FAR)
     end = max(shift, math.log(cells)) + _FAR
     less = max(moved(cells, apart)[1] * unit, start)
@@ -96,7 +103,10 @@ def largest_quantile(
     apart: float = 1.0,
     closed: ClosedNoise | None = None,
 ) -> float:
-    """The a with P(max_j |c_j + noise_j| > a) = β for the worst biases: see `mean_square`."""
+    """The a with P(max_j |c_j + noise_j| > a) = β for the worst biases: see `mean_square`.
+
+    Proof: docs/proofs/frequencies.md (1), (2).
+    """
     unit = bias / scale if scale > 0.0 else math.inf
     shift = apart * unit
     if not math.isfinite(shift):
@@ -113,17 +123,18 @@ def largest_quantile(
 
 
 def _pairs(bias: float, cells: int, apart: float) -> Pairs:
-    """The cells that are off, in pairs, the farthest first."""
+    """The cells that are off, in pairs, the largest shift first."""
     off, left = moved(cells, apart)
     found = ((apart * bias, off // 2), (left * bias, int(left > 0.0)))
     return [(shift, pairs) for shift, pairs in found if shift > 0.0 and pairs > 0]
 
 
 def _cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
-    """P(largest error ≤ u), and all in units of the scale: as many cells as can be are off.
+    """P(largest error ≤ u) for the worst biases, in units of the scale.
 
-    No other biases of the same sum do worse: P(|c + L| ≤ a) is log-concave in c, so the least of
-    its products is at a vertex of what the biases can be.
+    As many cells as possible are off. No other biases are worse: P(|c + L| ≤ a) is log-concave in
+    c, so the product is smallest at a vertex of the polytope of biases.
+    Proof: docs/proofs/frequencies.md (1), (2).
     """
     count, left = moved(cells, apart)
     off = inside(u, apart * bias) ** count
@@ -134,26 +145,28 @@ def _cdf(u: Floats, bias: float, cells: int, apart: float) -> Floats:
     return np.asarray(off * rest)
 
 
-# A band over all cells where budgets tell nothing: a union over cells, for the worst shares.
+# A band for all cells where budgets are unrelated to values: a union bound for the worst shares.
 #
-# Shares sum to one, so that few cells can vary much. The bounds of one cell are derived in
-# `docs/proofs/frequencies.md`, and that of a nearly Gaussian one in `docs/proofs/tables.md`.
+# Shares sum to one, so few cells can vary much. Proof: docs/proofs/frequencies.md (6), (10), (11).
+# Proof: docs/proofs/tables.md (9), (12).
 
 _SHARES = np.concatenate([[0.0], np.geomspace(2.0**-12, 0.5, 133)])
 _RATES = np.concatenate([np.linspace(0.05, 0.95, 19), [1.0]])
 
 
 class Union:
-    """How often any cell is off by more than `a`, whatever the shares of the categories.
+    """Bound on P(any cell is off by more than `a`), for all shares of the categories.
 
     Guarantee:
-        `beyond(a)` is at least P(max_j |S_j + z_j| > a) where budgets tell nothing, for all shares.
+        `beyond(a)` is at least P(max_j |S_j + z_j| > a) where budgets are unrelated to values, for
+        all shares. Proof: docs/proofs/frequencies.md (10), (11).
+        Proof: docs/proofs/tables.md (9), (12).
 
     Args:
-        weighing: the estimator, everyone surely used; its scale is that of the noise of each cell.
-        cells: the number of categories.
+        weighing: the estimator, with everyone used; its scale is that of the noise of each cell.
+        cells: number of categories.
         sigma: above 0, with P(±S_j > s) ≤ exp(−s²/2σ²) for every cell.
-        sampled: whether people are a sample; otherwise they are shuffled.
+        sampled: whether people are a sample; otherwise values are randomly permuted.
     """
 
     def __init__(self, weighing: Weighing, cells: int, sigma: float, *, sampled: bool) -> None:
@@ -164,7 +177,7 @@ class Union:
         else:
             heaviest = float(np.abs(weighing.weights - weighing.total / weighing.n).max())
         steepest = 1.0 if weighing.closed is None else weighing.closed.steepest
-        # Chernoff with a rate of at most 1/scale; without noise any, up to where it is useless.
+        # Chernoff rates up to 1/scale; without noise, up to where they are useless.
         unit = min(steepest / scale if scale > 0.0 else math.inf, 50.0 / sigma, 700.0 / heaviest)
         self._rates = unit * _RATES
         noise = _log_envelope(self._rates * scale, weighing.closed)
@@ -174,18 +187,18 @@ class Union:
         self._nearly = nearly_gaussian(weighing, varied) if sampled else None
 
     def beyond(self, a: float) -> float:
-        """A bound on the probability that any cell is off by more than `a`."""
+        """Bound on the probability that any cell is off by more than `a`."""
         chernoff = np.exp(np.minimum(self._exponents - self._rates * a, 0.0)).min(axis=1)
         each = 2.0 * np.minimum(chernoff, _tail(self._weighing, a, self._sigma))
         each[0] = 2.0 * _alone(self._weighing, a)
         if self._nearly is not None:
             each[2:] = np.minimum(each[2:], self._nearly.beyond(a))
-            # Of people who are in a cell by parts the share varies less than it could.
+            # People may be split between cells: v ≤ p(1 − p), so take the maximum up to p.
             each = np.maximum.accumulate(each)
         return _worst_shares(each, self._cells)
 
     def quantile(self, beta: float) -> float:
-        """The error that some cell exceeds with a probability of at most β."""
+        """The error that some cell exceeds with probability at most β."""
         high = self._sigma + self._weighing.scale
         while self.beyond(high) > beta:
             high *= 2.0
@@ -198,12 +211,12 @@ def _log_envelope(rates: Floats, closed: ClosedNoise | None) -> Floats:
         return closed.log_envelope(rates)
     with np.errstate(divide="ignore"):
         noise = -np.log1p(-np.square(rates))
-    # At rate 1 the tail of Laplace noise is below ½·e^{−z} for every z.
+    # At rate 1: the tail of Laplace noise is at most ½·e^{−z} for every z.
     return np.where(rates >= 1.0 - 1e-12, -math.log(2.0), noise)
 
 
 def _tail(weighing: Weighing, a: float, sigma: float) -> float:
-    """A bound on P(S + noise > a) of one cell, by Hoeffding's tail of S."""
+    """Bound on P(S + noise > a) of one cell, by Hoeffding's tail of S."""
     if weighing.closed is None or weighing.scale <= 0.0:
         return tail(a, sigma, weighing.scale)
     return weighing.closed.tail(a / weighing.scale, sigma / weighing.scale)
@@ -219,11 +232,11 @@ def _alone(weighing: Weighing, a: float) -> float:
 
 
 def _worst_shares(each: Floats, cells: int) -> float:
-    """A bound on Σ_j h(p_j) over all shares that sum to one, h growing and known on a grid.
+    """Bound on Σ_j h(p_j) over all shares that sum to one, h increasing and known on a grid.
 
-    For every price μ it is at most μ + k·max_p(h(p) − μ·p); between two points of the grid h is at
-    most its value at the upper one and p at least the lower one. Shares above one half count as
-    their complement.
+    For every price μ (Lagrange multiplier) it is at most μ + k·max_p(h(p) − μ·p). Between two grid
+    points h is at most its value at the upper one, and p at least the lower one. Shares above ½
+    count as their complement. Proof: docs/proofs/frequencies.md (11).
     """
     lower = np.concatenate([[0.0], _SHARES[:-1]])
     prices = (each[1:] - each[0]) / _SHARES[1:]
@@ -232,22 +245,23 @@ def _worst_shares(each: Floats, cells: int) -> float:
 
 
 COINS = 4.0
-"""A coin moves a cell by the whole of a weight, not by half of it as around the middle: squared."""
+"""The square of how far a coin moves a cell, in units of half a weight: the whole weight, where a
+mean moves by half of it."""
 
 _SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """The worst-case mean of the sum of all squared errors, over all cells.
+    """The worst-case mean of the sum of all squared errors. Proof: docs/proofs/tables.md (6).
 
     Args:
         estimator: one estimator, or the moments of many; its scale is that of the noise of a cell.
         assumption: what is assumed about the data.
-        cells: the number k ≥ 2 of categories.
+        cells: number k ≥ 2 of categories.
 
     Returns:
-        Exact if budgets tell nothing, and for people whose budgets may tell anything; otherwise a
-        proven bound.
+        Exact if budgets are unrelated to values, and for people whose budgets may be related to
+        them in any way; otherwise a proven bound.
     """
     n = estimator.n
     data: Floats | float
@@ -265,9 +279,10 @@ def squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -
 
 
 def mixed(n: int, cells: int, *, sampled: bool) -> float:
-    """The f of f·Σw² (of a sample) or f·Σ(w − 1/n)² (of unrelated people): the worst shares.
+    """The f of f·Σw² (sample) or f·Σ(w − 1/n)² (unrelated people), for the worst shares.
 
-    1 − Σp² is largest where people are in all categories alike, as far as n people can be.
+    1 − Σp² is largest for equal shares, or as equal as n people allow.
+    Proof: docs/proofs/tables.md (6).
     """
     if sampled:
         return 1.0 - 1.0 / cells
@@ -277,20 +292,20 @@ def mixed(n: int, cells: int, *, sampled: bool) -> float:
 
 
 def noise_square(cells: int, closed: ClosedNoise | None) -> float:
-    """E Σ_j noise_j², at scale 1."""
+    """E Σ_j noise_j², at scale 1. Proof: docs/proofs/tables.md (1)."""
     return 2.0 * cells if closed is None else closed.square
 
 
 def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise) -> float:
-    """The c of sums of squares ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+    """The c for which sums of squares ∝ Σw² + c/(Σe)², where budgets are unrelated to values."""
     square = noise.moves**2 * noise_square(cells, noise.closed)
     return square / mixed(n, cells, sampled=assumption.sampled)
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """The same of everything but noise and coins, in a population with related budgets.
+    """Bound on the sum of squares without noise and coins, in a population with related budgets.
 
-    As in `_sampled_error`, in ℓ2.
+    As in `_sampled_error`, in ℓ2. Proof: docs/proofs/tables.md (6).
     """
     plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)
     anything = np.square(math.sqrt(2.0) * estimator.bias + plain)
@@ -305,18 +320,20 @@ def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cell
 
 
 def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """The worst-case mean square of the largest error of any cell.
+    """The worst-case mean square of the largest error.
+
+    Proof: docs/proofs/frequencies.md (1), (3), (5).
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
         assumption: what is assumed about the data.
-        cells: the number k ≥ 2 of categories.
+        cells: number k ≥ 2 of categories.
 
     Returns:
-        Exact for people whose budgets may tell anything, if everyone is surely used (one integral,
-        computed numerically). Otherwise a proven bound: the sampling error of all cells together in
-        ℓ2, and the largest of k noises, joined by the triangle inequality; or, if noise sums to
-        zero, 1 − 1/k of the sum of squares.
+        Exact for people whose budgets may be related to values in any way, if everyone is used with
+        certainty (one integral, computed numerically). Otherwise a proven bound: the sampling error
+        of all cells together in ℓ2 and the largest of k noises, combined by the triangle
+        inequality; or, if noise sums to zero, 1 − 1/k of the sum of squares.
 
     Reference:
         Theorem C.2 of paper *correlated* has the order; the constants are ours.
@@ -326,12 +343,12 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
     bound = _largest_square(weighing, assumption, cells)
     if weighing.closed is None:
         return bound
-    # Of errors that sum to zero the largest has at most 1 − 1/k of the sum of all squares.
+    # Among errors that sum to zero, the largest square is at most 1 − 1/k of the sum of squares.
     return min(bound, (1.0 - 1.0 / cells) * float(squares(weighing, assumption, cells)))
 
 
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """The same by the triangle inequality; or exactly, for related people."""
+    """Bound on the mean largest square by the triangle inequality; exact for related people."""
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
         return _joined(_sampled_error(weighing, assumption, cells), weighing, cells)
@@ -340,7 +357,7 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
         if weighing.keep is None:
             return mean_square(weighing.bias, scale, cells, apart, closed)
         return _joined(apart * weighing.bias + math.sqrt(weighing.jitter), weighing, cells)
-    # Sampling errors sum to zero; and Σ p(1 − p) ≤ 1 − 1/k.
+    # Sampling errors sum to zero: max S² ≤ (1 − 1/k)·ΣS². And Σ p(1 − p) ≤ 1 − 1/k.
     share = 1.0 - 1.0 / cells
     if weighing.keep is not None:
         square = share * _square(weighing, assumption) + weighing.jitter
@@ -353,12 +370,12 @@ def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> f
 
 
 def _sampled_error(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """The root mean square of the largest error but for noise, in a population, budgets related.
+    """Bound on the root mean square of the largest error without noise, for related budgets.
 
-    Whatever budgets tell: the bias of these people, and the sampling error of their plain shares,
-    of all cells together in ℓ2. Where the shares of people at different budgets are within δ, two
-    more: the sampling error of the weighted shares, plus δ times the bias, plus the sampling error
-    of n draws from shares that differ by δ at most.
+    For a population. Budgets related in any way: the bias of these people, plus the sampling error
+    of their plain shares, of all cells together in ℓ2. Shares within δ have two further bounds: the
+    sampling error of the weighted shares, plus δ times the bias, plus the sampling error of n draws
+    of shares that differ by at most δ. Proof: docs/proofs/frequencies.md (5).
     """
     share = 1.0 - 1.0 / cells
     coins = math.sqrt(weighing.jitter)
@@ -368,25 +385,27 @@ def _sampled_error(weighing: Weighing, assumption: Assumption, cells: int) -> fl
     apart = assumption.apart
     drawn = math.sqrt(share * min(cells * apart * apart / 4.0, share) / weighing.n)
     own = share * math.sqrt(weighing.square)
-    # The same without the triangle inequality, in ℓ2: of the biases c, |c_j| ≤ δb and Σ|c_j| ≤ 2b.
+    # The same in ℓ2, without the triangle inequality: the biases have |c_j| ≤ δb and Σ|c_j| ≤ 2b.
     far = weighing.bias * math.sqrt(share * min(2.0 * apart, cells * apart * apart))
     joined = math.hypot(own, far + drawn)
     return min(anything, own + apart * weighing.bias + drawn, joined) + coins
 
 
 def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence: float) -> float:
-    """An error of the worst cell that is not exceeded with probability `confidence`.
+    """The error of the worst cell at this confidence.
+
+    Proof: docs/proofs/frequencies.md (1), (4), (5).
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
         assumption: what is assumed about the data.
-        cells: the number k ≥ 2 of categories.
+        cells: number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for people whose budgets may tell anything, if everyone is surely used; otherwise a
-        proven bound: a quantile of the sampling error plus one of the noise, β split between them.
-        `band` is sharper.
+        Exact for people whose budgets may be related to values in any way, if everyone is used with
+        certainty. Otherwise a proven bound: a quantile of the sampling error plus one of the noise,
+        with β split between them. `band` is sharper.
 
     Reference:
         Theorem C.1 of paper *correlated* has the order; the constants are ours.
@@ -416,14 +435,14 @@ def quantile(weighing: Weighing, assumption: Assumption, cells: int, confidence:
 
 
 def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float = 1.0) -> float:
-    """The error of these very people, whose shares at different budgets are within `apart`."""
+    """Error of these very people, whose shares at different budgets are within `apart`."""
     if weighing.keep is None:
         return largest_quantile(weighing.bias, weighing.scale, cells, beta, apart, weighing.closed)
     return apart * weighing.bias + _split_quantile(weighing, 0.0, cells, beta)
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of the sampling error (and the coins) plus one of the noise, at the best split."""
+    """A quantile of the sampling error (and coins) plus one of the noise, at the best split."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
@@ -433,10 +452,10 @@ def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) 
 
 
 def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """What weights are chosen by, for the largest error: about `largest_square`, and no bound.
+    """The objective for the largest error: an approximation of `largest_square`, not a bound.
 
-    Where budgets tell nothing it is that of the Gaussian limit; for related people that of
-    independent noise that is as large.
+    Where budgets are unrelated to values it is the value in the Gaussian limit; for related people
+    that of independent noise of the same size. Proof: docs/proofs/tables.md (10), (11).
     """
     if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)
@@ -454,7 +473,10 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
 def quantile_aim(
     weighing: Weighing, assumption: Assumption, cells: int, confidence: float
 ) -> float:
-    """What weights are chosen by, for the error not exceeded: about `band`, and no bound."""
+    """The objective for PAC errors: about `band`, not a bound.
+
+    Proof: docs/proofs/tables.md (11).
+    """
     if _one(weighing, cells):
         return share_error(weighing, assumption, confidence)
     chosen = weighing.keep is None and math.isfinite(weighing.scale)
@@ -466,28 +488,29 @@ def quantile_aim(
 
 
 def _one(weighing: Weighing, cells: int) -> bool:
-    """Whether all errors are one error and its opposite: of two cells whose noise sums to zero."""
+    """Whether all errors are ± one error: two cells whose noise sums to zero."""
     return cells == 2 and weighing.closed is not None
 
 
 def share_error(weighing: Weighing, assumption: Assumption, confidence: float) -> float:
-    """The error of the share of one category, not exceeded with this probability."""
+    """The error of one share at this confidence. Proof: docs/proofs/frequencies.md (7)."""
     return mean.quantile(weighing, assumption, confidence, coins=COINS)
 
 
 def band(weighing: Weighing, assumption: Assumption, cells: int, confidence: float) -> float:
-    """Half the width of a band that holds all cells at once with probability `confidence`.
+    """Half-width of a simultaneous band for all cells. Proof: docs/proofs/frequencies.md (6).
 
     Args:
         weighing: the estimator; its scale is that of the noise of each cell.
         assumption: what is assumed about the data.
-        cells: the number k ≥ 2 of categories.
+        cells: number k ≥ 2 of categories.
         confidence: strictly between 0 and 1.
 
     Returns:
-        Exact for people whose budgets may tell anything, if everyone is surely used; otherwise the
-        least of proven bounds: that of `quantile` and, where budgets tell nothing, a union over
-        cells of tails integrated against the noise, for the worst shares.
+        Exact for people whose budgets may be related to values in any way, if everyone is used with
+        certainty. Otherwise the smallest of proven bounds: that of `quantile` and, where budgets
+        are unrelated to values, a union bound over cells of tails integrated against the noise, for
+        the worst shares.
     """
     if _one(weighing, cells):
         return share_error(weighing, assumption, confidence)
@@ -510,7 +533,7 @@ def _noise_factor(cells: int, beta: float, closed: ClosedNoise | None = None) ->
 
 
 def _proxy(weighing: Weighing, assumption: Assumption) -> float:
-    """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell, if budgets tell nothing."""
+    """The v with P(S_j > s) ≤ exp(−2s²/v) for every cell, if budgets are unrelated to values."""
     return weighing.square if assumption.sampled else permutation_proxy(weighing)
 
 
@@ -520,7 +543,7 @@ def _sampling_factor(cells: int, beta: float) -> float:
 
 
 def _square(weighing: Weighing, assumption: Assumption) -> float:
-    """Σ_j Var(S_j) / Σ_j p_j(1 − p_j), if budgets tell nothing."""
+    """Σ_j Var(S_j) / Σ_j p_j(1 − p_j), if budgets are unrelated to values."""
     if assumption.sampled:
         return weighing.square
     return weighing.spread * weighing.n / (weighing.n - 1)
@@ -534,7 +557,7 @@ def harmonic(cells: int) -> tuple[float, float]:
 
 
 def _joined(error: float, weighing: Weighing, cells: int) -> float:
-    """E(X + M)² for independent X, M: X of mean square error², M the largest noise."""
+    """E(X + M)² for independent X and M, where E X² is error² and M is the largest noise."""
     scale = weighing.scale
     if weighing.closed is not None and cells <= MANY:
         mean, square = weighing.closed.largest()
@@ -544,14 +567,14 @@ def _joined(error: float, weighing: Weighing, cells: int) -> float:
     return error * error + scale * (2.0 * error * mean + scale * square)
 
 
-# The nearest point of the simplex.
+# Projection onto the simplex.
 
 
 def project(point: Floats) -> Floats:
-    """Project onto the simplex: shares from 0 that sum to one, nearest in ℓ2.
+    """Project onto the simplex: the nearest shares in ℓ2. Proof: docs/proofs/frequencies.md (9).
 
-    The nearest shares are max(x − θ, 0) with the θ that makes them sum to one, found by one sort.
-    The truth is on the simplex, which is convex, so that no ℓ2 error grows.
+    These are max(x − θ, 0) with the θ that makes them sum to one, found by one sort. The truth is
+    on the simplex, which is convex, so no ℓ2 error grows.
 
     Args:
         point: any finite numbers.
@@ -559,10 +582,10 @@ def project(point: Floats) -> Floats:
     Returns:
         Shares in the same order.
     """
-    point = point - point.max()  # the same for all: it changes no projection, and sums stay small
+    point = point - point.max()  # a common shift changes no projection, and keeps sums small
     ordered = np.sort(point)[::-1]
     sums = np.cumsum(ordered)
-    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i; where it turns positive, coordinates become zero.
+    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i. Where it becomes positive, coordinates are zero.
     spare = sums - np.arange(1, len(ordered) + 1) * ordered
     positive = max(int(np.searchsorted(spare, 1.0, side="left")), 1)
     shares = np.maximum(point - (sums[positive - 1] - 1.0) / positive, 0.0)

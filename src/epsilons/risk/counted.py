@@ -1,4 +1,4 @@
-"""How far a weighted mean may be from the mean, told by noisy counts of who has which weight."""
+"""Bounds on the distance of a weighted mean from the mean, from noisy counts of weights."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from epsilons.types import Floats, Integers
 @storable("risk.LevelCount")
 @dataclass(frozen=True, eq=False)
 class LevelCount:
-    """How many people stand on each rung, as released.
+    """Released noisy counts of the people on each rung. Proof: docs/proofs/add-remove.md (8).
 
     Attributes:
-        counts: the noisy numbers.
-        rates: of the noise of each.
-        weights: the weight of a person on each rung.
+        counts: the noisy counts.
+        rates: rate of the noise of each count.
+        weights: weight of a person on each rung.
     """
 
     counts: tuple[int, ...]
@@ -27,13 +27,13 @@ class LevelCount:
     weights: Integers
 
     def bias(self, beta: float) -> float:
-        """The distance of the weighted mean from the mean, unless with probability beta.
+        """Bound on |weighted mean − mean|, except with probability beta.
 
-        It is ½Σ|k/Σk − 1/n| for people of the weights k: the largest difference, over the rungs
-        below any height, of their share of the people and their share of the weight. With r people
-        below for each one above, and weights that are ρ times larger there on average, that is
-        r/(1 + r) − r/(ρ + r). It grows with ρ, and in r up to √ρ. Both are taken where they make it
-        largest, within what the noise of the counts allows.
+        For people with weights k the largest distance is ½Σ|k/Σk − 1/n|. This is the maximum, over
+        thresholds, of the share of people below the threshold minus their share of the weight. With
+        r people below for each one above, and an average weight that is ρ times larger above, it is
+        r/(1 + r) − r/(ρ + r), which grows with ρ, and with r up to √ρ. Both are set to their worst
+        values that the noise of the counts allows. Proof: docs/proofs/add-remove.md (8).
         """
         low, high = self.ends(beta)
         k = self.weights.astype(np.float64)
@@ -46,7 +46,7 @@ class LevelCount:
             larger = max(_averages(low[above], high[above], k[above]))
             fewest, most = float(low[below].sum()), float(high[below].sum())
             fewer, others = float(low[above].sum()), float(high[above].sum())
-            if smaller <= 0.0:  # nothing is heard of those below
+            if smaller <= 0.0:  # those below may have no weight at all
                 worst = max(worst, most / (most + fewer) if most > 0.0 else 0.0)
             elif others > 0.0:
                 times = larger / smaller
@@ -56,16 +56,16 @@ class LevelCount:
         return min(worst, 1.0)
 
     def fewest(self, beta: float) -> int:
-        """A number of people that there surely are, unless in the cases that `bias` leaves out."""
+        """A lower bound on the number of people; it fails only if `bias` does."""
         return int(self.ends(beta)[0].sum())
 
     @property
     def total(self) -> float:
-        """About the total of weights: noisy: it may choose a proof, and be no part of it."""
+        """A noisy estimate of the total weight: it may select a bound, but not be part of one."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def ends(self, beta: float) -> tuple[Floats, Floats]:
-        """The fewest and the most people on each rung, all of them, but in β of all cases."""
+        """The fewest and most people on each rung, all at once except with probability β."""
         noisy = np.array(self.counts, dtype=np.float64)
         # P(|noise| > a) ≤ e^{−rate·a} for the discrete Laplace law.
         reach = -math.log(beta / len(noisy)) / np.array(self.rates) + 1.0
@@ -73,9 +73,9 @@ class LevelCount:
 
 
 def _averages(first: Floats, then: Floats, weights: Floats) -> list[float]:
-    """Average weights of people, the first numbers up to each rung, and the others from there on.
+    """Average weights for counts `first` up to each rung and `then` from there on.
 
-    Among these are the least and the largest averages of all numbers between the two.
+    The smallest and the largest average over all counts between the two are among these.
     """
     found = []
     for place in range(len(weights) + 1):

@@ -1,6 +1,6 @@
-"""Goals: what is true of the data, and which error is to be small, of a mean or of frequencies.
+"""Goals: the assumption about the data and the error to minimize, for a mean or for frequencies.
 
-Rules, plans and releases ask a goal; nobody asks what kind of goal it is.
+Rules, plans and releases call the methods of a goal and never ask which kind it is.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from epsilons.risk.weighing import OPEN, Assumption, Moments, SumNoise, Weighing
 from epsilons.types import Floats
 
 Words: TypeAlias = tuple[Assumption, str, float]
-"""What is assumed, the loss and the confidence, checked."""
+"""The assumption, the loss and the confidence, validated."""
 
 
 _WIDE: Final = 1e154
-"""Ranges whose squares may not be floats."""
+"""Widths from which the square of a range may overflow."""
 
 
 @dataclass(frozen=True)
 class Goal(ABC):
-    """What every goal offers.
+    """The interface of all goals.
 
     Attributes:
         assumption: what is assumed about the data.
         loss: "mse", "pac", or for cells also "largest".
         confidence: of the PAC error.
-        statistic: what is estimated, by name: the key of every table of rules and methods.
+        statistic: name of what is estimated: the key of every table of rules and methods.
     """
 
     assumption: Assumption
@@ -46,35 +46,35 @@ class Goal(ABC):
     @property
     @abstractmethod
     def categories(self) -> int | None:
-        """How many categories there are; None if there are none."""
+        """Number of categories; None if there are none."""
 
     @property
     @abstractmethod
     def numbers(self) -> int:
-        """How many numbers are estimated at once."""
+        """Number of numbers that are estimated at once."""
 
     @property
     @abstractmethod
     def noise(self) -> SumNoise:
-        """The noise of the sums under replace: how many one person moves, and of which kind."""
+        """The noise of the sums under replace: how many sums one person moves, and its kind."""
 
     @abstractmethod
     def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator: the mean of a squared error, or the error not exceeded."""
+        """The risk of an estimator: a mean squared error, or a quantile of the error."""
 
     def aim(self, weighing: Weighing) -> float:
-        """What weights are chosen by: the risk, unless that is a bound that ranks them badly."""
+        """The objective for choosing weights: the risk, unless its bound ranks them badly."""
         return self.risk(weighing)
 
     def typical(self, risk: float) -> float:
-        """A risk as an error of one number: the root of a mean square, of one of the numbers."""
+        """A risk as the error of one number: the root of its mean square, or the quantile."""
         if self.loss == "pac":
             return risk
         return math.sqrt(risk / self.numbers if self.loss == "mse" else risk)
 
     @property
     def squared(self) -> Self:
-        """The same for the typical error: of one number, or of the largest if that is asked."""
+        """The same goal for the typical error: of one number, or of the largest one."""
         return self if self.loss == "largest" else replace(self, loss="mse")
 
     def rmse(self, weighing: Weighing) -> float:
@@ -84,17 +84,17 @@ class Goal(ABC):
 
     @abstractmethod
     def is_exact(self, weighing: Weighing) -> bool:
-        """Whether `risk` is the exact worst case, or a proven bound on it."""
+        """Whether `risk` is the exact worst case rather than a proven bound on it."""
 
     @property
     @abstractmethod
     def by_moments(self) -> bool:
-        """Whether `risk` is `risk.mse` of the moments of an estimator, of many at once."""
+        """Whether `risk` is a function of moments, computable for many estimators at once."""
 
     @property
     @abstractmethod
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile that grows in bias and scale alone, along a closed slope."""
+        """Whether `risk` is a quantile in bias and scale alone, with a closed-form slope."""
 
     @abstractmethod
     def squares(self, estimator: Weighing | Moments) -> Floats:
@@ -102,23 +102,23 @@ class Goal(ABC):
 
     @abstractmethod
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c of `squares` ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+        """The c for which `squares` ∝ Σw² + c/(Σe)², for unrelated budgets."""
 
     @abstractmethod
     def noise_square(self, noise: SumNoise) -> float:
-        """The part of the noise in `squares`, in units of 1/(Σe)²."""
+        """The noise term of `squares`, in units of 1/(Σe)²."""
 
     @property
     @abstractmethod
     def squared_bias(self) -> float:
-        """The part of what budgets tell in `squares` of these people, in units of bias²."""
+        """The bias term of `squares` for these people, in units of bias²."""
 
     @abstractmethod
     def drawn_square(self, n: int) -> float:
-        """The mean squared sampling error of n people who count alike, over all numbers."""
+        """The sum of mean squared sampling errors of n people with equal weights."""
 
     def told(self, bias: float) -> float:
-        """The risk of what budgets tell alone, for weights of this bias."""
+        """The part of the risk that is due to related budgets alone, for weights of this bias."""
         apart = self.assumption.apart * bias
         if self.loss == "pac" or apart == 0.0:
             return apart
@@ -126,7 +126,7 @@ class Goal(ABC):
 
     @property
     def most(self) -> float:
-        """The risk of knowing nothing: 1, and of the squares of all shares together 2."""
+        """The risk of an answer without data: 1, or 2 for the squares of all shares together."""
         return 2.0 if self.loss == "mse" and self.numbers > 1 else 1.0
 
     @property
@@ -137,7 +137,7 @@ class Goal(ABC):
     @property
     @abstractmethod
     def worst(self) -> Self:
-        """The same without a guess of the spread: what may be claimed."""
+        """The same goal without a guess of the spread: the one that claims are based on."""
 
     @property
     @abstractmethod
@@ -152,11 +152,12 @@ class Goal(ABC):
 
 @dataclass(frozen=True)
 class MeanGoal(Goal):
-    """The error of a mean is to be small.
+    """The error of a mean. Proof: docs/proofs/risk.md (4), (6), (11).
 
     Attributes:
-        spread: a guess of the standard deviation of the values on a unit range, which moves what is
-            chosen and no claim; one half, the largest there is, if there is none.
+        spread: a guess of the standard deviation of the values on a unit range. It affects the
+            choice of weights, but no claim. One half, the largest possible value, if there is no
+            guess.
     """
 
     spread: float = mean.WIDEST
@@ -165,7 +166,7 @@ class MeanGoal(Goal):
 
     @property
     def categories(self) -> None:
-        """There are none."""
+        """None."""
         return
 
     @property
@@ -175,11 +176,11 @@ class MeanGoal(Goal):
 
     @property
     def noise(self) -> SumNoise:
-        """Of one sum."""
+        """The noise of one sum."""
         return OPEN
 
     def risk(self, weighing: Weighing) -> float:
-        """The risk of an estimator: mean squared error, or the error not exceeded."""
+        """The risk of an estimator: the mean squared error, or a quantile of the error."""
         if self.loss == "pac":
             return mean.quantile(weighing, self.assumption, self.confidence, spread=self.spread)
         return float(self.squares(weighing))
@@ -189,20 +190,20 @@ class MeanGoal(Goal):
         return mean.mse(estimator, self.assumption, self.spread)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c of mean squared errors ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+        """The c for which mean squared errors ∝ Σw² + c/(Σe)², for unrelated budgets."""
         return noise.moves**2 * mean.noise_per_square(self.assumption, n, self.spread)
 
     def noise_square(self, noise: SumNoise) -> float:
-        """The variance of Laplace noise."""
+        """The variance of Laplace noise, in units of 1/(Σe)²."""
         return 2.0 * noise.moves**2
 
     @property
     def squared_bias(self) -> float:
-        """How far apart means may be, squared."""
+        """The square of the largest difference between means at different budgets."""
         return self.assumption.apart**2
 
     def drawn_square(self, n: int) -> float:
-        """The variance of the mean of n values, at most."""
+        """The largest variance of the mean of n values."""
         return mean.WIDEST**2 / n
 
     @property
@@ -212,20 +213,20 @@ class MeanGoal(Goal):
 
     @property
     def worst(self) -> Self:
-        """The same without a guess of the spread."""
+        """The same goal without a guess of the spread."""
         return replace(self, spread=mean.WIDEST)
 
     def in_units(self, unit: float, bounds: tuple[float, float]) -> float:
-        """A risk on a unit range, in data units."""
+        """A risk on a unit range, converted to data units."""
         width = bounds[1] - bounds[0]
         if self.loss == "pac" or unit == 0.0:
             return unit * width
-        # Products may be infinite, where a power raises an error: a range that was found is wide if
-        # values are, and no data may be refused.
+        # Products overflow to infinity, whereas a power raises an error. A range that was found is
+        # as wide as the values are, and no data may be refused.
         return unit * width**2 if width < _WIDE else unit * width * width
 
     def is_exact(self, weighing: Weighing) -> bool:
-        """Whether `risk` is the exact worst case, or a proven bound on it."""
+        """Whether `risk` is the exact worst case rather than a proven bound on it."""
         assumption, sure = self.assumption, weighing.keep is None
         if self.guessed:
             return False
@@ -235,12 +236,12 @@ class MeanGoal(Goal):
 
     @property
     def by_moments(self) -> bool:
-        """The mean squared error is."""
+        """Whether the loss is the mean squared error."""
         return self.loss == "mse"
 
     @property
     def by_bias(self) -> bool:
-        """The quantile of people with related budgets is, from the median on."""
+        """Whether `risk` is the quantile of people with related budgets, from the median on."""
         related = self.assumption.related is not False and not self.assumption.sampled
         return self.loss == "pac" and related and self.confidence >= 0.5 and not self.guessed
 
@@ -257,10 +258,12 @@ class MeanGoal(Goal):
 
 @dataclass(frozen=True)
 class CellsGoal(Goal):
-    """The errors of shares are to be small: all squares together, or the largest error.
+    """The errors of shares: all squares together, or the largest error.
+
+    Proof: docs/proofs/tables.md (6), (10). Proof: docs/proofs/frequencies.md (1), (5), (6).
 
     Attributes:
-        cells: the number of categories, at least 2.
+        cells: number of categories, at least 2.
     """
 
     cells: int
@@ -269,21 +272,21 @@ class CellsGoal(Goal):
 
     @property
     def categories(self) -> int:
-        """How many categories there are."""
+        """Number of categories."""
         return self.cells
 
     @property
     def numbers(self) -> int:
-        """A share for each category."""
+        """One share for each category."""
         return self.cells
 
     @property
     def noise(self) -> SumNoise:
-        """A person leaves one cell and enters another, so that noise may sum to zero."""
+        """A person leaves one cell and enters another, so the noise may sum to zero."""
         return SumNoise(2, ClosedNoise(self.cells))
 
     def risk(self, weighing: Weighing) -> float:
-        """The mean of the sum of squares, or of the largest square; or the error not exceeded."""
+        """The mean sum of squares, the mean largest square, or the half-width of the band."""
         if self.loss == "pac":
             return cells.band(weighing, self.assumption, self.cells, self.confidence)
         if self.loss == "largest":
@@ -291,7 +294,7 @@ class CellsGoal(Goal):
         return float(self.squares(weighing))
 
     def aim(self, weighing: Weighing) -> float:
-        """The sum of squares; of the largest error what it is in the Gaussian limit."""
+        """The sum of squares; for the largest error its value in the Gaussian limit."""
         if self.loss == "pac":
             return cells.quantile_aim(weighing, self.assumption, self.cells, self.confidence)
         if self.loss == "largest":
@@ -303,24 +306,24 @@ class CellsGoal(Goal):
         return cells.squares(estimator, self.assumption, self.cells)
 
     def noise_per_square(self, n: int, noise: SumNoise) -> float:
-        """The c of sums of squares ∝ Σw² + c/(Σe)², where budgets tell nothing."""
+        """The c for which sums of squares ∝ Σw² + c/(Σe)², for unrelated budgets."""
         return cells.noise_per_square(self.assumption, n, self.cells, noise)
 
     def noise_square(self, noise: SumNoise) -> float:
-        """The variances of the noises of all cells."""
+        """The sum of the noise variances of all cells, in units of 1/(Σe)²."""
         return noise.moves**2 * cells.noise_square(self.cells, noise.closed)
 
     @property
     def squared_bias(self) -> float:
-        """As many cells are off as can be."""
+        """The largest sum of squared biases over cells, in units of bias²."""
         return largest.squared_bias(self.cells, self.assumption.apart)
 
     def drawn_square(self, n: int) -> float:
-        """The variances of n draws, over all cells."""
+        """The largest sum of the sampling variances of n draws over all cells."""
         return cells.mixed(n, self.cells, sampled=True) / n
 
     def is_exact(self, weighing: Weighing) -> bool:
-        """Whether `risk` is the exact worst case, or a proven bound on it."""
+        """Whether `risk` is the exact worst case rather than a proven bound on it."""
         assumption, people = self.assumption, not self.assumption.sampled
         if self.loss == "mse":
             return assumption.related is False or (assumption.anything and people)
@@ -329,17 +332,17 @@ class CellsGoal(Goal):
 
     @property
     def worst(self) -> Self:
-        """Itself: nobody guesses the spread of categories."""
+        """This goal: there is no guess of a spread for categories."""
         return self
 
     @property
     def by_moments(self) -> bool:
-        """The sum of squares is."""
+        """Whether the loss is the sum of squares."""
         return self.loss == "mse"
 
     @property
     def by_bias(self) -> bool:
-        """No slope of it is closed."""
+        """False: there is no derivative in closed form."""
         return False
 
     @property
@@ -354,7 +357,7 @@ class CellsGoal(Goal):
 
 
 def checked(about: object, related: object, loss: object, confidence: object) -> Words:
-    """The words of a user.
+    """The validated assumption, loss and confidence from a user's words.
 
     Raises:
         ArgumentError: a word is invalid, or the confidence is not strictly between 0 and 1.
@@ -367,7 +370,7 @@ def checked(about: object, related: object, loss: object, confidence: object) ->
 
 
 def guess_for(categories: int | None, spread: object) -> float:
-    """A guess of the spread of a mean.
+    """A validated guess of the spread of a mean.
 
     Raises:
         ArgumentError: it is invalid, or there are categories.
@@ -378,10 +381,10 @@ def guess_for(categories: int | None, spread: object) -> float:
 
 
 def goal_of(words: Words, categories: int | None, spread: float = mean.WIDEST) -> Goal:
-    """The goal for a mean, with a guess of its spread, or for frequencies of so many categories.
+    """The goal for a mean, with a guess of its spread, or for frequencies of these categories.
 
     Raises:
-        ArgumentError: the loss is one of categories, and there are none.
+        ArgumentError: the loss is only for categories, and there are none.
     """
     if categories is None:
         parameters.loss_of_a_mean(words[1])

@@ -1,6 +1,7 @@
-"""How far off a weighted sum of local reports can be: bounds with explicit constants.
+"""Error bounds of weighted sums of local reports, with explicit constants.
 
-docs/proofs/local.md holds the proofs. Everything here is a function of budgets and public facts.
+Everything here is a function of budgets and public facts.
+Proof: docs/proofs/local.md (3), (4), (5).
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ _TAUS = 140
 
 @storable("risk.Sums")
 class Sums(NamedTuple):
-    """Sums over people, with w the weight of each before the weights are made to sum to one.
+    """Sums over people; w is a person's weight before weights are normalized.
 
     Attributes:
         weight: Σ w.
         square: Σ w².
         variance: Σ w²·(worst-case variance of an answer).
-        proxy: Σ w²·σ², with σ² such that E e^{λ(Y − θ)} ≤ e^{λ²σ²/2} (vectors: in any direction).
+        proxy: Σ w²·σ², with E e^{λ(Y − θ)} ≤ e^{λ²σ²/2} (vectors: in every direction).
         tail: Σ w²·b², b the scale of Laplace noise.
-        bounded: Σ w²·r², r the largest length of the part of an answer that is merely bounded.
+        bounded: Σ w²·r², r the largest length of the part of an answer that is only bounded.
         largest: the largest w·b.
         most: the largest w.
-        reach: the largest w·|answer − middle| that any report may have which was let in at these
-            budgets, whatever it says; in ℓ2 for vectors, in any cell for categories.
+        reach: the largest w·|answer − middle| of any report that is accepted at these budgets,
+            whatever it says; in ℓ2 for vectors, in any cell for categories.
     """
 
     weight: float = 0.0
@@ -55,7 +56,7 @@ class Sums(NamedTuple):
     reach: float = 0.0
 
     def merged(self, other: Sums) -> Sums:
-        """Sums over both; the largest of both."""
+        """The sums, and the maxima, over both."""
         both = Sums(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
         return both._replace(
             largest=max(self.largest, other.largest),
@@ -64,23 +65,23 @@ class Sums(NamedTuple):
         )
 
     def times(self, people: int) -> Sums:
-        """Sums over so many people who are all like this one."""
+        """The sums over `people` people like this one."""
         many = Sums(*(people * each for each in self))
         return many._replace(largest=self.largest, most=self.most, reach=self.reach)
 
 
 def influence(lies: int, people: int, sums: Sums, off: float) -> float:
-    """How far an estimate can be from that of the others if some of its reports are lies.
+    """Bound on how far `lies` dishonest reports move an estimate. Proof: docs/proofs/local.md (5).
 
     With S = Σ w·(answer − middle) and m = S/W, leaving out reports with S′ and W′ moves m by
-    (S′ − m·W′)/(W − W′), and |S′| ≤ k·reach, W′ ≤ k·most. Equal where all lies have the largest
-    weight and reach, and point away from m.
+    (S′ − m·W′)/(W − W′), and |S′| ≤ k·reach, W′ ≤ k·most. Equality holds if all lies have the
+    largest weight and reach, and point away from m.
 
     Args:
-        lies: k, how many reports are dishonest, from 0.
-        people: how many reports there are.
-        sums: of all of them, the lies among them.
-        off: |m|, how far the estimate is from the middle.
+        lies: k ≥ 0, the number of dishonest reports.
+        people: number of all reports.
+        sums: over all reports, lies included.
+        off: |m|, the distance of the estimate from the middle.
 
     Returns:
         The bound on a unit range; ∞ if lies may have all the weight.
@@ -88,28 +89,29 @@ def influence(lies: int, people: int, sums: Sums, off: float) -> float:
     if lies == 0:
         return 0.0
     others = sums.weight - lies * sums.most
-    if lies >= people or others <= 1e-9 * sums.weight:  # rounding is far below that
+    if lies >= people or others <= 1e-9 * sums.weight:  # far above rounding errors
         return math.inf
     return lies * (sums.reach + off * sums.most) / others
 
 
 def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
-    """The t with P(|S| > t) ≤ β for a sum of independent parts, sub-Gaussian and Laplace.
+    """A t with P(|S| > t) ≤ β for a sum of sub-Gaussian and Laplace parts.
 
-    ln E e^{λS} ≤ λ²·proxy/2 − Σ ln(1 − λ²z²) over the Laplace parts of scale z ≤ largest, whose
-    squares sum to `tail`. As −ln(1 − x)/x grows, that is at most λ²·tail·φ(λ²·largest²). Every λ
-    gives a bound, so the smallest of many is one, too.
+    The parts are independent. ln E e^{λS} ≤ λ²·proxy/2 − Σ ln(1 − λ²z²) over the Laplace parts of
+    scale z ≤ largest, whose squares sum to `tail`. As −ln(1 − x)/x grows, this is at most
+    λ²·tail·φ(λ²·largest²). Every λ gives a bound, and the smallest of many is taken.
+    Proof: docs/proofs/local.md (4).
 
     Args:
-        proxy: Σ of the variance proxies.
-        tail: Σ of squared Laplace scales.
+        proxy: sum of the proxy variances.
+        tail: sum of the squared Laplace scales.
         largest: the largest Laplace scale.
-        beta: the probability that may be missed.
+        beta: the error probability.
     """
     if tail <= 0.0:
         return math.sqrt(2.0 * proxy * math.log(2.0 / beta))
-    share = np.linspace(0.0, 1.0, _POINTS + 2)[1:-1] ** 2  # of the largest λ there is
-    # Where many small parts make the sum, the best λ is far below the largest.
+    share = np.linspace(0.0, 1.0, _POINTS + 2)[1:-1] ** 2  # of the largest possible λ
+    # For a sum of many small parts the best λ is far below the largest.
     normal = math.sqrt(2.0 * math.log(2.0 / beta) / (proxy + 2.0 * tail)) * largest
     share = np.concatenate([share, normal * np.geomspace(0.25, 1.5, _POINTS)])
     share = share[(share > 0.0) & (share < 1.0)]
@@ -122,8 +124,8 @@ def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
 def chi_square(dimension: int, beta: float) -> float:
     """The y with P(‖S‖² > y) ≤ β if E e^{⟨λ, S⟩} ≤ e^{‖λ‖²/2} for all λ.
 
-    (y/d)^{d/2}·e^{(d − y)/2} = β, y ≥ d: the Chernoff bound of a chi-square law, which holds for S.
-    It is at most d + 2√(d·ln(1/β)) + 2·ln(1/β).
+    It solves (y/d)^{d/2}·e^{(d − y)/2} = β, y ≥ d: Chernoff's bound for a chi-square law, which
+    holds for S too. It is at most d + 2√(d·ln(1/β)) + 2·ln(1/β). Proof: docs/proofs/local.md (4).
     """
     need = 2.0 * math.log(1.0 / beta) / dimension
 
@@ -138,10 +140,11 @@ def chi_square(dimension: int, beta: float) -> float:
 
 
 def bounded_norm(squares: float, beta: float) -> float:
-    """The t with P(‖S‖ > t) ≤ β for a sum of independent, centred parts around bounded ones.
+    """A t with P(‖S‖ > t) ≤ β for a sum of independent centered vectors of bounded length.
 
-    If each part is w·(Z − EZ) with ‖wZ‖² ≤ a share of `squares`, then E‖S‖ ≤ √squares, and changing
-    one Z moves ‖S‖ by at most twice its bound: McDiarmid.
+    If each part is w·(Z − EZ), and the bounds on ‖wZ‖² sum to `squares`, then E‖S‖ ≤ √squares, and
+    changing one Z moves ‖S‖ by at most twice its bound: McDiarmid's inequality.
+    Proof: docs/proofs/local.md (4).
     """
     return math.sqrt(squares) * (1.0 + math.sqrt(2.0 * math.log(1.0 / beta)))
 
@@ -149,11 +152,11 @@ def bounded_norm(squares: float, beta: float) -> float:
 def spread(rho: Floats, dimension: int) -> Floats:
     """The κ with E e^{λ⟨ℓ, Y − EY⟩} ≤ e^{λ²κB²/2d} for a signed direction Y of length B.
 
-    Y = ±B·V, V uniform on the sphere, its sign right with an advantage of ρ. κ is near 1 where ρ is
-    small, and at most 2 always, which has a proof in three lines.
+    Y = ±B·V, with V uniform on the sphere and the sign right with advantage ρ. κ is near 1 where ρ
+    is small. It is never above 2, which has a short proof. Proof: docs/proofs/local.md (4).
 
     Args:
-        rho: the advantage of each, in [0, 1]; it is rounded up to a 32nd.
+        rho: the advantages, in [0, 1]; rounded up to a multiple of 1/32.
         dimension: of the space.
     """
     table = _spread_table(dimension)
@@ -162,12 +165,12 @@ def spread(rho: Floats, dimension: int) -> Floats:
 
 @lru_cache(maxsize=64)
 def _spread_table(dimension: int) -> Floats:
-    """κ for ρ = 0, 1/32, …, 1: certified numerically, with one part in a hundred to spare.
+    """κ for ρ = 0, 1/32, …, 1: certified numerically, plus one percent.
 
-    Along any ℓ the law of ⟨ℓ, Y⟩/B is that of ±a, a = |⟨ℓ, V⟩|, whose sign leans by ρ·g(a) with
-    |g| ≤ 1. Given E[g·sinh(ta)], no g has a smaller mean than one that is −1 below some c and 1
-    above it, because sinh(ta)/a grows (Neyman and Pearson). So the largest cumulant is that of one
-    of these, and κ is the largest over c and over τ = t²/d of 2·(ln E e^{tZ} − t·EZ)/τ.
+    Along any ℓ the law of ⟨ℓ, Y⟩/B is that of ±a, a = |⟨ℓ, V⟩|, whose sign has bias ρ·g(a), |g| ≤
+    1. Given E[g·sinh(ta)], the mean is smallest for a g that is −1 below some c and 1 above it,
+    because sinh(ta)/a grows (Neyman–Pearson). So κ is the maximum over c and over τ = t²/d of
+    2·(ln E e^{tZ} − t·EZ)/τ for these g. Proof: docs/proofs/local.md (4).
     """
     if dimension == 1:
         return np.ones(_LEANS + 1)  # a coin: Hoeffding
@@ -182,7 +185,7 @@ def _spread_table(dimension: int) -> Floats:
     found = np.ones(_LEANS + 1)
     for tau in np.geomspace(1e-2, 2000.0, _TAUS).tolist():
         t = math.sqrt(tau * dimension)
-        # Both are divided by e^{τ/2}, which bounds the even part.
+        # Both are divided by e^{τ/2}, an upper bound on the even part.
         up, down = np.exp(t * a - tau / 2.0), np.exp(-t * a - tau / 2.0)
         even = float(mass @ (up + down)) / 2.0
         below = np.concatenate([[0.0], np.cumsum(mass * (up - down) / 2.0)])
@@ -202,10 +205,12 @@ def mean_dot(dimension: int) -> float:
 def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Floats:
     """E‖Y‖² of the estimate of a vector in the unit ball from several signs.
 
+    Proof: docs/proofs/local.md (3).
+
     Args:
-        rho: E[e₁], where e_i is 1 if sign i is answered as it is, and −1 otherwise.
+        rho: E[e₁], where e_i is 1 if sign i is reported truthfully, and −1 otherwise.
         kappa: E[e₁·e₂].
-        signs: how many signs an answer has.
+        signs: number of signs in an answer.
         dimension: of the space.
 
     Returns:
@@ -217,50 +222,50 @@ def signs_variance(rho: Floats, kappa: Floats, signs: int, dimension: int) -> Fl
 
 
 def related(square: float, weight: float, people: int) -> float:
-    """A bound on ½·Σ|w_i/W − 1/n|: how far weights can be from equal ones, in ℓ1, at most 1."""
+    """Bound on ½·Σ|w_i/W − 1/n|, at most 1. Proof: docs/proofs/local.md (7)."""
     if weight <= 0.0:
         return 1.0
     spare = max(people * square / (weight * weight) - 1.0, 0.0)
     return min(0.5 * math.sqrt(spare), 1.0)
 
 
-# How much each report counts: by its worst-case variance, as the papers have it, or all alike.
+# Weights of reports: by worst-case variance, as in the papers, or equal.
 
 WEIGHTS: Final = get_args(Weights)
-"""The words that `weights` takes."""
+"""Accepted values of `weights`."""
 
 LEAST: Final = 2.0**-20
-"""A report at a smaller budget is pure noise: it counts for nothing, whatever weights are asked.
+"""Reports at smaller budgets are pure noise, and get weight 0 under every choice of weights.
 
-A million million such people tell as much as one at ε = 1. If they counted, a report at ε = 1e-310
-would divide by zero, and one at 1e-9 outweigh all others where reports weigh alike.
-"""
+10¹² such people are worth as much as one at ε = 1. If they counted, a report at ε = 1e-310 would
+divide by zero, and one at 1e-9 would dominate all others where weights are equal."""
 
 MOST: Final = 2.0**20
-"""The largest finite budget: beyond ε = 45 the coin cannot tell budgets apart."""
+"""The largest finite budget: beyond ε = 45 the coin cannot distinguish budgets."""
 
 
 _TOLD: Final = (2.0**-5, 700.0)
-"""Between these budgets e^ε tells tanh(ε/2) but for its last digits, and is finite."""
+"""Between these budgets tanh(ε/2) can be computed from e^ε, except for its last digits, without
+overflow."""
 
 MANY: Final = 4096
-"""So many people together are worth a quicker way, whose last digits are others."""
+"""Number of people from which a faster method is used, whose last digits differ."""
 
 _ONE: Final = np.ones(())
 _TWO: Final = np.full((), 2.0)
-# Arrays: NumPy would make one of a number at each call.
+# As arrays: NumPy would convert a number at each call.
 
 LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
 """w/ε for w = 1/(1 + 8/ε²) is at most this, at ε = √8."""
 
 
 def tangent(epsilon: Floats, extent: tuple[float, float], arm: Floats) -> None:
-    """Write tanh(ε/2): 0 for a report that is pure noise, or nearly so.
+    """Write tanh(ε/2) into an array: 0 for reports that are pure noise, or nearly so.
 
     Args:
         epsilon: the budgets.
-        extent: the least and the largest of them, or of more.
-        arm: filled with it, within 2⁻⁴⁵ of it.
+        extent: lower and upper bound on the budgets.
+        arm: output, within a relative error of 2⁻⁴⁵.
     """
     least, most = extent
     if len(epsilon) >= MANY and least >= _TOLD[0] and most <= _TOLD[1]:
@@ -278,10 +283,10 @@ def tangent(epsilon: Floats, extent: tuple[float, float], arm: Floats) -> None:
 
 
 def inverse(arm: Floats) -> NDArray[np.bool_]:
-    """Write 1/tanh(ε/2) over tanh(ε/2), 0 where that is 0.
+    """Replace tanh(ε/2) in place by its inverse; 0 stays 0.
 
     Returns:
-        Where it is not.
+        Where it is not 0.
     """
     useful: NDArray[np.bool_] = arm > 0.0
     np.divide(1.0, arm, out=arm, where=useful)
@@ -289,16 +294,16 @@ def inverse(arm: Floats) -> NDArray[np.bool_]:
 
 
 def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None:
-    """Write the weight w of a randomized response, and w·c, with c = 1/tanh(ε/2), into two arrays.
+    """Write the weight w of a randomized response, and w·c with c = 1/tanh(ε/2), into two arrays.
 
-    By variance and in paper *local* (Algorithms 2 and 5) w is 1/c²; a report that is pure noise,
-    or nearly so, gets no weight, whatever was asked for.
+    By variance, and in paper *local* (Algorithms 2 and 5), w is 1/c². A report that is pure noise,
+    or nearly so, always gets weight 0.
 
     Args:
         weights: one of `WEIGHTS`.
         epsilon: the budgets.
-        weight: filled with w.
-        arm: filled with w·c.
+        weight: output, w.
+        arm: output, w·c.
     """
     tangent(epsilon, (float(epsilon.min()), float(epsilon.max())), arm)
     if weights == "uniform":
@@ -308,9 +313,9 @@ def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None
 
 
 def laplace(weights: str, epsilon: Floats) -> Floats:
-    """The weight of a number with Laplace noise, on a unit range, ε > 0.
+    """The weight of a number with Laplace noise, on a unit range, for ε > 0.
 
-    By variance 1/(1 + 8/ε²), a quarter of 1/(¼ + 2/ε²) as 1/c² is of that of one bit; in paper
+    By variance it is 1/(1 + 8/ε²), a quarter of 1/(¼ + 2/ε²), just as 1/c² is for one bit; in paper
     *local* (Algorithm 1, on [−1, 1]) 1/(1 + 1/ε²).
     """
     if weights == "uniform":
@@ -321,7 +326,7 @@ def laplace(weights: str, epsilon: Floats) -> Floats:
 
 
 def laplace_tail(weight: float, square: float) -> float:
-    """Σ w²/ε² of numbers that are weighed by variance, from Σ w and Σ w²: w + 8w/ε² = 1."""
+    """Σ w²/ε² of numbers weighted by variance, from Σ w and Σ w²: w + 8w/ε² = 1."""
     return max(weight - square, 0.0) / 8.0
 
 
@@ -331,21 +336,21 @@ def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
     Args:
         weights: one of `WEIGHTS`.
         epsilon: the budgets.
-        variance: worst-case variances, infinite where a report is pure noise.
+        variance: worst-case variances; infinite where a report is pure noise.
     """
     useful = epsilon >= LEAST
     if weights == "variance":
         return np.where(useful, 1.0 / variance, 0.0)
-    if weights == "paper":  # ∞ weighs as the largest finite budget does: ε² knows no largest one
+    if weights == "paper":  # ε² is unbounded: ∞ gets the weight of the largest finite budget
         return np.where(useful, np.minimum(epsilon, MOST) ** 2, 0.0)
     return useful.astype(np.float64)
 
 
 def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
-    """The weight w of a k-RAPPOR report, and w·c, with c = coth(ε/4).
+    """The weight w of a k-RAPPOR report, and w·c with c = coth(ε/4).
 
-    By variance 4/c², the inverse of a cell's worst; in paper *correlated* (149), without its ℓ1
-    term, 1/(1 + c/ε).
+    By variance it is 4/c², the inverse of the worst variance of a cell; in paper *correlated*
+    (149), without its ℓ1 term, 1/(1 + c/ε).
     """
     slope = np.where(epsilon >= LEAST, np.tanh(epsilon / 4.0), 0.0)
     useful = slope > 0.0
@@ -361,19 +366,19 @@ def rappor(weights: str, epsilon: Floats) -> tuple[Floats, Floats]:
     return weight, weight * inverse
 
 
-# Margins of estimates from local reports: over all populations, and with some who lie.
+# Margins of estimates from local reports: for all populations, and with dishonest reports.
 
 
 class VectorMargin(AnyMargin, Protocol):
-    """The margin of a mean vector."""
+    """The margin of a mean vector. Proof: docs/proofs/local.md (4)."""
 
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each coordinate by itself, a range that holds its mean."""
+        """An interval for each coordinate separately."""
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
-        """How far the true mean is from the estimate at most, in ℓ2."""
+        """Bound on the ℓ2 distance between estimate and true mean."""
 
 
 @storable("risk.Reported")
@@ -382,14 +387,14 @@ class Reported(Margin):
     """The margin of a mean, or of a share, from local reports.
 
     Guarantee:
-        Over all populations on the range, the probability that the interval misses is at most
-        1 − confidence: a Chernoff bound with the exact moment generating function of the Laplace
-        part and Hoeffding's for what is bounded.
+        For all populations on the range, the interval misses with probability at most 1 −
+        confidence, by Chernoff's bound with the exact moment generating function of the Laplace
+        part and Hoeffding's for bounded parts. Proof: docs/proofs/local.md (4), (5), (7).
 
     Attributes:
         sums: sums over people, of budgets and weights alone.
-        slack: what the grid may add to an error, on a unit range.
-        people: how many reports there are.
+        slack: error added by the grid, on a unit range.
+        people: number of reports.
     """
 
     sums: Sums
@@ -401,17 +406,17 @@ class Reported(Margin):
     def interval(
         self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the truth with at least this probability, cut to the bounds."""
+        """A confidence interval, clipped to the bounds."""
         lo, hi = bounds
         far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
         reach = (hi - lo) * far + self.reach(bounds, 1.0 - rest)
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
 
     def influence(self, lies: int, raw: float, bounds: Bounds) -> float:
-        """How far so many dishonest reports can have moved the estimate, in data units.
+        """Bound on how far `lies` dishonest reports can have moved the estimate, in data units.
 
         Raises:
-            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+            ArgumentError: `lies` is not an integer from 0 to the number of people.
         """
         lo, hi = bounds
         off = abs(raw - (lo + hi) / 2.0) / (hi - lo)
@@ -423,7 +428,7 @@ class Reported(Margin):
         return (hi - lo) ** 2 * (self.sums.variance / self.sums.weight**2 + self.slack * self.slack)
 
     def reach(self, bounds: Bounds, confidence: float) -> float:
-        """The error not exceeded with this probability, in data units."""
+        """Bound on the error at this confidence, in data units."""
         lo, hi = bounds
         sums = self.sums
         far = chernoff(sums.proxy, sums.tail, sums.largest, 1.0 - confidence)
@@ -435,11 +440,13 @@ class Reported(Margin):
 class ReportedCells(AroundCells):
     """The margin of shares of categories from local reports.
 
+    Proof: docs/proofs/local.md (4), (5), (7).
+
     Attributes:
         sums: sums over people, of budgets and weights alone.
-        cells: the number of categories.
-        people: how many reports there are.
-        middle: of what one report says of the share of a category.
+        cells: number of categories.
+        people: number of reports.
+        middle: middle of the possible answers of one report for a share.
     """
 
     sums: Sums
@@ -452,15 +459,15 @@ class ReportedCells(AroundCells):
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each category by itself, a range that holds its share, cut to [0, 1]."""
+        """An interval for each share separately, clipped to [0, 1]."""
         far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
         return around(raw, far + self.reach(rest))
 
     def influence(self, lies: int, raw: Floats) -> float:
-        """How far so many dishonest reports can have moved the share of any category.
+        """Bound on how far `lies` dishonest reports can have moved any share.
 
         Raises:
-            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+            ArgumentError: `lies` is not an integer from 0 to the number of people.
         """
         off = float(np.abs(raw - self.middle).max())
         return _moved(lies, self.people, self.sums, off)
@@ -470,11 +477,11 @@ class ReportedCells(AroundCells):
         return self.sums.variance / self.sums.weight**2
 
     def reach(self, beta: float) -> float:
-        """The error of one share that is exceeded with a probability of at most beta."""
+        """Bound on the error of one share, except with probability beta."""
         return chernoff(self.sums.proxy, 0.0, 0.0, beta) / self.sums.weight
 
     def worst(self, assumption: Assumption, confidence: float) -> float:
-        """The largest error of any share not exceeded with this probability."""
+        """Bound on the largest error of any share, at this confidence."""
         beta = (1.0 - confidence) / self.cells
         far, rest = _apart(self.sums, self.people, assumption, beta)
         return far + self.reach(rest)
@@ -486,14 +493,14 @@ class ReportedVector(Margin):
     """The margin of the mean of vectors in a ball, from local reports.
 
     Guarantee:
-        Over all populations in the ball. The square of the radius grows as d + ln(1/β), not as
-        d·ln(1/β).
+        It holds for all populations in the ball. The square of the radius grows as d + ln(1/β), not
+        as d·ln(1/β). Proof: docs/proofs/local.md (4), (5), (7).
 
     Attributes:
         sums: sums over people, in the unit ball: of budgets and weights alone.
         dimension: of the vectors.
-        ball: the radius of the ball that holds all vectors.
-        people: how many reports there are.
+        ball: radius of the ball that contains all vectors.
+        people: number of reports.
     """
 
     sums: Sums
@@ -507,7 +514,7 @@ class ReportedVector(Margin):
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each coordinate by itself, a range that holds its mean, cut to the ball."""
+        """An interval for each coordinate separately, clipped to the ball."""
         proxy = self.sums.proxy + self.sums.bounded
         far, rest = _apart(self.sums, self.people, assumption, 1.0 - confidence)
         own = chernoff(proxy, 0.0, 0.0, rest) / self.sums.weight
@@ -516,10 +523,10 @@ class ReportedVector(Margin):
         return np.clip(low, -self.ball, self.ball), np.clip(high, -self.ball, self.ball)
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
-        """How far the true mean is from the estimate at most, in ℓ2, with this probability."""
+        """Bound on the ℓ2 distance between estimate and true mean, at this confidence."""
         sums = self.sums
         apart, beta = _apart(sums, self.people, assumption, 1.0 - confidence)
-        # In ℓ2 the mean of n vectors is off by its deviation, too, beside what numbers are.
+        # In ℓ2 the mean of n vectors also has E‖·‖ ≤ d/√(2n), with the diameter d = 2·apart·ball.
         apart += assumption.apart * math.sqrt(0.5 / self.people)
         if sums.bounded <= 0.0:
             far = math.sqrt(sums.proxy * chi_square(self.dimension, beta))
@@ -531,10 +538,10 @@ class ReportedVector(Margin):
         return self.ball * (far / sums.weight + 2.0 * apart)
 
     def influence(self, lies: int, raw: Floats) -> float:
-        """How far so many dishonest reports can have moved the mean vector, in ℓ2.
+        """Bound on how far `lies` dishonest reports can have moved the mean vector, in ℓ2.
 
         Raises:
-            ArgumentError: `lies` is not a whole number from 0 to the number of people.
+            ArgumentError: `lies` is not an integer from 0 to the number of people.
         """
         off = float(np.linalg.norm(raw)) / self.ball
         return self.ball * _moved(lies, self.people, self.sums, off)
@@ -545,14 +552,15 @@ class ReportedVector(Margin):
 
 
 def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tuple[float, float]:
-    """How far budgets that tell of values take the estimate, on a unit range.
+    """Error that is due to budgets related to values, on a unit range.
 
     Given their budgets, people are independent draws with the means of their levels. The weighted
-    mean of these is off by the share of weight that is not where people are; and the mean of these
-    people is a sample of the population's. Either is in units of how far the means are apart.
+    mean of these differs from their plain mean by at most half the ℓ1 distance of the weights from
+    equal ones; and the plain mean is that of a sample. Both are multiplied by the largest
+    difference between the means. Proof: docs/proofs/local.md (7).
 
     Returns:
-        The distance, and what is left of beta.
+        The error, and what is left of beta.
     """
     if assumption.related is False:
         return 0.0, beta
@@ -561,7 +569,7 @@ def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tupl
 
 
 def _moved(lies: int, people: int, sums: Sums, off: float) -> float:
-    """How far lies can have moved an estimate on a unit range."""
+    """Bound on how far lies can have moved an estimate, on a unit range."""
     whole = isinstance(lies, (int, np.integer)) and not isinstance(lies, bool)
     if not whole or not 0 <= lies <= people:
         raise ArgumentError(f"lies={lies!r} must be a whole number from 0 to {people:,}.")

@@ -1,6 +1,6 @@
-"""Margins: how far the truth may be from a number, or from shares, that were released.
+"""Margins of error: intervals around released numbers and shares.
 
-A margin is made from budgets, public facts and what was drawn, never from the data.
+A margin is computed from budgets, public facts and what was drawn, never from the data.
 """
 
 from __future__ import annotations
@@ -24,47 +24,47 @@ __all__ = ["Bracketed", "Estimated"]
 
 
 LEADING: Final = "an approximation that takes the noisy number of people as true"
-"""What the risk of a ratio is."""
+"""Description of the risk of a ratio."""
 
 CUT: Final = "worst case over all data, clipped to the range that was found"
-"""What the risk of a mean on a range that was found is."""
+"""Description of the risk of a mean on a range that was found."""
 
 Bounds = tuple[float, float]
 
 
 class Margin:
-    """What every margin has."""
+    """Base class of all margins."""
 
     staked: ClassVar[bool] = True
-    """Whether the caps that would have been best for a mean, or for shares, are those for it."""
+    """Whether this margin supports the comparison of best caps for a mean or for shares."""
 
     @property
     def numbers(self) -> int:
-        """How many numbers the mean squared error beside it is summed over."""
+        """Number of numbers over which the mean squared error is summed."""
         return 1
 
     def allows(self, assumption: Assumption) -> bool:  # noqa: ARG002
-        """Whether intervals are proven if this is true of the data."""
+        """Whether intervals are proven under this assumption."""
         return True
 
 
 class AnyMargin(Protocol):
-    """What releases ask of the margin of anything."""
+    """The interface that releases use for every margin."""
 
     @property
     def staked(self) -> bool:
-        """Whether the caps that would have been best for a mean, or for shares, are those of it."""
+        """Whether this margin supports the comparison of best caps for a mean or for shares."""
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven if this is true of the data."""
+        """Whether intervals are proven under this assumption."""
 
     @property
     def numbers(self) -> int:
-        """How many numbers the mean squared error beside it is summed over."""
+        """Number of numbers over which the mean squared error is summed."""
 
     @property
     def kind(self) -> str | None:
-        """What the risk beside it is, in words; None if it is what risks are everywhere."""
+        """Description of the risk; None if it is a worst case as usual."""
 
 
 class ScalarMargin(AnyMargin, Protocol):
@@ -73,7 +73,7 @@ class ScalarMargin(AnyMargin, Protocol):
     def interval(
         self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the truth with at least this probability."""
+        """A confidence interval for the number."""
 
 
 class CellsMargin(AnyMargin, Protocol):
@@ -85,13 +85,13 @@ class CellsMargin(AnyMargin, Protocol):
         assumption: Assumption,
         confidence: float,
     ) -> tuple[Floats, Floats]:
-        """For each category by itself, a range that holds its share."""
+        """A confidence interval for each share separately."""
 
     def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares at once."""
+        """Simultaneous confidence intervals for all shares."""
 
     def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst category that is not exceeded with this probability."""
+        """Bound on the largest error of any share, at this confidence."""
 
 
 @storable("risk.Weighed")
@@ -100,13 +100,14 @@ class Weighed(Margin):
     """The margin of a weighted mean of people whose budgets are public.
 
     Guarantee:
-        Over all data that the assumption allows, the interval misses with a probability of at most
-        1 − confidence. It is exact for these very people if budgets may be related to values and
-        everyone is surely used, and otherwise a proven bound: docs/proofs/risk.md.
+        For all data that the assumption allows, the interval misses with probability at most 1 −
+        confidence. It is exact for these very people if budgets may be related to values and
+        everyone is used with certainty, and otherwise a proven bound.
+        Proof: docs/proofs/risk.md (6), (9).
 
     Attributes:
         weighing: the estimator on a unit range.
-        slack: what integers may add to an error on a unit range.
+        slack: error added by rounding to integers, on a unit range.
     """
 
     weighing: Weighing
@@ -117,26 +118,26 @@ class Weighed(Margin):
     def interval(
         self, raw: float, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the truth with at least this probability, cut to the bounds."""
+        """A confidence interval, clipped to the bounds."""
         lo, hi = bounds
         reach = (hi - lo) * self.error(assumption, confidence)
-        if math.isinf(reach):  # the raw value may be infinite then, and says nothing
+        if math.isinf(reach):  # the raw value may be infinite too
             return lo, hi
-        # Where the noise drowned everything the raw value may lie outside: the nearest bound.
+        # With very large noise the raw value may lie outside the bounds: use the nearest one.
         return min(max(raw - reach, lo), hi), max(min(raw + reach, hi), lo)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error on a unit range not exceeded with this probability, integers included."""
+        """Bound on the error on a unit range, at this confidence, rounding included."""
         return mean.quantile(self.weighing, assumption, confidence) + self.slack
 
 
 def holds_on_any_range(assumption: Assumption) -> bool:
-    """Whether what is proven on a range that was given is so on one that was found in the data.
+    """Whether claims for a given range also hold for a range that was found in the data.
 
-    It is if nothing but noise is random, and in a population whose budgets may tell anything: the
-    mean of values cut to a range is off by no more than the range times the largest error of the
-    empirical law, whichever the range is (Massart). Otherwise what was found may go with who has
-    which budget.
+    They do if only noise is random, and in a population whose budgets may be related to values in
+    any way: for every range, the mean of the values clipped to it is off by at most its width times
+    the largest error of the empirical distribution (Massart). In the other cases the range may
+    depend on who has which budget. Proof: docs/proofs/risk.md (7), (26).
     """
     return assumption.anything if assumption.sampled else assumption.related is not False
 
@@ -144,16 +145,17 @@ def holds_on_any_range(assumption: Assumption) -> bool:
 @storable("risk.WeighedCut")
 @dataclass(frozen=True, eq=False)
 class WeighedCut(Weighed):
-    """The margin of a weighted mean of values cut to a range that was found.
+    """The margin of a weighted mean of values clipped to a range that was found.
 
     Guarantee:
-        As of `Weighed`, for the mean of the values cut to the range, whatever range was found.
+        That of `Weighed`, for the mean of the values clipped to the range, whatever range was
+        found. Proof: docs/proofs/risk.md (7).
     """
 
     kind: ClassVar[str | None] = CUT
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error on a unit range not exceeded with this probability, integers included."""
+        """Bound on the error on a unit range, at this confidence, rounding included."""
         far = mean.quantile(self.weighing, assumption, confidence, times=mean.ON_ANY_RANGE)
         return far + self.slack
 
@@ -164,12 +166,12 @@ class WeighedCut(Weighed):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Behind(Margin):
-    """What is known of the weights behind noisy sums.
+    """What is known about the weights behind noisy sums. Proof: docs/proofs/add-remove.md (10).
 
     Attributes:
-        largest: the largest weight that anyone can have.
-        equal: whether everyone surely has the same weight.
-        counted: how many people stand on each rung, if that was released.
+        largest: the largest possible weight.
+        equal: whether everyone has the same weight.
+        counted: noisy counts of people on each rung, if they were released.
     """
 
     largest: float
@@ -179,31 +181,32 @@ class Behind(Margin):
     kind: ClassVar[str | None] = LEADING
 
     def asked(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
-        """What an interval is asked for.
+        """The parameters of the interval to compute. Proof: docs/proofs/add-remove.md (10).
 
         Returns:
-            The largest weight of a sample, or 0 if the weighted mean itself is meant; how far that
-            may lie from what is wanted; and the confidence that is left for the interval.
+            The largest weight of a sample, or 0 for an interval of the weighted mean itself; a
+            bound on the distance between that and the truth; and the confidence that is left for
+            the interval.
         """
         if self.equal:  # the weighted mean is the mean
             return self.largest if assumption.sampled else 0.0, 0.0, confidence
         related, sampled = assumption.related is not False, assumption.sampled
         if sampled and not related:
             return self.largest, 0.0, confidence
-        # A sample varies around the means of its levels, and all means of these are within `apart`.
+        # A sample varies around the means of its levels, which are within `apart` of each other.
         varying = 0.0 if assumption.anything or (related and not sampled) else self.largest
         if self.counted is None:
             return varying, assumption.apart, confidence
         beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # of either way: both hold at once
+            samplings = 1 if assumption.anything else 2  # one for each way; both must hold
             far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
         ways = [
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
             (varying, min(far, 1.0) * assumption.apart),
         ]
-        # Counts alone tell which is shorter; where they do not, the first is the whole range.
+        # Only the counts may decide which is shorter. In a tie the first is the whole range.
         total = self.counted.total
         costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
         largest, apart = ways[costs[1] <= costs[0]]
@@ -213,14 +216,14 @@ class Behind(Margin):
         """The leading term of the risk, if the noisy total is the true one.
 
         Args:
-            goal: which error.
+            goal: the error to compute.
             total: the noisy total, in units of weight; above 0.
             scale: of Laplace noise with the variance of the noise of the sums, in these units.
         """
         people = max(round(total / self.largest), 1)
         assumption, apart = goal.assumption, 0.0
         if not self.equal and assumption.related is False:
-            # Where weights differ, that of a sample with the largest weight bounds shuffling's.
+            # Where weights differ, a sample at the largest weight bounds a random permutation.
             assumption = SAMPLE
         elif not self.equal:
             far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)
@@ -236,7 +239,7 @@ class Behind(Margin):
 
 
 def _sample_reach(largest: float, total: float, beta: float) -> float:
-    """About how far a sample of this total weight is off, by Hoeffding."""
+    """Approximate error of a sample with this total weight, by Hoeffding's inequality."""
     if largest <= 0.0:
         return 0.0
     return math.sqrt(largest * math.log(2.0 / beta) / (2.0 * total)) if total > 0.0 else 1.0
@@ -245,17 +248,17 @@ def _sample_reach(largest: float, total: float, beta: float) -> float:
 @storable("risk.Ratio")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ratio(Behind):
-    """The margin of a mean of an unknown number of people: the ratio of two noisy sums.
+    """The margin of a mean of an unknown number of people: a ratio of two noisy sums.
 
     Guarantee:
-        For every number of people and over all data that the assumption allows, the interval misses
-        with a probability of at most 1 − confidence: docs/proofs/add-remove.md.
+        For every number of people and all data that the assumption allows, the interval misses with
+        probability at most 1 − confidence. Proof: docs/proofs/add-remove.md (3), (5), (10).
 
     Attributes:
         law: of the pair of noises.
-        scheme: which combinations it was added to.
+        scheme: the combinations to which noise was added.
         drawn: the sum and the count, in units of weight.
-        slack: what the grid of values may add, on a unit range.
+        slack: error added by the grid of values, on a unit range.
     """
 
     law: PairLaw
@@ -270,13 +273,13 @@ class Ratio(Behind):
         assumption: Assumption,
         confidence: float,
     ) -> Bounds:
-        """A range that holds the truth with at least this probability, within the bounds."""
+        """A confidence interval within the bounds."""
         lo, hi = bounds
         low, high = self.unit(assumption, confidence)
         return min(lo + (hi - lo) * low, hi), min(lo + (hi - lo) * high, hi)
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
-        """A range of the unit range that holds the truth with at least this probability."""
+        """A confidence interval on the unit range."""
         largest, apart, rest = self.asked(assumption, confidence)
         given = (self.law, self.scheme, self.drawn)
         low, high = ratio.interval(*given, largest=largest, confidence=rest)
@@ -295,14 +298,15 @@ class Ratio(Behind):
 @storable("risk.RatioCut")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatioCut(Ratio):
-    """The margin of a ratio of two noisy sums of values cut to a range that was found.
+    """The margin of a ratio of two noisy sums of values clipped to a range that was found.
 
     Guarantee:
-        As of `Ratio`, for the mean of the values cut to the range, whatever range was found.
+        That of `Ratio`, for the mean of the values clipped to the range, whatever range was found.
+        Proof: docs/proofs/add-remove.md (11).
     """
 
     def allows(self, assumption: Assumption) -> bool:
-        """Where what was found says nothing more, for these very people."""
+        """Whether claims hold for every range that may be found: never for a population."""
         return not assumption.sampled and holds_on_any_range(assumption)
 
 
@@ -312,13 +316,13 @@ class RatioCells(Behind):
     """The margin of the shares of an unknown number of people.
 
     Guarantee:
-        For every number of people and over all data that the assumption allows, each interval, and
-        the band as a whole, misses with a probability of at most 1 − confidence:
-        docs/proofs/add-remove.md.
+        For every number of people and all data that the assumption allows, each interval, and the
+        band as a whole, misses with probability at most 1 − confidence.
+        Proof: docs/proofs/add-remove.md (3), (12).
 
     Attributes:
         drawn: the noisy count of each category, in units of weight.
-        scale: of the discrete Laplace noise of each.
+        scale: of the discrete Laplace noise of each count.
     """
 
     drawn: Floats
@@ -329,7 +333,7 @@ class RatioCells(Behind):
 
     @property
     def numbers(self) -> int:
-        """All categories."""
+        """Number of categories."""
         return len(self.drawn)
 
     @property
@@ -343,15 +347,15 @@ class RatioCells(Behind):
         assumption: Assumption,
         confidence: float,
     ) -> tuple[Floats, Floats]:
-        """For each category by itself, a range that holds its share."""
+        """A confidence interval for each share separately."""
         return self._intervals(assumption, confidence)
 
     def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Ranges that hold all shares at once."""
+        """Simultaneous confidence intervals for all shares, by a union bound."""
         return self._intervals(assumption, self._each(confidence))
 
     def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst category that is not exceeded with this probability."""
+        """Bound on the largest error of any share, at this confidence."""
         low, high = self._intervals(assumption, self._each(confidence))
         share = np.clip(raw, 0.0, 1.0)
         return float(np.maximum(share - low, high - share).max())
@@ -365,9 +369,9 @@ class RatioCells(Behind):
         return self._leading(goal, self.total, self.scale * each**0.5)
 
     def _spread(self, shares: Floats) -> Floats:
-        """The variance of the noise of each share, in units of that of a count.
+        """The noise variance of each share, in units of that of a count.
 
-        It is the noise of its count less its part of the noise of the total.
+        The noise of a share is that of its count minus its part of the noise of the total.
         """
         return np.asarray(np.square(1.0 - shares) + (len(self.drawn) - 1) * np.square(shares))
 
@@ -382,22 +386,22 @@ class RatioCells(Behind):
         return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
     def _each(self, confidence: float) -> float:
-        """The confidence of each category by itself, so that all hold at once."""
+        """The confidence of each category separately, for all to hold at once."""
         return 1.0 - (1.0 - confidence) / len(self.drawn)
 
 
-# A number with its interval, or an array of them.
+# Numbers with their intervals.
 
 Number = TypeVar("Number")
 
 
 class Bracketed(NamedTuple, Generic[Number]):
-    """A number with its interval; or an array of numbers, each with its own.
+    """A number with its interval, or an array of numbers, each with its own interval.
 
     Attributes:
         value: the estimate.
-        low: the lower end of its interval.
-        high: the upper end.
+        low: lower end of the interval.
+        high: upper end.
     """
 
     value: Number
@@ -406,7 +410,7 @@ class Bracketed(NamedTuple, Generic[Number]):
 
     @property
     def interval(self) -> tuple[Number, Number]:
-        """A range that holds the truth with the confidence of the release."""
+        """The interval, at the confidence of the release."""
         return self.low, self.high
 
 
@@ -420,19 +424,19 @@ class Estimated(Bracketed[float]):
         return type(self)(self.value * unit, self.low * unit, self.high * unit)
 
 
-# The margin of one mean of some people: of those who answered, or of a private subset.
+# The mean of some of the people: of those who answered, or of a private subset.
 
 
 @storable("risk.OneGroup")
 @dataclass(frozen=True, eq=False)
 class OneGroup(Margin):
-    """The margin of the mean of the only group, beside those who are in none.
+    """The margin of the mean of a single group, where other people are in no group.
 
     Guarantee:
-        That of the margin of groups: docs/proofs/groups.md.
+        That of the margin of groups. Proof: docs/proofs/groups.md (1), (2).
 
     Attributes:
-        of: the margin of groups, of which there is one.
+        of: the margin of groups, with one group.
     """
 
     of: Any
@@ -441,12 +445,12 @@ class OneGroup(Margin):
 
     @property
     def kind(self) -> str | None:
-        """What the risk beside it is, in words."""
+        """Description of the risk."""
         kind: str | None = self.of.kind
         return kind
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether intervals are proven if this is true of the data."""
+        """Whether intervals are proven under this assumption."""
         return bool(self.of.allows(assumption))
 
     def interval(
@@ -456,28 +460,31 @@ class OneGroup(Margin):
         assumption: Assumption,
         confidence: float,
     ) -> Bounds:
-        """A range that holds the mean with at least this probability."""
+        """A confidence interval for the mean."""
         low, high = self.of.intervals(bounds, assumption, confidence)
         return float(low[0]), float(high[0])
 
     def share(self, assumption: Assumption, confidence: float) -> tuple[float, float, float]:
-        """The share of these people among all, with a range that holds it."""
+        """The share of these people among all, with a confidence interval."""
         value, low, high = (float(each[0]) for each in self.of.shares(assumption, confidence))
         return value, low, high
 
 
-# Several means that are drawn together: which error is small, how far all may be at once.
+# Several means that are drawn together: the goal, and the margin.
 
 _PARTS: Final = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""The parts of an error probability that the data may take, beside the noise of all means."""
+"""Parts of an error probability that are tried for the data; the rest is for the noise of all
+means."""
 
 
 @dataclass(frozen=True)
 class SeveralMeans(MeanGoal):
-    """The error of each of several means is to be small, of the same people with the same weights.
+    """The error of each of several means of the same people with the same weights.
+
+    Proof: docs/proofs/cube.md (5). Proof: docs/proofs/risk.md (4), (6).
 
     Attributes:
-        means: how many are drawn together.
+        means: number of means that are drawn together.
     """
 
     means: int = 1
@@ -486,13 +493,13 @@ class SeveralMeans(MeanGoal):
 
     @property
     def noise(self) -> SumNoise:
-        """Of one mean: smaller than Laplace noise of as many parts of everyone's budget."""
+        """The noise of one mean; smaller than Laplace noise at 1/means of everyone's budget."""
         cube = CubeNoise(self.means)
         return SumNoise(cube.times, cube=cube)
 
     @property
     def by_bias(self) -> bool:
-        """Only the quantile of Laplace noise has a closed slope."""
+        """False: only the quantile of Laplace noise has a closed-form slope."""
         return False
 
 
@@ -502,32 +509,32 @@ class WeighedTogether(Weighed):
     """The margin of one of several means that were drawn together.
 
     Guarantee:
-        As of `Weighed` for each mean; and all of them are at once within `at_once` of the truth, on
-        unit ranges, with at least the probability that is asked: docs/proofs/cube.md.
+        That of `Weighed` for each mean. And all of them are within `at_once` of the truth at once,
+        on unit ranges, with at least the stated probability. Proof: docs/proofs/cube.md (5), (7).
 
     Attributes:
-        place: which of the means it is, from 0, in the order of the mechanism.
+        place: index of the mean in the mechanism, from 0.
     """
 
     place: int
 
     def goal(self, words: Words) -> SeveralMeans:
-        """What was to be small of each mean, had these words been said."""
+        """The goal of each mean for these words."""
         cube = self.weighing.cube
         return SeveralMeans(*words, means=1 if cube is None else cube.means)
 
     def at_once(self, assumption: Assumption, confidence: float) -> float:
-        """The error on a unit range that none of the means exceeds, integers included."""
+        """Bound on the errors of all means at once, on a unit range, rounding included."""
         cube, beta = self.weighing.cube, 1.0 - confidence
         if cube is None:
             raise ValueError("means that are drawn together have the noise of the cube")
         scale = self.weighing.scale
         if assumption.related is not False and not assumption.sampled:
-            # Nothing but noise is random: each mean is off by at most the same bias.
+            # Only noise is random, and each mean has at most the same bias.
             bias = float(mean.leaning(self.weighing, assumption.apart))
             return cube.largest_quantile(bias, scale, beta) + self.slack
         ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]
-        if assumption.related is False:  # else budgets, which choose the way, go with values
+        if assumption.related is False:  # else budgets, which decide, may be related to values
             still = replace(self.weighing, scale=0.0, cube=None)
             ways += [
                 mean.quantile(still, assumption, 1.0 - part * beta / cube.means)

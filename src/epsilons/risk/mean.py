@@ -1,6 +1,6 @@
-"""The risk of a mean: worst-case mean squared error, and the error not exceeded.
+"""The risk of a mean: worst-case mean squared errors, and quantiles of the error.
 
-The formulas are derived in `docs/proofs/risk.md`.
+Proof: docs/proofs/risk.md (4), (6).
 """
 
 from __future__ import annotations
@@ -18,51 +18,49 @@ from epsilons.risk.tails.laplace import Above, bisect, deviation, kearns_saul
 from epsilons.risk.weighing import Assumption, Moments, Weighing
 from epsilons.types import Floats
 
-# The error of a weighted mean of a sample plus Laplace noise, whatever the population is.
+# The error of a weighted mean of a sample plus noise, for every population.
 #
-# Hoeffding's bound is that of a coin, and pays for knowing nothing of the shape of a sum. But a sum
-# of many small terms is nearly Gaussian: by Berry and Esseen no probability is off by more than a
-# constant that falls with their number, unless the population hardly varies; and if it hardly
-# varies, Bennett's bound is small. Beside noise a sum is nearer still to a Gaussian one. So the
-# worst population is sought over its variance: docs/proofs/risk.md.
+# Hoeffding's bound covers the worst sum of any shape. But a sum of many small terms is nearly
+# Gaussian: by the Berry–Esseen theorem its probabilities differ from Gaussian ones by a term that
+# falls with the number of terms, unless the population hardly varies; and then Bennett's bound is
+# small. Adding noise brings a sum even closer to a Gaussian one. So the bound is the worst case
+# over the variance of the population. Proof: docs/proofs/risk.md (1), (2), (3), (18), (19), (20).
 
 BERRY_ESSEEN: Final = 0.56
-"""Shevtsova's constant of 2010, for terms that need not have the same law."""
+"""Shevtsova's constant of 2010, for independent terms that need not have the same law."""
 
 WIDEST_VARIANCE: Final = 0.25
-"""The largest variance of values in a unit range."""
+"""Largest variance of values in a unit range."""
 
 _NEAR: Final = 0.25 * (1.0 - (np.arange(13.0) / 20.0) ** 2)
 _FINE: Final = np.append(_NEAR, 0.16 * 2.0 ** (-np.arange(1.0, 97.0) / 16.0))
 _COARSE: Final = np.append(_NEAR, _FINE[len(_NEAR) + 3 :: 4])
-"""Ends of pieces of variances, falling: what varies less than the last is Bennett's alone. They are
-fixed, so that a bound for a larger variance is never smaller."""
+"""Ends of pieces of variances, descending. Below the last one Bennett's bound alone is used. The
+ends are fixed, so a bound for a larger variance is never smaller."""
 
 _STEPS: Final = 0.1 * np.sinh(np.arange(407.0) / 80.0)
 _CELLS: Final = np.concatenate([-_STEPS[:0:-1], _STEPS])
-"""Where cells of errors begin, in units of Hoeffding's deviation, finer near 0: beyond the last is
-one more."""
+"""Starts of cells of errors, in units of Hoeffding's deviation, finer near 0."""
 
 _LARGEST_RATIO: Final = 1e9
 
 
 def hoeffding(square: float) -> tuple[Floats, Floats]:
-    """The same as `SampleError.chances` of any S with P(S > s) ≤ exp(−2s²/square)."""
+    """`chances` of any S with P(S > s) ≤ exp(−2s²/square). Proof: docs/proofs/risk.md (1)."""
     return _CELLS * (math.sqrt(square) / 2.0), np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2)[None, :]
 
 
 class SampleError:
-    """How often Σw·(X − μ) + L is far from 0, for X drawn from any one population on a unit range.
+    """Bound on P(|Σw·(X − μ) + L| > a), for X drawn from any one population on a unit range.
 
     Guarantee:
-        `beyond(a)` is at least P(|Σw·(X − μ) + L| > a) for every population on a unit range of at
-        most the given variance, X independent, L Laplace noise, one cell of a closed table or one
-        of several means.
-        Proof: docs/proofs/risk.md.
+        `beyond(a)` is at least P(|Σw·(X − μ) + L| > a) for every population on a unit range with at
+        most the given variance, where the X are independent and L is Laplace noise, one cell of a
+        closed table or one of several means. Proof: docs/proofs/risk.md (18), (19), (20).
 
     Args:
-        weighing: the weights, all of people who are surely used, and the scale of the noise.
-        variance: the largest that the population may have.
+        weighing: the weights, with everyone used with certainty, and the scale of the noise.
+        variance: largest variance of the population.
     """
 
     def __init__(self, weighing: Weighing, variance: float = WIDEST_VARIANCE) -> None:
@@ -76,27 +74,27 @@ class SampleError:
         first = max(int(np.searchsorted(-ends, -variance, side="right")) - 1, 0)
         ends = ends[first:]
         tails = _bennett(self._from, ends[:, None] * square, float(weights.max()))
-        # In a piece of variances the lower end is worst for how far from Gaussian a sum may be:
+        # The Berry–Esseen term is largest at the lower end of a piece of variances:
         # E|X − μ|³ ≤ v·max(μ, 1 − μ), and μ(1 − μ) ≥ v.
         lower = ends[1:]
         skew = (1.0 + np.sqrt(np.maximum(1.0 - 4.0 * lower, 0.0))) / (2.0 * np.sqrt(lower))
         off = BERRY_ESSEEN * skew * (cube / square**1.5)
         tails[:-1] = np.minimum(tails[:-1], gaussian[first:] + off[:, None])
-        # In each piece, a bound on P(S > x) at the start of each cell of x.
+        # For each piece of variances, a bound on P(S > x) at the start of each cell of x.
         self._tails = np.minimum(tails, np.exp(-0.5 * np.maximum(_CELLS, 0.0) ** 2))
         self._nearly = nearly_gaussian(weighing, ends[::-1])
 
     @property
     def chances(self) -> tuple[Floats, Floats]:
-        """Where cells of errors begin, and in each piece of variances a bound on P(S > that)."""
+        """Starts x of the cells of errors, and for each piece of variances a bound on P(S > x)."""
         return self._from, self._tails
 
     def beyond(self, a: float) -> float:
-        """A bound on the probability of an error of more than `a`, which is at least 0."""
+        """Bound on the probability that the error exceeds `a` ≥ 0."""
         if self._sigma > _LARGEST_RATIO * self._scale:
             cell = int(np.searchsorted(self._from, a, side="right")) - 1
             return min(2.0 * float(self._tails[:, cell].max()), 1.0)
-        # S + L > a is S > x where L is a − x, cell by cell; in the first one S may be anything.
+        # S + L > a means S > x where L = a − x: sum over cells of x, with P ≤ 1 below the first.
         above = self._noise_above(a - self._from)
         masses = np.append(above[1:], 1.0) - above
         either = 2.0 * (self._tails @ masses + above[0])
@@ -105,14 +103,14 @@ class SampleError:
         return min(float(either.max()), 1.0)
 
     def _noise_above(self, at: Floats) -> Floats:
-        """P(L > at); or of one cell of a table, of noise that is no smaller; or of one mean."""
+        """P(L > at) of the noise; in a large closed table an upper bound."""
         if self._exceeds is not None:
             return self._exceeds(at / self._scale)
         half = 0.5 * np.exp(-np.minimum(np.abs(at) / self._scale, 745.0))
         return np.where(at >= 0.0, half, 1.0 - half)
 
     def deviation(self, beta: float) -> float:
-        """The error that is not exceeded but with this probability."""
+        """The error that is exceeded with probability at most beta."""
         high = self._sigma + self._scale
         while self.beyond(high) > beta:
             high *= 2.0
@@ -120,7 +118,7 @@ class SampleError:
 
 
 def _noise_of(weighing: Weighing) -> Above | None:
-    """The tail of noise that is no Laplace noise, in units of its scale."""
+    """The tail of noise other than Laplace noise, in units of its scale."""
     if weighing.closed is not None:
         return weighing.closed.exceeds
     return None if weighing.cube is None else weighing.cube.tabled
@@ -137,84 +135,85 @@ def _fine() -> tuple[Floats, Floats]:
 
 
 def _gaussian(ends: Floats) -> Floats:
-    """The largest P(G > x) for Gaussian sums of a variance in each piece, at the start of cells."""
+    """The largest P(G > x) of Gaussian sums with variances in each piece, at starts of cells."""
     factors = 0.5 / np.sqrt(ends[:, None])
-    # Above 0 the upper end of a piece has the larger tail, and below 0 the lower one.
+    # For x > 0 the upper end of a piece has the larger tail, for x < 0 the lower one.
     at = np.where(_CELLS > 0.0, factors[:-1] * _CELLS, factors[1:] * _CELLS)
     return np.array([[upper_tail(z) for z in row] for row in at.tolist()])
 
 
 def _bennett(x: Floats, variances: Floats, largest: float) -> Floats:
-    """Bennett's bound on P(S > x) for sums of these variances, of terms of at most `largest`."""
+    """Bennett's bound on P(S > x), terms at most `largest`. Proof: docs/proofs/risk.md (2)."""
     u = np.maximum(x, 0.0) * largest / variances
-    # (1 + u)·ln(1 + u) − u, which cancels for small u: there it is at least u²/2 − u³/6.
+    # h(u) = (1 + u)·ln(1 + u) − u cancels for small u, where u²/2 − u³/6 is a lower bound.
     exact = (1.0 + u) * np.log1p(u) - u
     h = np.where(u < 1e-3, u * u / 2.0 - u**3 / 6.0, exact)
     return np.asarray(np.exp(-np.minimum(variances / largest**2 * h, 745.0)))
 
 
 WIDEST: Final = 0.5
-"""The largest standard deviation of values in a unit range."""
+"""Largest standard deviation of values in a unit range."""
 
 SAMPLING: Final = 0.3
-"""The part of an error probability that the sampling of people takes. It must not follow budgets:
-these are drawn with the values, and a part that they choose could go with what went wrong."""
+"""Part of an error probability that is used for the sampling of people. It must not depend on
+budgets: they are sampled together with the values, and their choice could depend on a failure."""
 
 _TINY: Final = 1e-150
-"""Sums of squared weights below this are nothing that floats can divide by."""
+"""Sums of squared weights below this are too small to divide by."""
 
 ON_ANY_RANGE: Final = 6.0
-"""How many times likelier the mean of a sample is off on some range of all than on a given one:
-people may have several rows, or none that is valid."""
+"""Factor on the error probability of a sample's mean that covers all ranges at once, where people
+may have several rows, or no valid one. Proof: docs/proofs/risk.md (26)."""
 
 
 def finite_population(n: int) -> float:
     """The factor by which sampling without replacement changes the worst variance, at total 1.
 
-    The variance of Σ w_i·x_σ(i) is V·n/(n−1)·Σ(w_i − 1/n)²; the largest population variance V of
-    n values in a unit range is ¼ for even n and ¼·(1 − 1/n²) for odd n.
+    The variance of Σ w_i·x_σ(i) is V·n/(n−1)·Σ(w_i − 1/n)². The largest variance V of n values in a
+    unit range is ¼ for even n and ¼·(1 − 1/n²) for odd n. Proof: docs/proofs/risk.md (4).
     """
     return n / (n - 1) if n % 2 == 0 else (n + 1) / n
 
 
 def noise_per_square(assumption: Assumption, n: int, spread: float = WIDEST) -> float:
-    """The constant c with which mean squared error is proportional to Σw² + c·scale²."""
+    """The constant c for which the mean squared error is proportional to Σw² + c·scale²."""
     noise = 2.0 / (spread * spread)
     if assumption.sampled:
         return noise
-    # The variance of n values that is as large as it can be is below ¼ if n is odd.
+    # For odd n the largest variance of n values is below ¼.
     return noise / (finite_population(n) if spread == WIDEST else n / (n - 1))
 
 
 def leaning(estimator: Weighing | Moments, apart: float) -> Floats:
-    """The largest bias if the means of people at different budgets are at most `apart`.
+    """The largest bias if the means of people at different budgets differ by at most `apart`.
 
-    People of one level have one weight, so the bias is Σ(W_l − n_l/n)·m_l for the means m_l of the
-    levels, around the middle of the range. Means within a window of this length do worst with those
-    that weigh too much at one end of it and the others at the other end.
+    People at one level have one weight, so the bias is Σ(W_l − n_l/n)·m_l, where m_l is the mean of
+    a level around the middle of the range. The worst means in a window of this length are at its
+    ends: those that weigh too much at one end, the others at the other.
+    Proof: docs/proofs/risk.md (4).
     """
     pull = np.abs(1.0 - estimator.total) / 2.0
     return np.asarray(apart * estimator.bias + (1.0 - apart) * pull)
 
 
 def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = WIDEST) -> Floats:
-    """The worst-case mean squared error on a unit range.
+    """The worst-case mean squared error on a unit range. Proof: docs/proofs/risk.md (4), (5), (10).
 
     Args:
         estimator: one estimator, or the moments of many.
         assumption: what is assumed about the data.
-        spread: the largest standard deviation that the data may have: one half, unless guessed.
+        spread: largest standard deviation of the data: one half, unless it is guessed.
 
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
-        assumption allows, an array of the shape of the moments. It is exact but with coins if
-        budgets tell little, where it is a proven bound; and in a population in which budgets and
-        values are related, where budgets are random, too: there what is proven has root mean
-        squares over all budgets in the place of these.
+        assumption allows, as an array of the shape of the moments. It is exact, with two
+        exceptions. With coins and budgets related within δ it is a proven bound. In a population
+        whose budgets are related to values, budgets are random too, and what is proven has root
+        mean squares over all budgets in place of these numbers.
 
     Reference:
-        Paper *limits* (1) for (population, False) with total 1; docs/proofs/risk.md for the rest.
-        Printed risks of paper *correlated* (6), (7) are of the same order, not equal.
+        Paper *limits* (1) for (population, False) with total 1. The risks printed in paper
+        *correlated* (6), (7) are of the same order, but not equal.
     """
     n, total = estimator.n, estimator.total
     pull = (1.0 - total) ** 2
@@ -223,7 +222,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     elif assumption.related is False and assumption.sampled:
         data = 0.25 * np.maximum(pull, estimator.spread + total**2 / n)
     elif assumption.related is False:
-        # At the vertices of the cube the mean is j/n: the worst j is 0, or the one nearest to n/2.
+        # At the vertices of the cube the mean is j/n. The worst j is 0 or the one nearest n/2.
         odd = (n % 2) / n**2
         balanced = pull * odd + (1.0 - odd) * n / (n - 1) * estimator.spread
         data = 0.25 * np.maximum(pull, balanced)
@@ -236,7 +235,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """The mean square of everything but noise and coins, in a population with related budgets."""
+    """Bound on the mean square without noise and coins, in a population with related budgets."""
     plain = 0.5 / math.sqrt(estimator.n)
     anything = np.square(estimator.bias + plain)
     if assumption.anything:
@@ -247,13 +246,13 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """The mean square of everything but noise and coins, for data of at most this deviation."""
+    """Bound on the mean square without noise and coins, for data with at most this spread."""
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
     own = estimator.spread + np.square(estimator.total) / n
     if assumption.related is False:
         drawn = own if assumption.sampled else n / (n - 1) * estimator.spread
-        # Values of the variance v have a mean within √(¼ − v) of the middle.
+        # Values with variance v have a mean within √(¼ − v) of the middle.
         return np.asarray(0.25 * pull + variance * np.maximum(drawn - pull, 0.0))
     far = _guessed_leaning(estimator, assumption.apart, spread)
     if not assumption.sampled:
@@ -265,9 +264,10 @@ def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, sprea
 
 
 def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float) -> Floats:
-    """The largest bias if budgets tell of values of at most this deviation.
+    """The largest bias for values with at most this standard deviation.
 
-    It is no farther than s·√(n·Σ(w − W/n)²), by Cauchy and Schwarz, beside the pull to the middle.
+    By the Cauchy–Schwarz inequality it is at most s·√(n·Σ(w − W/n)²) plus the pull to the middle.
+    Proof: docs/proofs/risk.md (10).
     """
     pull = np.abs(1.0 - estimator.total) / 2.0
     along = spread * np.sqrt(estimator.n * estimator.spread)
@@ -275,17 +275,17 @@ def _guessed_leaning(estimator: Weighing | Moments, apart: float, spread: float)
 
 
 def _drawn(assumption: Assumption, n: int, spread: float) -> float:
-    """How far the means that budgets tell are moved by who is drawn, as a root mean square."""
+    """Root mean square sampling error of the mean of M(ε), the expectations at people's budgets."""
     return min(assumption.apart / 2.0, spread) / math.sqrt(n)
 
 
 def _guessed_quantile(
     weighing: Weighing, assumption: Assumption, spread: float, jitter: float, beta: float
 ) -> float:
-    """The error not exceeded for data of this spread: what is expected, and no bound.
+    """An approximate quantile of the error for data with this spread; not a bound.
 
-    A Gaussian of the variance v has the tail that Hoeffding's bound has for 4v; what budgets tell
-    is no chance, but a shift.
+    A Gaussian with variance v has the tail of Hoeffding's bound for 4v. A bias from related budgets
+    is a shift. See docs/proofs/risk.md (10).
     """
     n, variance = weighing.n, spread * spread
     drawn = weighing.square if assumption.sampled else n / (n - 1) * weighing.spread
@@ -314,26 +314,26 @@ def quantile(
     spread: float = WIDEST,
     times: float = 1.0,
 ) -> float:
-    """An error on a unit range that is not exceeded with probability `confidence`.
+    """The error at this confidence, on a unit range. Proof: docs/proofs/risk.md (6).
 
     Args:
         weighing: the estimator.
         assumption: what is assumed about the data.
         confidence: strictly between 0 and 1.
-        coins: the square of what a coin moves, in units of half a weight: 1 where a person who is
-            not used counts as the middle of the range, 4 where they count as its lower end.
-        spread: one half; or a guess of the standard deviation, with which this is what is expected,
-            and no bound: the tail of a Gaussian in place of Hoeffding's.
-        times: how many times likelier than on one range the mean of a sample is off, if that.
+        coins: the square of how far a coin moves the sum, in units of half a weight: 1 where a
+            person who is not used counts as the middle of the range, 4 where they count as its
+            lower end.
+        spread: one half; or a guess of the standard deviation. With a guess the result is an
+            approximation by a Gaussian tail, not a bound.
+        times: factor on the error probability of the sample's mean, see `ON_ANY_RANGE`.
 
     Returns:
-        The exact worst-case quantile where nothing but the noise is random (people whose budgets
-        are related to their values, everyone surely used); otherwise a proven bound: Hoeffding's
-        tail of the weighted sum, integrated against the exact law of the noise.
+        The exact worst-case quantile where only the noise is random (people with related budgets,
+        everyone used with certainty). Otherwise a proven bound: Hoeffding's tail of the weighted
+        sum, integrated against the exact law of the noise.
 
     Reference:
-        docs/proofs/risk.md. Paper *correlated* (46)-(62) splits the error in two halves, and is
-        wider by a factor of two and more.
+        Paper *correlated* (46)-(62) splits the error in two halves: at least twice as wide.
     """
     beta = 1.0 - confidence
     if not math.isfinite(weighing.scale):
@@ -351,21 +351,22 @@ def quantile(
 
 
 Far: TypeAlias = Callable[[float, float, float], float]
-"""How far a shift, a sum and noise go but with a probability: see `tails.deviation`."""
+"""An error as a function of shift, square and error probability: see `laplace.deviation`."""
 
 
 def reach(
     weighing: Weighing, assumption: Assumption, far: Far, beta: float, times: float = 1.0
 ) -> float:
-    """An error on a unit range that is not exceeded but with this probability, whatever the noise.
+    """An error on a unit range that is exceeded with probability at most beta, for any noise.
+
+    Proof: docs/proofs/risk.md (6), (24), (25).
 
     Args:
-        weighing: the estimator, whose noise is not looked at.
+        weighing: the estimator; its noise is not used.
         assumption: what is assumed about the data.
-        far: how far the noise goes, with a shift of at most so much, and a sum S with
-            P(±S > s) ≤ exp(−2s²/square).
-        beta: the probability.
-        times: how many times likelier than on one range the mean of a sample is off, if that.
+        far: the error of the noise plus a shift and a sum S with P(±S > s) ≤ exp(−2s²/square).
+        beta: the error probability.
+        times: factor on the error probability of the sample's mean, see `ON_ANY_RANGE`.
     """
     if assumption.related is False and assumption.sampled:
         return far(_pull(weighing), weighing.square, beta)
@@ -385,7 +386,7 @@ def reach(
 
 
 def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
-    """The error of a sample: by Hoeffding, or nearer to the Gaussian that it nearly is."""
+    """Bound on the error of a sample: Hoeffding's, or the nearly Gaussian one if it is smaller."""
     pull = _pull(weighing)
     found = _deviation(weighing, pull, weighing.square + jitter, beta)
     alone = weighing.keep is None and weighing.stairs is None
@@ -395,12 +396,12 @@ def _sample_quantile(weighing: Weighing, jitter: float, beta: float) -> float:
 
 
 def sampling_reach(n: int, beta: float, numbers: int = 1) -> float:
-    """How far means of n draws in a unit range are from their expectations, by Hoeffding.
+    """Hoeffding's bound on means of n draws in [0, 1]. Proof: docs/proofs/risk.md (24).
 
     Args:
-        n: how many draws.
-        beta: the probability with which any of them may be farther.
-        numbers: how many means.
+        n: number of draws.
+        beta: probability that any of the means is farther off.
+        numbers: number of means.
     """
     return math.sqrt(math.log(2.0 * numbers / beta) / (2.0 * n))
 
@@ -412,32 +413,33 @@ def least_split(
     sampling: Callable[[float], float],
     beta: float,
 ) -> float:
-    """The smaller error not exceeded in a population with related budgets.
+    """The smaller of two bounds on the error in a population with related budgets.
+
+    Proof: docs/proofs/risk.md (24), (25).
 
     Args:
-        anything: the error of these people, not exceeded but with a given probability, whatever
-            budgets tell.
-        within: the error of the weighted sum around what it is expected to be with these budgets,
-            if budgets tell little; None if they may tell anything.
-        apart: how far the means at different budgets may be apart.
-        sampling: how far the plain mean of so many people may be from that of the population.
-        beta: the probability to split.
+        anything: error of these people at a given error probability, budgets related in any way.
+        within: error of the weighted sum around its expectation given the budgets, for budgets
+            related within δ; None if they may be related in any way.
+        apart: largest difference between the means at different budgets.
+        sampling: error of the plain mean of the people, as an estimate of the population's.
+        beta: the error probability to split.
     """
     part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta
     if within is None:
         return anything(rest) + sampling(part)
-    # Budgets tell which of the two is smaller, so both samplings must hold at once.
+    # Budgets determine which of the two is smaller, so both sampling events must hold at once.
     outer = sampling(part / 2.0)
     return min(anything(rest) + outer, within(rest) + apart * outer)
 
 
 def _pull(weighing: Weighing) -> float:
-    """How far the middle is preferred by weights that do not sum to one."""
+    """The largest bias towards the middle of the range, for weights that do not sum to one."""
     return abs(1.0 - weighing.total) / 2.0
 
 
 def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> float:
-    """How far the noise of this estimator, a sum and a shift take it: see `tails.deviation`."""
+    """An α with P(|c + S + noise| > α) ≤ β for every |c| ≤ shift: see `laplace.deviation`."""
     if weighing.stairs is not None:
         return weighing.stairs.deviation(shift, square, beta)
     beside = weighing.closed or weighing.cube
@@ -447,23 +449,24 @@ def _deviation(weighing: Weighing, shift: float, square: float, beta: float) -> 
 
 
 def permutation_proxy(weighing: Weighing) -> float:
-    """The v for which the shuffled sum S has P(S − E S > s) ≤ exp(−2s²/v), for data in [0, 1].
+    """The v with P(S − E S > s) ≤ exp(−2s²/v), for the sum S of randomly permuted data in [0, 1].
 
-    Reveal the shuffled values one person at a time. Given the past, the conditional mean of S moves
-    by (w_k − mean of the weights still to come)·(x_k − mean of the values left), which lies in an
-    interval of that first factor's length; by Hoeffding's lemma v is the sum of their squares. The
-    order is ours to choose: the weights farthest from the mean first, so that the last steps, which
-    count for more than their share of the variance, are small.
+    Reveal the permuted values one person at a time. Given the past, the conditional mean of S moves
+    by (w_k − mean of the remaining weights)·(x_k − mean of the remaining values). This lies in an
+    interval as long as the first factor, so by Hoeffding's lemma v is the sum of the squares of
+    these factors. The order is free: the weights farthest from the mean come first, so the last
+    steps, which count for more than their share of the variance, are small.
+    Proof: docs/proofs/risk.md (21), (22).
     """
     mean = weighing.total / weighing.n
     order = np.argsort(-np.abs(weighing.weights - mean), kind="stable")
     counts = weighing.counts[order].astype(np.float64)
-    # Relative to the mean, so that equal weights give exactly nothing.
+    # Relative to the mean: equal weights then give exactly 0.
     weights = weighing.weights[order] - mean
     after = weighing.n - np.cumsum(counts)
     held = counts * weights
     sum_after = np.append(np.cumsum(held[::-1])[::-1][1:], 0.0)
-    inner = (after > 0) & (counts > 0)  # a level that nobody has takes no step
+    inner = (after > 0) & (counts > 0)  # empty levels take no step
     gap = weights[inner] - sum_after[inner] / after[inner]
     # Σ 1/r² for r from `after` to `after + count − 1`: the first term, and an integral above the
     # rest (1/r² is convex, so it lies below its mean over [r − ½, r + ½]).
@@ -473,7 +476,7 @@ def permutation_proxy(weighing: Weighing) -> float:
 
 
 def keep_proxy(weighing: Weighing) -> float:
-    """The v of the coins that decide who is used: Kearns and Saul's constant for each coin."""
+    """The v of the coins that decide who is used. Proof: docs/proofs/risk.md (23)."""
     if weighing.keep is None:
         return 0.0
     inner = (weighing.keep > 0.0) & (weighing.keep < 1.0)

@@ -1,4 +1,4 @@
-"""Margins of moments: of one column or of two, from soft cells, and of a variance."""
+"""Margins of moments: of one or two columns from soft cells, and of a variance."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
-# Margins of the moments of one column or of two, from shares of soft cells.
+# Margins of the moments of one or two columns, from the shares of soft cells.
 #
 # Everything is on unit ranges, around their middles: a = x − ½, b = y − ½. The error e(f) of the
-# mean of a function f of a person is linear in f, and of each f a bound on it is known. With μ the
-# true means, a covariance is E(a − μ)(b − ν), and what was drawn instead is off by e of that
-# function and by e(a)·e(b). The true means are not known, and e is linear: so functions around the
-# means that were drawn do instead, but for products of small errors. Derivation:
-# docs/proofs/pairs.md.
+# mean of a function f of a person is linear in f, and for each fixed f there is a bound on it. With
+# true means μ and ν the covariance is E(a − μ)(b − ν). The drawn covariance is off by e of that
+# function and by e(a)·e(b). The true means are unknown; since e is linear, functions around the
+# drawn means can be used instead, up to products of small errors.
+# Proof: docs/proofs/pairs.md (6), (7).
 
 AT_THE_MEANS: Final = "an approximation that takes the published means as true"
-"""What the risk of a product is."""
+"""Description of the risk of a product."""
 
 _MEANS: Final = 0.02
-"""The part of an error probability that each use of a bound on a mean takes."""
+"""Part of the error probability for each use of a bound on a mean."""
 
 _SQUARES: Final = 0.04
-"""The same of a bound on a variance."""
+"""The same for a bound on a variance."""
 
 _TOTAL: Final = 0.025
-"""The same of a bound on a noisy total."""
+"""The same for a bound on a noisy total."""
 
 _REST: Final = 1.0 - _TOTAL
-"""What is left of it for the error of a function."""
+"""The part that is left for the error of a function."""
 
 _DROWNED: Final = 1e100
-"""Shares of which nothing can be read."""
+"""Magnitude beyond which shares are unusable."""
 
 _MIDDLE: Final = np.array([0.5, 0.0, -0.5])
-"""What the three cells x², 2x(1 − x), (1 − x)² count for a."""
+"""Values of a in the three cells x², 2x(1 − x), (1 − x)²."""
 
 _SQUARE: Final = np.array([0.25, -0.25, 0.25])
-"""What they count for a²."""
+"""Values of a² in the three cells."""
 
 
 class Function(NamedTuple):
     """A function of one person's a and b.
 
     Attributes:
-        values: what each cell counts for it.
-        reach: how far apart two of its values can be, at most.
-        low: a number that none of its values is below, nor above by more than the reach.
+        values: its value in each cell.
+        reach: upper bound on the difference of two of its values.
+        low: lower bound on its values; none exceeds low + reach.
     """
 
     values: Floats
@@ -68,7 +68,7 @@ class Function(NamedTuple):
 
 
 def _less(function: Function, times: float, square: Function) -> Function:
-    """A function less so many times another, whose values are from 0 up."""
+    """A function minus `times` another, which is nonnegative."""
     reach = function.reach + abs(times) * square.reach
     low = function.low - max(times, 0.0) * square.reach
     return Function(function.values - times * square.values, reach, low)
@@ -76,21 +76,24 @@ def _less(function: Function, times: float, square: Function) -> Function:
 
 @dataclass(frozen=True, eq=False)
 class SoftMoments(Margin, ABC):
-    """What is known of moments, from three cells of one column, or from nine of two."""
+    """Moments from three cells of one column or nine cells of two.
+
+    Proof: docs/proofs/pairs.md (3).
+    """
 
     kind: ClassVar[str | None] = AT_THE_MEANS
     staked: ClassVar[bool] = False
     squares: ClassVar[int] = 1
-    """How many parts of an error probability the variance of a slope takes."""
+    """Number of parts of an error probability that the variance of a slope uses."""
 
     @property
     @abstractmethod
     def shares(self) -> Floats:
-        """The share of each cell, as it was drawn: they sum to one."""
+        """The drawn share of each cell; they sum to one."""
 
     @abstractmethod
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        """A bound on the error of the mean of a function that fails with this probability."""
+        """Bound on the error of the mean of a function, except with probability beta."""
 
     @abstractmethod
     def noise(self, values: Floats) -> Contrast:
@@ -102,7 +105,7 @@ class SoftMoments(Margin, ABC):
 
     @cached_property
     def _lines(self) -> tuple[Floats, ...]:
-        """What each cell counts for a, and for b."""
+        """The values of a in each cell, and of b."""
         if len(self.shares) == len(_MIDDLE):
             return (_MIDDLE,)
         even = np.ones(len(_MIDDLE))
@@ -121,7 +124,7 @@ class SoftMoments(Margin, ABC):
         return tuple(float(line @ self.shares) for line in self._lines)
 
     def _around(self, i: int, j: int) -> Function:
-        """(a − m)·(b − m′), around the means that were drawn, cut to what means can be."""
+        """(a − m)·(b − m′), around the drawn means, which are clipped to possible values."""
         m, other = (min(max(self._means[at], -0.5), 0.5) for at in (i, j))
         values = self._product(i, j) - other * self._lines[i] - m * self._lines[j] + m * other
         if i == j:
@@ -130,23 +133,23 @@ class SoftMoments(Margin, ABC):
         return Function(values, max(ends) - min(ends), min(ends))
 
     def _drawn(self, i: int, j: int) -> float:
-        """The covariance as it was drawn."""
+        """The drawn covariance."""
         return float(self._product(i, j) @ self.shares) - self._means[i] * self._means[j]
 
     @property
     def readable(self) -> bool:
-        """Whether anything is left beside the noise, which may be beyond all floats."""
+        """Whether the shares are usable: noise may exceed the range of floats."""
         return bool(np.isfinite(self.shares).all() and np.abs(self.shares).max() < _DROWNED)
 
     def _off(self, i: int, assumption: Assumption, beta: float) -> float:
         return self.far(Function(self._lines[i], 1.0, -0.5), assumption, beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """The same as it counts in products with another such bound."""
+        """The bound on a mean that is used in products with another such bound."""
         return self._off(i, assumption, beta)
 
     def mean(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
-        """The mean of a column, from 0 to 1."""
+        """The mean of a column, in [0, 1], with its interval. Proof: docs/proofs/pairs.md (6)."""
         if not self.readable:
             return Estimated(0.5, 0.0, 1.0)
         value, reach = self._means[i] + 0.5, self._off(i, assumption, 1.0 - confidence)
@@ -154,7 +157,7 @@ class SoftMoments(Margin, ABC):
         return Estimated(*ends)
 
     def covariance(self, assumption: Assumption, confidence: float) -> Estimated:
-        """The covariance of two columns, from −¼ to ¼."""
+        """The covariance of two columns, in [−¼, ¼]. Proof: docs/proofs/pairs.md (7)."""
         beta = 1.0 - confidence
         if not self.readable:
             return Estimated(0.0, -0.25, 0.25)
@@ -166,7 +169,7 @@ class SoftMoments(Margin, ABC):
         return Estimated(*ends)
 
     def variance(self, i: int, assumption: Assumption, confidence: float) -> Estimated:
-        """The variance of a column, from 0 to ¼."""
+        """The variance of a column, in [0, ¼]. Proof: docs/proofs/pairs.md (7)."""
         beta = 1.0 - confidence
         if not self.readable:
             return Estimated(0.0, 0.0, 0.25)
@@ -175,7 +178,7 @@ class SoftMoments(Margin, ABC):
         reach = self.far(self._around(i, i), assumption, (1.0 - 2.0 * _MEANS) * beta) + 2.0 * square
         low = min(max(drawn - reach, 0.0), 0.25)
         high = min(max(drawn + reach + square, low), 0.25)
-        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        # E of the square of a noisy mean is the square of the mean plus the variance of the noise.
         found = drawn + self.noise(self._lines[i] - self._means[i]).variance
         return Estimated(min(max(found, low), high), low, high)
 
@@ -183,6 +186,7 @@ class SoftMoments(Margin, ABC):
         """The slope of the second column on the first: covariance over variance.
 
         At the true slope β the mean of (a − μ)(b − ν − β(a − μ)) is 0.
+        Proof: docs/proofs/pairs.md (8).
         """
         beta = 1.0 - confidence
         square = self._drawn(0, 0) if self.readable else 0.0
@@ -201,10 +205,10 @@ class SoftMoments(Margin, ABC):
         return Estimated(slope, slope - reach / below, slope + reach / below)
 
     def correlation(self, assumption: Assumption, confidence: float) -> Estimated:
-        """The correlation of two columns, from −1 to 1.
+        """The correlation of two columns, in [−1, 1]. Proof: docs/proofs/pairs.md (9).
 
-        At the true correlation ρ and with r the ratio of the deviations, the mean of (a − μ)(b − ν)
-        less ρ/2 of r·(a − μ)² + (b − ν)²/r is 0.
+        At the true correlation ρ, with r the ratio of the standard deviations, the mean of
+        (a − μ)(b − ν) − (ρ/2)·(r·(a − μ)² + (b − ν)²/r) is 0.
         """
         beta = 1.0 - confidence
         nothing = Estimated(0.0, -1.0, 1.0)
@@ -222,7 +226,7 @@ class SoftMoments(Margin, ABC):
         far_y = self.far(second, assumption, _SQUARES * beta) + 3.0 * b * b
         if not (far_x < x and far_y < y):
             return Estimated(value, -1.0, 1.0)
-        # How far r may be from the one that was drawn, as a factor of either direction.
+        # Largest factor, in either direction, between r and the drawn ratio.
         most = math.sqrt(
             max((1.0 + far_y / y) / (1.0 - far_x / x), (1.0 + far_x / x) / (1.0 - far_y / y))
         )
@@ -241,24 +245,24 @@ class SoftMoments(Margin, ABC):
 
     @property
     def raw_variance(self) -> float:
-        """The variance of the first column as it was drawn."""
+        """The drawn variance of the first column."""
         if not self.readable:
             return 0.0
         return self._drawn(0, 0) + self.noise(self._lines[0] - self._means[0]).variance
 
     def risk(self, i: int, j: int, assumption: Assumption) -> float:
         """The leading term of the mean squared error of a covariance, or of a variance."""
-        most = 0.25 if i != j else 0.0625  # of what is cut to what can be
+        most = 0.25 if i != j else 0.0625  # estimates are clipped to possible values
         return min(self.leading(self._around(i, j), assumption), most)
 
 
 def _once_more(off: float, total: float, about: float) -> float:
-    """The error of a quotient as it counts in products: that of what is divided by counts again.
+    """The error of a quotient, as it counts in products. Proof: docs/proofs/pairs.md (6).
 
     Args:
-        off: the error.
-        total: what is divided by, as it was drawn.
-        about: how far that may be off.
+        off: the error of the quotient.
+        total: the drawn divisor.
+        about: bound on the error of the divisor.
     """
     if not (math.isfinite(off) and total > about):
         return math.inf
@@ -271,14 +275,14 @@ class WeighedMoments(SoftMoments):
     """The margin of moments of people whose budgets are public.
 
     Guarantee:
-        Over all data that the assumption allows, each interval misses with a probability of at most
-        1 − confidence: docs/proofs/pairs.md.
+        For all data that the assumption allows, each interval misses with probability at most 1 −
+        confidence. Proof: docs/proofs/pairs.md (3), (6).
 
     Attributes:
         weighing: the estimator of one share.
-        slack: what grid and lattice may add to a share.
-        lattice: what one lattice point of noise is of a share.
-        drawn: the shares.
+        slack: error of a share that is due to grid and lattice.
+        lattice: one lattice point of noise, as a share.
+        drawn: the drawn shares.
     """
 
     weighing: Weighing
@@ -291,7 +295,7 @@ class WeighedMoments(SoftMoments):
 
     @property
     def shares(self) -> Floats:
-        """The share of each cell, as it was drawn."""
+        """The drawn share of each cell."""
         return self.drawn
 
     def noise(self, values: Floats) -> Contrast:
@@ -299,10 +303,10 @@ class WeighedMoments(SoftMoments):
         return Contrast(values, self.weighing.scale, self.weighing.closed)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        """A bound on the error of the mean of a function that fails with this probability."""
+        """Bound on the error of the mean of a function, except with probability beta."""
         noise = self.noise(function.values / function.reach)
         scale = self.weighing.scale
-        # Integers that sum to zero are near to noise without a lattice, but for such a factor.
+        # Integer noise that sums to zero is close to continuous noise, up to this factor.
         rest = (
             beta * math.exp(-2.0 * len(self.drawn) * self.lattice / scale) if scale > 0.0 else beta
         )
@@ -322,14 +326,14 @@ class WeighedMoments(SoftMoments):
 class AnsweredMoments(SoftMoments):
     """The margin of moments of those who answered, among people whose budgets are public.
 
-    A last cell is of those who did not. How many these are is private: a mean is a quotient.
+    The last cell holds those who did not answer. Their number is private, so a mean is a quotient.
 
     Guarantee:
-        Over all data that the assumption allows, and whoever answered, each interval misses with a
-        probability of at most 1 − confidence: docs/proofs/pairs.md.
+        For all data that the assumption allows, and regardless of who answered, each interval
+        misses with probability at most 1 − confidence. Proof: docs/proofs/pairs.md (11).
 
     Attributes:
-        all_cells: the margin of the shares of all cells, the last one included.
+        all_cells: the margin of the shares of all cells, including the last one.
     """
 
     squares: ClassVar[int] = 2
@@ -337,26 +341,26 @@ class AnsweredMoments(SoftMoments):
 
     @property
     def answered(self) -> float:
-        """The share of those who answered, as it was drawn."""
+        """The drawn share of those who answered."""
         return 1.0 - float(self.all_cells.drawn[-1])
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of each cell among those who answered; even ones where nobody seems to."""
+        """The share of each cell among those who answered; equal if nobody seems to have."""
         inner = self.all_cells.drawn[:-1]
         if not self.answered > 0.0:
             return np.full(len(inner), 1.0 / len(inner))
         return np.asarray(inner / self.answered)
 
     def noise(self, values: Floats) -> Contrast:
-        """The noise of a combination of shares, if as many answered as was drawn."""
+        """The noise of a combination of shares, taking the drawn share of answers as true."""
         around = np.append(values - float(values @ self.shares), 0.0)
         if not self.answered > 0.0:
             return Contrast(around, math.inf)
         return self.all_cells.noise(around / self.answered)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        """A bound on the error of the mean of a function that fails with this probability."""
+        """Bound on the error of the mean of a function, except with probability beta."""
         about = self._about(assumption, beta)
         if not self.answered > about:
             return math.inf
@@ -364,18 +368,18 @@ class AnsweredMoments(SoftMoments):
         return off / (self.answered - about)
 
     def _around_answers(self, function: Function) -> Function:
-        """A function around what was drawn for its mean, and 0 for those who did not answer."""
+        """A function minus its drawn mean, and 0 for those who did not answer."""
         middle = float(function.values @ self.shares)
         middle = min(max(middle, function.low), function.low + function.reach)
         return Function(np.append(function.values - middle, 0.0), function.reach)
 
     def _about(self, assumption: Assumption, beta: float) -> float:
-        """How far the share of those who answered may be off, in its part of β."""
+        """Bound on the error of the share of those who answered, for its part of β."""
         answers = np.append(np.ones(len(self.shares)), 0.0)
         return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """A bound on the error of a mean as it counts in products."""
+        """The bound on a mean that is used in products."""
         about = self._about(assumption, beta)
         return _once_more(self._off(i, assumption, beta), self.answered, about)
 
@@ -394,13 +398,13 @@ class RatioMoments(Behind, SoftMoments):
     """The margin of moments of an unknown number of people.
 
     Guarantee:
-        For every number of people and over all data that the assumption allows, each interval
-        misses with a probability of at most 1 − confidence: docs/proofs/pairs.md.
+        For every number of people and all data that the assumption allows, each interval misses
+        with probability at most 1 − confidence. Proof: docs/proofs/pairs.md (3), (6), (10).
 
     Attributes:
         drawn: the noisy count of each cell, in units of weight.
-        scale: of the discrete Laplace noise of each.
-        slack: what grid and lattice may add to a share.
+        scale: of the discrete Laplace noise of each count.
+        slack: error of a share that is due to grid and lattice.
     """
 
     kind: ClassVar[str | None] = AT_THE_MEANS
@@ -419,7 +423,7 @@ class RatioMoments(Behind, SoftMoments):
 
     @cached_property
     def shares(self) -> Floats:
-        """The share of each cell, as it was drawn; even ones where nobody seems to be there."""
+        """The drawn share of each cell; equal shares if the noisy total is not positive."""
         if not self.total > 0.0:
             return np.full(len(self.drawn), 1.0 / len(self.drawn))
         return np.asarray(self.drawn / self.total)
@@ -429,7 +433,7 @@ class RatioMoments(Behind, SoftMoments):
         return Contrast(values, self.scale / self.total if self.total > 0.0 else math.inf)
 
     def far(self, function: Function, assumption: Assumption, beta: float) -> float:
-        """A bound on the error of the mean of a function that fails with this probability."""
+        """Bound on the error of the mean of a function, except with probability beta."""
         largest, apart, rest = self.asked(assumption, 1.0 - beta)
         beta = 1.0 - rest
         values, reach = function.values, function.reach
@@ -443,13 +447,13 @@ class RatioMoments(Behind, SoftMoments):
         return off + apart * reach + self.slack * float(np.abs(values).sum())
 
     def _about(self, beta: float) -> float:
-        """How far the noisy total may be off, in its part of an error probability."""
+        """Bound on the error of the noisy total, for its part of an error probability."""
         return Contrast(np.ones(len(self.drawn)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:
-        """A bound on the error of a mean as it counts in products.
+        """The bound on a mean that is used in products.
 
-        Of a function around what was drawn the noise of the total counts once more.
+        For a function around a drawn mean, the noise of the total counts once more.
         """
         about = self._about(1.0 - self.asked(assumption, 1.0 - beta)[2])
         return _once_more(self._off(i, assumption, beta), self.total, about)
@@ -464,11 +468,11 @@ class RatioMoments(Behind, SoftMoments):
         return self._leading(goal, self.total, scale) * function.reach**2
 
 
-# Margins of a variance: of a sum that came with squares, or of three cells.
+# Margins of a variance: from a sum with its squares, or from three cells.
 
 
 class VarianceMargin(Margin, ABC):
-    """What margins of variances share."""
+    """Base class of margins of variances. Proof: docs/proofs/moment.md (12)."""
 
     kind: ClassVar[str | None] = AT_THE_MEANS
     staked: ClassVar[bool] = False
@@ -476,11 +480,11 @@ class VarianceMargin(Margin, ABC):
     @property
     @abstractmethod
     def raw(self) -> float:
-        """The variance as it was drawn, on a unit range."""
+        """The drawn variance, on a unit range."""
 
     @abstractmethod
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:
-        """The variance on a unit range."""
+        """The variance with its interval, on a unit range. Proof: docs/proofs/moment.md (12)."""
 
     @abstractmethod
     def risk(self, assumption: Assumption) -> float:
@@ -493,24 +497,24 @@ class VarianceMargin(Margin, ABC):
         assumption: Assumption,
         confidence: float,
     ) -> Bounds:
-        """A range that holds the variance with at least this probability."""
+        """A confidence interval for the variance. Proof: docs/proofs/moment.md (12)."""
         return self.variance(assumption, confidence).times(4.0 * bounds[1]).interval
 
 
 @storable("risk.Varied")
 @dataclass(frozen=True, eq=False)
 class Varied(VarianceMargin):
-    """The margin of a variance that was released beside a mean, of people who are public.
+    """The margin of a variance that was drawn with a mean, for people whose budgets are public.
 
     Guarantee:
-        Over all data that the assumption allows, the interval misses with a probability of at most
-        1 − confidence: docs/proofs/moment.md.
+        For all data that the assumption allows, the interval misses with probability at most 1 −
+        confidence. Proof: docs/proofs/moment.md (11), (12).
 
     Attributes:
-        weighing: the estimator of the mean on a unit range, of weights that add up to one.
-        slack: what integers may add to an error on a unit range.
-        offset: Σ w·(x − ½) as it was drawn.
-        square: Σ w·(x − ½)² of the same.
+        weighing: the estimator of the mean on a unit range, with weights that sum to one.
+        slack: error added by rounding to integers, on a unit range.
+        offset: the drawn Σ w·(x − ½).
+        square: the drawn Σ w·(x − ½)².
     """
 
     weighing: Weighing
@@ -520,12 +524,12 @@ class Varied(VarianceMargin):
 
     @property
     def raw(self) -> float:
-        """The variance as it was drawn, on a unit range."""
-        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        """The drawn variance, on a unit range."""
+        # E of the square of a noisy mean is the square of the mean plus the variance of the noise.
         return self.square - self.offset * self.offset + 2.0 * self.weighing.scale**2
 
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:
-        """The variance on a unit range."""
+        """The variance with its interval, on a unit range."""
         seen = Seen(self.offset, self.square, self.slack)
         ends = Spreading(self.weighing, assumption).deviation(seen, 1.0 - confidence)
         low, high = (end * end for end in ends)
@@ -547,21 +551,21 @@ class ThreeCells(VarianceMargin):
     """The margin of a variance of an unknown number of people, or of those who answered.
 
     Guarantee:
-        As of the moments.
+        That of the moments. Proof: docs/proofs/pairs.md (7), (10), (11).
 
     Attributes:
-        moments: of three cells.
+        moments: the margin of the moments of three cells.
     """
 
     moments: SoftMoments
 
     @property
     def raw(self) -> float:
-        """The variance as it was drawn, on a unit range."""
+        """The drawn variance, on a unit range."""
         return self.moments.raw_variance
 
     def variance(self, assumption: Assumption, confidence: float) -> Estimated:
-        """The variance on a unit range."""
+        """The variance with its interval, on a unit range."""
         return self.moments.variance(0, assumption, confidence)
 
     def risk(self, assumption: Assumption) -> float:

@@ -1,4 +1,4 @@
-"""Margins of quantiles: ranks that the data may have, turned into values by what was released."""
+"""Margins of quantiles: tests of ranks, turned into intervals of values."""
 
 from __future__ import annotations
 
@@ -43,46 +43,47 @@ __all__ = [
 ]
 
 
-# How far sums of the noises of several cells go: bounds from above that are nearly exact.
+# Tails of sums of the noises of several cells: upper bounds that are nearly exact.
 #
 # A cumulative share adds up cells, and their noises. The density f_j of the sum of j Laplace noises
-# of scale 1 follows from those of j − 1 and j − 2 by a recursion of positive terms. All of them are
-# symmetric and fall on either side of 0, and so do their products: sums over a grid that take each
-# piece at its nearer end bound their tails from above. Derivation: docs/proofs/quantiles.md.
+# of scale 1 follows from f_{j−1} and f_{j−2} by a recursion with positive terms. All f_j are
+# symmetric and decrease on either side of 0, and so do their products. So a sum over a grid, with
+# each piece evaluated at its nearer end, bounds a tail from above.
+# Proof: docs/proofs/quantiles.md (4).
 
 _POINTS: Final = 4096
-"""Points of the grid on either side of 0."""
+"""Number of grid points on either side of 0."""
 
 _BEYOND: Final = 1e-14
-"""More than the probability of anything beyond the grid."""
+"""Upper bound on the probability beyond the grid."""
 
 
 class SumTail:
-    """A bound on P(X > x) for a symmetric X that the density falls from: it is looked up on a grid.
+    """Bound on P(X > x) for symmetric unimodal X, from a grid. Proof: docs/proofs/quantiles.md (4).
 
     Args:
-        step: of the grid.
-        density: at 0, step, 2·step, …
+        step: step of the grid.
+        density: of X at 0, step, 2·step, …
     """
 
     def __init__(self, step: float, density: Floats) -> None:
         self._step = step
         self._last = len(density) - 1
-        # From each point on, every piece at its nearer end; and every piece at its farther end.
+        # `over` takes every piece beyond a point at its nearer end, `under` at its farther end.
         upper = np.cumsum(step * density[::-1])[::-1]
         over, under = np.minimum(upper + _BEYOND, 0.5), np.append(upper[1:], 0.0)
-        # At −i·step it is one minus what is surely beyond i·step.
+        # At −i·step: one minus a lower bound on the tail beyond i·step.
         self._table = np.concatenate([1.0 - under[:0:-1], over])
 
     def __call__(self, x: Floats) -> Floats:
-        """A bound on P(X > x) for each x: that at the point of the grid below it."""
+        """Bound on P(X > x) for each x: the one at the grid point below it."""
         at = np.clip(x / self._step, -self._last, self._last)
         found = self._table[np.floor(at).astype(np.int64) + self._last]
         return np.where(x < -self._last * self._step, 1.0, found)
 
     @property
     def pieces(self) -> tuple[Floats, Floats]:
-        """Where pieces of the line begin, ascending, and bounds on P(X > that)."""
+        """Starts x of the pieces of the line, ascending, and bounds on P(X > x)."""
         starts = np.arange(-self._last, self._last + 1, dtype=np.float64)
         return self._step * starts, self._table
 
@@ -94,35 +95,37 @@ def closed_variance(cells: int, added: float) -> float:
 
 @lru_cache(maxsize=64)
 def closed_tail(cells: int, added: int) -> SumTail:
-    """Of the sum of the noises of `added` cells of a closed table, ∝ e^{−Σ|z|} on Σz = 0.
+    """The tail of the sum of `added` cells of a closed table, ∝ e^{−Σ|z|} on Σz = 0.
 
-    Its density is f_added·f_rest over that of all noises together at 0.
+    Its density is f_added·f_rest, divided by the density at 0 of the sum of all noises.
+    Proof: docs/proofs/quantiles.md (4).
 
     Args:
-        cells: how many there are in all.
-        added: from 1 to one less.
+        cells: number of all cells.
+        added: number of cells in the sum, from 1 to cells − 1.
     """
     step, densities = _densities(cells)
     return SumTail(step, densities[added] * densities[cells - added] / densities[cells, 0])
 
 
 def open_tail(cells: int, added: int) -> SumTail:
-    """Of the sum of the noises of `added` of so many cells, which are independent."""
+    """The tail of the sum of `added` independent noises. Proof: docs/proofs/quantiles.md (4)."""
     step, densities = _densities(cells)
     return SumTail(step, densities[added])
 
 
 def open_exceeds(cells: int, added: int, first: float, x: float) -> float:
-    """A bound on P(first·A − (1 − first)·B > x), A of `added` Laplace noises and B of all others.
+    """Bound on P(first·A − (1 − first)·B > x), A a sum of `added` Laplace noises, B of the rest.
 
-    In each piece of the line the one of the larger part is at its end: Σ P(Y in the piece)·P(X > x
-    − its end), summed by parts. It grows with every tail of Y, so that bounds on these do.
+    The variable with the smaller coefficient, Y, is divided into pieces: Σ P(Y in the piece)·P(X >
+    x − its end), summed by parts. The sum grows with every tail of Y, so upper bounds on these give
+    an upper bound. Proof: docs/proofs/quantiles.md (4).
 
     Args:
-        cells: how many noises of scale 1 there are in all.
-        added: how many of them are in A, from 1 to one less.
-        first: from 0 to 1.
-        x: what is exceeded.
+        cells: number of all noises, of scale 1.
+        added: number of noises in A, from 1 to cells − 1.
+        first: in [0, 1].
+        x: the number to exceed.
     """
     step, densities = _densities(cells)
     (large, many), (small, few) = sorted(
@@ -138,7 +141,7 @@ def open_exceeds(cells: int, added: int, first: float, x: float) -> float:
 
 @lru_cache(maxsize=4)
 def _densities(cells: int) -> tuple[float, Floats]:
-    """The grid, and on it f_j in the row j = 1, …, cells."""
+    """The step of the grid, and f_j on the grid in row j = 1, …, cells."""
     step = (80.0 + 9.0 * math.sqrt(2.0 * cells)) / _POINTS
     s = step * np.arange(_POINTS)
     found = np.zeros((cells + 1, _POINTS))
@@ -149,31 +152,35 @@ def _densities(cells: int) -> tuple[float, Floats]:
     return step, found
 
 
-# Where a quantile may be, from noisy cumulative shares at the ends of bins.
+# Intervals of a quantile, from noisy cumulative shares at the ends of bins.
 #
-# At an end e of a bin the true share F(e) of people below it is fixed. If the quantile q is above
-# e, then F(e) < q; if it is below e, then F(e) ≥ q. So each end is tested by itself, at the share
-# q, and no union over ends is needed: the range goes from the last of the ends in a row from the
-# left that are surely below to the first of those in a row to the right that are surely above. It
-# misses only if the test fails at one end on either side, which the data fix and no noise.
-# Derivation: docs/proofs/quantiles.md.
+# At an end e of a bin the true share F(e) of people below it is fixed. If the q quantile is above
+# e, then F(e) < q; if it is below e, then F(e) ≥ q. So each end is tested separately at the share
+# q, without a union bound over ends. From the left, the interval starts at the last of the
+# consecutive ends at which F(e) ≥ q is rejected; from the right, it stops at the last of the
+# consecutive ends at which F(e) < q is rejected. It misses only if the test fails at one particular
+# end on either side, which depends on the data and not on the noise.
+# Proof: docs/proofs/quantiles.md (2).
 
 _TINY: Final = 1e-150
-"""Sums of squared weights below this are nothing that floats can divide by."""
+"""Sums of squared weights below this are too small to divide by."""
 
 Refutes: TypeAlias = Callable[[int, float], bool]
-"""Whether noise and people explain that the sum of the first cells is off by so much only too
-rarely."""
+"""Whether this error of the sum of the first cells is too improbable for noise and sampling."""
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """One proof of how far a cumulative share may be from the truth, on one side.
+    """One proof that bounds the one-sided error of a cumulative share.
+
+    Proof: docs/proofs/quantiles.md (2).
 
     Attributes:
-        shift: what is no chance, or was paid for apart.
-        chances: of the people, as `SampleError.chances`; None if nothing but noise is random.
-        side: the probability that is left for this side.
+        shift: the part of the error that is not random, or has its own part of the error
+            probability.
+        chances: tails of the sampling error, as `SampleError.chances`; None if only noise is
+            random.
+        side: the error probability that is left for this side.
     """
 
     shift: float
@@ -182,13 +189,15 @@ class Way:
 
 
 def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> tuple[Way, ...]:
-    """The proofs that an assumption allows: public facts may choose any of them.
+    """The proofs that an assumption allows; public facts may choose any.
+
+    Proof: docs/proofs/quantiles.md (2).
 
     Args:
         weighing: of the cumulative shares; its scale is that of the noise of a cell.
         assumption: what is assumed about the data.
         q: the share that is tested.
-        beta: the probability that either side misses.
+        beta: probability that either side misses.
     """
     n, bias = weighing.n, weighing.bias
     anyhow = Way(assumption.apart * bias, None, beta / 2.0)
@@ -199,14 +208,14 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
         chances = hoeffding(shuffled) if shuffled > _TINY else None
         return Way(0.0, chances, beta / 2.0), Way(bias, None, beta / 2.0)
     if assumption.related is False:
-        # The worst population has the share q below the end: with less, fewer are counted.
+        # The worst population has exactly the share q below the end.
         drawn = SampleError(weighing, q * (1.0 - q)).chances
         return (Way(0.0, drawn, beta / 2.0),)
     part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta / 2.0
     coin = float(kearns_saul(np.array(q)))
     if assumption.anything:
         return (Way(bias + math.sqrt(2.0 * coin * math.log(2.0 / part) / n), None, rest),)
-    # Budgets tell which of the two is smaller, so both samplings must hold at once.
+    # Budgets determine which of the two is smaller, so both sampling events must hold at once.
     outer, own = sampling_reach(n, part / 2.0), hoeffding(weighing.square)
     apart = assumption.apart
     return Way(bias + outer, None, rest), Way(apart * (bias + outer), own, rest)
@@ -215,15 +224,17 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
 def chance(
     weighing: Weighing, cells: int, way: Way, added: int, off: float, *, outside: bool = False
 ) -> float:
-    """A bound on the probability that people and noise put a sum of cells off by so much.
+    """Bound on the probability of an error above `off` in a sum of cells, on one side.
+
+    Proof: docs/proofs/quantiles.md (2), (6).
 
     Args:
         weighing: as above.
-        cells: how many there are.
+        cells: number of cells.
         way: the proof.
-        added: how many of them are added up.
-        off: by how much their share is on one side of the one that is tested, beside the shift.
-        outside: whether some part of one more cell is added up with them, from none to all of it.
+        added: number of cells in the sum.
+        off: one-sided error of their share, without the shift.
+        outside: whether a part of one more cell, anything from none to all of it, is added.
     """
     starts = np.zeros(1) if way.chances is None else way.chances[0]
     far = off - starts
@@ -233,19 +244,22 @@ def chance(
         noise = open_tail if weighing.closed is None else closed_tail
         above = noise(cells, added)(far / weighing.scale)
         if outside:
-            # The quantiles of such noises are convex in their coefficients (Bobkov): a tail beyond
-            # the middle is at most the larger one of none of the cell and of all of it.
+            # Quantiles of such noises are convex in the coefficients (Bobkov). So a tail beyond 0
+            # is at most the larger of those with none and with all of the cell.
             more = noise(cells, added + 1)(far / weighing.scale)
             above = np.where(far > 0.0, np.maximum(above, more), 1.0)
     if way.chances is None:
         return float(above[0])
-    # S + z > off is S > x where z is off − x, cell by cell; in the first one S may be anything.
+    # S + z > off means S > x where z = off − x: sum over cells of x, with P ≤ 1 below the first.
     masses = np.append(above[1:], 1.0) - above
     return float((way.chances[1] @ masses).max()) + float(above[0])
 
 
 def reach(weighing: Weighing, cells: int, way: Way, added: int) -> float:
-    """How far the sum of so many cells may be off on one side, by this proof."""
+    """One-sided bound on the error of a sum of `added` cells.
+
+    Proof: docs/proofs/quantiles.md (2).
+    """
     if not math.isfinite(weighing.scale):
         return math.inf
 
@@ -258,14 +272,16 @@ def reach(weighing: Weighing, cells: int, way: Way, added: int) -> float:
 def inverted(
     shares: Floats, q: float, edges: Floats, lower: Refutes, upper: Refutes
 ) -> tuple[float, float]:
-    """The range of a quantile.
+    """The interval of a quantile, from a test at each end of a bin.
+
+    Proof: docs/proofs/quantiles.md (2).
 
     Args:
-        shares: the noisy share below each inner end of the bins, ascending.
+        shares: the noisy share below each inner end of the bins, in order.
         q: which quantile.
         edges: all ends of bins, one more than there are bins.
-        lower: refutes that so many cells hold the quantile, being so much short of q.
-        upper: refutes that the quantile is beyond so many cells, which hold so much more than q.
+        lower: rejects that the quantile lies in the first so many cells, given q minus their share.
+        upper: rejects that the quantile lies beyond so many cells, given their share minus q.
     """
     first, last = 0, len(edges) - 1
     while first < len(shares) and lower(first + 1, q - float(shares[first])):
@@ -276,14 +292,14 @@ def inverted(
 
 
 def crossing(shares: Floats, q: float, edges: Floats) -> float:
-    """The quantile as it was drawn: halfway between the first and the last crossing of q.
+    """The drawn quantile: halfway between the first and the last crossing of q.
 
-    Within a bin it is interpolated. It lies in every range that `inverted` gives.
+    Within a bin it is interpolated. It lies in every interval from `inverted`.
 
     Args:
         shares: the noisy share below each inner end of the bins.
         q: which quantile.
-        edges: all ends of bins, of which the outermost may be infinite.
+        edges: all ends of bins; the outermost may be infinite.
     """
     whole = np.concatenate([[0.0], shares, [1.0]])
     reached = np.flatnonzero(whole[1:] >= q)
@@ -294,7 +310,7 @@ def crossing(shares: Floats, q: float, edges: Floats) -> float:
 
 
 def _within(whole: Floats, q: float, edges: Floats, bin_: int) -> float:
-    """Where a bin is crossed; the finite end of one that is open."""
+    """The point at which q is crossed within a bin; the finite end of an unbounded bin."""
     lo, hi = float(edges[bin_]), float(edges[bin_ + 1])
     if math.isinf(lo) or math.isinf(hi):
         return hi if math.isinf(lo) else lo
@@ -304,22 +320,22 @@ def _within(whole: Floats, q: float, edges: Floats, bin_: int) -> float:
 
 
 def cumulative(shares: Floats) -> Floats:
-    """The noisy share below each inner end of bins, from the noisy shares of the bins."""
+    """The noisy share below each inner end of the bins, from the noisy shares of the bins."""
     return np.asarray(np.cumsum(shares)[:-1])
 
 
 EVEN: Final = "forecast for values spread evenly over the range"
-"""What the risk of a quantile is: over all data it would be the whole range."""
+"""Description of the risk of a quantile; its worst case over all data would be the whole range."""
 
 _FLOATS: Final = 1e-12
-"""More than what floats put a cumulative share off."""
+"""Upper bound on the rounding error of a cumulative share."""
 
 _TOTAL_SHARE: Final = 0.05
-"""The part of the error probability that bounds an unknown total."""
+"""Part of the error probability that is used to bound an unknown total."""
 
 
 class QuantilesMargin(Margin, ABC):
-    """What margins of quantiles share."""
+    """Base class of margins of quantiles. Proof: docs/proofs/quantiles.md (2), (3)."""
 
     kind: ClassVar[str | None] = EVEN
     staked: ClassVar[bool] = False
@@ -327,11 +343,11 @@ class QuantilesMargin(Margin, ABC):
 
     @abstractmethod
     def values(self, bounds: Bounds) -> Floats:
-        """The quantiles as they were drawn."""
+        """The drawn quantiles."""
 
     @abstractmethod
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The range of the quantile at this place."""
+        """The interval of the quantile at this index."""
 
     def interval(
         self,
@@ -340,13 +356,13 @@ class QuantilesMargin(Margin, ABC):
         assumption: Assumption,
         confidence: float,
     ) -> Bounds:
-        """A range that holds the first of them with at least this probability."""
+        """The interval of the first quantile."""
         return self.one(0, bounds, assumption, confidence)
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each quantile by itself, a range that holds it."""
+        """An interval for each quantile separately."""
         places = range(len(self.quantiles))
         low, high = np.array([self.one(at, bounds, assumption, confidence) for at in places]).T
         return low, high
@@ -354,13 +370,13 @@ class QuantilesMargin(Margin, ABC):
     def band(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Ranges that hold all quantiles at once."""
+        """Simultaneous intervals for all quantiles, by a union bound."""
         each = 1.0 - (1.0 - confidence) / len(self.quantiles)
         return self.intervals(bounds, assumption, each)
 
 
 def even(bounds: Bounds, cells: int) -> Floats:
-    """The ends of so many bins of one width."""
+    """The ends of `cells` bins of equal width."""
     lo, hi = bounds
     return np.append(lo + (hi - lo) * (np.arange(cells) / cells), hi)
 
@@ -368,11 +384,11 @@ def even(bounds: Bounds, cells: int) -> Floats:
 @storable("risk.TableQuantiles")
 @dataclass(frozen=True, eq=False)
 class TableQuantiles(QuantilesMargin):
-    """The margin of quantiles that were read from a table of bins, of people who are public.
+    """The margin of quantiles from a table of bins, for people whose budgets are public.
 
     Guarantee:
-        Over all data that the assumption allows, each range, and the band as a whole, misses with a
-        probability of at most 1 − confidence: docs/proofs/quantiles.md.
+        For all data that the assumption allows, each interval, and the band as a whole, misses with
+        probability at most 1 − confidence. Proof: docs/proofs/quantiles.md (2).
 
     Attributes:
         quantiles: which quantiles.
@@ -385,12 +401,12 @@ class TableQuantiles(QuantilesMargin):
     drawn: Floats
 
     def values(self, bounds: Bounds) -> Floats:
-        """The quantiles as they were drawn."""
+        """The drawn quantiles."""
         shares, edges = cumulative(self.drawn), even(bounds, self.cells.cells)
         return np.array([crossing(shares, q, edges) for q in self.quantiles.tolist()])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The range of the quantile at this place."""
+        """The interval of the quantile at this index."""
         q, edges = float(self.quantiles[at]), even(bounds, self.cells.cells)
         return _closed(self.cells, self.drawn, q, edges, assumption, confidence)
 
@@ -405,7 +421,9 @@ def _closed(
     *,
     outside: bool = False,
 ) -> Bounds:
-    """The range of a quantile, from a table of people who are public.
+    """The interval of a quantile from a table, for people whose budgets are public.
+
+    Proof: docs/proofs/quantiles.md (2), (6).
 
     Args:
         margin: of the table.
@@ -413,16 +431,16 @@ def _closed(
         q: which quantile.
         edges: all ends of the bins.
         assumption: what is assumed about the data.
-        confidence: of the range.
-        outside: whether a last cell is of those who did not answer: a part q of it, and of its
-            noise, is below every end.
+        confidence: of the interval.
+        outside: whether the last cell holds those who did not answer: a part q of it, and of its
+            noise, counts as below every end.
     """
     weighing, cells = margin.weighing, margin.cells
     shares = cumulative(drawn[:-1]) + q * float(drawn[-1]) if outside else cumulative(drawn)
     if not math.isfinite(weighing.scale):
         return float(edges[0]), float(edges[-1])
     beta = 1.0 - confidence
-    if weighing.scale > 0.0:  # a lattice has no more than this of what is said of noise without one
+    if weighing.scale > 0.0:  # factor between probabilities on the lattice and in the continuum
         beta *= math.exp(-2.0 * cells * margin.slack / weighing.scale)
     proofs = ways(weighing, assumption, q, beta)
     middle = min(max(round(q * (cells - outside)), 1), cells - 1 - outside)
@@ -440,17 +458,17 @@ def _closed(
 @storable("risk.AnsweredQuantiles")
 @dataclass(frozen=True, eq=False)
 class AnsweredQuantiles(QuantilesMargin):
-    """The margin of quantiles of those who answered, from a table of people who are public.
+    """The margin of quantiles of those who answered, from a table of people with public budgets.
 
-    A last cell is of those who did not. The quantile q of the others is that of all people if a
-    part q of that cell is counted below every value: so no ratio is taken.
+    The last cell holds those who did not answer. The q quantile of the others is that of all people
+    if a part q of that cell counts as below every value, so no ratio is needed.
 
     Guarantee:
-        As of `TableQuantiles`, whoever answered.
+        That of `TableQuantiles`, regardless of who answered. Proof: docs/proofs/quantiles.md (6).
 
     Attributes:
         quantiles: which quantiles.
-        cells: the margin of the table, the last cell included.
+        cells: the margin of the table, including the last cell.
         drawn: the noisy shares of the bins, and of those who did not answer.
     """
 
@@ -459,7 +477,7 @@ class AnsweredQuantiles(QuantilesMargin):
     drawn: Floats
 
     def values(self, bounds: Bounds) -> Floats:
-        """The quantiles as they were drawn."""
+        """The drawn quantiles."""
         inner = self.drawn[:-1]
         answered, edges = 1.0 - float(self.drawn[-1]), even(bounds, len(inner))
         found = []
@@ -470,7 +488,7 @@ class AnsweredQuantiles(QuantilesMargin):
         return np.array(found)
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The range of the quantile at this place."""
+        """The interval of the quantile at this index."""
         q, edges = float(self.quantiles[at]), even(bounds, len(self.drawn) - 1)
         given = (self.cells, self.drawn, q, edges, assumption.of_some, confidence)
         return _closed(*given, outside=True)
@@ -479,10 +497,10 @@ class AnsweredQuantiles(QuantilesMargin):
 @storable("risk.OpenQuantiles")
 @dataclass(frozen=True, eq=False)
 class OpenQuantiles(QuantilesMargin):
-    """The margin of quantiles that were read from a table of bins, of an unknown number of people.
+    """The margin of quantiles from a table of bins, for an unknown number of people.
 
     Guarantee:
-        As of `TableQuantiles`, for every number of people.
+        That of `TableQuantiles`, for every number of people. Proof: docs/proofs/quantiles.md (2).
 
     Attributes:
         quantiles: which quantiles.
@@ -493,7 +511,7 @@ class OpenQuantiles(QuantilesMargin):
     cells: RatioCells
 
     def values(self, bounds: Bounds) -> Floats:
-        """The quantiles as they were drawn; the middle if nobody seems to be there."""
+        """The drawn quantiles; the middle of the range if the noisy total is not positive."""
         drawn, total = self.cells.drawn, self.cells.total
         if total <= 0.0:
             return np.full(len(self.quantiles), bounds[0] / 2.0 + bounds[1] / 2.0)
@@ -501,7 +519,7 @@ class OpenQuantiles(QuantilesMargin):
         return np.array([crossing(shares, q, edges) for q in self.quantiles.tolist()])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The range of the quantile at this place."""
+        """The interval of the quantile at this index."""
         edges = even(bounds, len(self.cells.drawn))
         return _open(self.cells, float(self.quantiles[at]), edges, assumption, confidence)
 
@@ -509,14 +527,14 @@ class OpenQuantiles(QuantilesMargin):
 def _open(
     margin: RatioCells, q: float, edges: Floats, assumption: Assumption, confidence: float
 ) -> Bounds:
-    """The range of a quantile, from noisy counts of an unknown number of people.
+    """The interval of a quantile, from noisy counts of an unknown number of people.
 
-    At the end of a bin below which the share is p, (1 − p)·(people below) − p·(all others) sums to
-    nothing but noise, and what a sample is off by. So no ratio is taken.
+    At the end of a bin with a share p below it, (1 − p)·(count below) − p·(count of the others) is
+    only noise and sampling error. So no ratio is needed. Proof: docs/proofs/quantiles.md (2).
     """
     cells, total = len(margin.drawn), margin.total
     largest, apart, rest = margin.asked(assumption, confidence)
-    side, given = (1.0 - rest) / 2.0, float(cells)  # a lattice point of each noise
+    side, given = (1.0 - rest) / 2.0, float(cells)  # one lattice point for each noise
     if largest > 0.0:
         about = ratio.quantile(
             ratio.OwnTotal(margin.scale, cells).noise, (1.0 - rest) * _TOTAL_SHARE / 2.0
@@ -546,19 +564,21 @@ def _open(
 @storable("risk.SelectedQuantiles")
 @dataclass(frozen=True, eq=False)
 class SelectedQuantiles(QuantilesMargin):
-    """The margin of quantiles that were selected, each between two that are farther out.
+    """The margin of selected quantiles, each between two selections that are farther out.
 
     Guarantee:
-        As of `TableQuantiles`. An end that was aimed too near for a confidence is a bound.
+        That of `TableQuantiles`. If the gap of an end is too small for a confidence, that end is a
+        bound of the range. Proof: docs/proofs/quantiles.md (3).
 
     Attributes:
         quantiles: which quantiles.
-        weighing: the weights of people in ranks; its scale says nothing.
-        cells: how many candidates there are.
-        picks: for one quantile after the other its candidate, that of the one below it and that
-            of the one above it; −1 for one that was not selected.
-        gaps: for one after the other, how much of the weight lies between it and the two.
-        rate: by how much a rank of all the weight lowers the logarithm of a chance at the ends.
+        weighing: the weights of people in ranks; its scale is not used.
+        cells: number of candidates.
+        picks: for each quantile in turn, the selected candidate, the one below and the one above
+            it; −1 for one that was not selected.
+        gaps: for each quantile in turn, the share of the weight between it and the other two.
+        rate: decrease of the log probability of an outer candidate per unit of rank (share of
+            weight).
     """
 
     quantiles: Floats
@@ -569,7 +589,7 @@ class SelectedQuantiles(QuantilesMargin):
     rate: float
 
     def values(self, bounds: Bounds) -> Floats:
-        """The middles of the candidates that were selected, within their neighbours."""
+        """The middles of the selected candidates, clipped to the outer selections."""
         edges = even(bounds, self.cells)
         middles = (edges[:-1] + edges[1:]) / 2.0
         own, low, high = self.picks.reshape(-1, 3).T
@@ -578,7 +598,7 @@ class SelectedQuantiles(QuantilesMargin):
         return np.asarray(middles[np.clip(own, least, most)])
 
     def one(self, at: int, bounds: Bounds, assumption: Assumption, confidence: float) -> Bounds:
-        """The range of the quantile at this place."""
+        """The interval of the quantile at this index."""
         edges, q, beta = even(bounds, self.cells), float(self.quantiles[at]), 1.0 - confidence
         needed = selection_shift(self.weighing, assumption, q, beta, self.cells, self.rate)
         ends = [bounds[0], bounds[1]]
@@ -592,18 +612,19 @@ class SelectedQuantiles(QuantilesMargin):
 def selection_shift(
     weighing: Weighing, assumption: Assumption, q: float, beta: float, cells: int, rate: float
 ) -> float:
-    """How far out of a quantile another must be aimed, to be on its side but for β/2.
+    """The gap in rank at which an outer selection is on its side of q, except with probability β/2.
 
-    A candidate beyond the quantile is farther from what was sought by the gap, less what the ranks
-    of the weights may be off: P ≤ cells·e^{−rate·(gap − off)}.
+    A candidate beyond the quantile is farther from the sought rank by at least gap − off, where off
+    is the error of weighted ranks: P ≤ cells·e^{−rate·(gap − off)}.
+    Proof: docs/proofs/quantiles.md (3).
 
     Args:
         weighing: the weights of people.
         assumption: what is assumed about the data.
         q: which quantile.
-        beta: the probability that either side misses.
-        cells: how many candidates there are.
-        rate: by how much a rank of all the weight lowers the logarithm of a chance.
+        beta: probability that either side misses.
+        cells: number of candidates.
+        rate: decrease of the log probability per unit of rank (share of weight).
     """
     if not rate > 0.0:
         return math.inf
@@ -627,18 +648,18 @@ def quantile_of_cells(
     assumption: Assumption,
     confidence: float,
 ) -> tuple[float, Bounds]:
-    """A quantile of values in bins, with its range.
+    """A quantile of binned values, with its interval. Proof: docs/proofs/quantiles.md (2).
 
     Args:
         margin: of the shares.
-        raw: the shares as they were drawn.
+        raw: the drawn shares.
         q: which quantile.
         edges: all ends of the bins.
         assumption: what is assumed about the data.
-        confidence: of the range.
+        confidence: of the interval.
 
     Raises:
-        KindError: no range is proven for shares that were drawn in this way.
+        KindError: no interval is proven for shares that were drawn in this way.
     """
     value = crossing(cumulative(raw), q, edges)
     if isinstance(margin, WeighedCells) and margin.weighing.keep is None:

@@ -1,4 +1,4 @@
-"""Ranges that have to be found: what finding one is worth, and the margins of a mean on it."""
+"""Ranges that are found: forecasts of the cost of finding them, and margins of a mean on them."""
 
 from __future__ import annotations
 
@@ -24,53 +24,54 @@ from epsilons.risk.tails.gaussian import (
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats, Integers
 
-# What finding a range is worth, and how often it fails: forecasts for Gaussian data, in σ.
+# Failure probabilities and errors of finding a range: forecasts for Gaussian data, in σ.
 #
-# A stage that gives person i the share r_i errs by more than g in rank with probability at most
-# C·e^{−X}, X = Σ(s·g·r_i − s²·r_i²/8): the first term is the exponential mechanism (s = ½ for
+# A stage in which person i spends r_i is off by more than g in rank with probability at most
+# C·e^{−X}, X = Σ(s·g·r_i − s²·r_i²/8). The first term is the exponential mechanism (s = ½ for
 # replace, 1 for add-remove), the second the moment generating function of the sample, by
-# Hoeffding's lemma. Nobody is worth more than r = 4g/s, so that is the cap of a stage.
-# docs/proofs/gaussian.md has the proof.
+# Hoeffding's lemma. A person contributes most at r = 4g/s, the cap of a stage.
+# Proof: docs/proofs/gaussian.md (8).
 
 SHARPNESS: Final = MappingProxyType({"replace": 0.5, "add-remove": 1.0})
-"""s, by what counts as a change of one person."""
+"""s, by the neighbours."""
 
 CENTRE_GAP: Final = 1.0 / 3.0
 DEVIATION_GAP: Final = 0.25
-"""Errors in rank that do no harm: a centre within one σ, a deviation from a third to 1.2 σ."""
+"""Harmless errors in rank: a center within one σ, a deviation from a third of σ to 1.2 σ."""
 
 CENTRE_ODDS: Final = 10.0
 DEVIATION_ODDS: Final = 4.0
-"""ln C: how much prior weight the wrong candidates have over the right ones, for numbers that have
-some three digits more than their deviation."""
+"""ln C: log ratio of the prior weights of wrong and right candidates, for numbers with about three
+digits more than their deviation."""
 
 _FAILURE: Final = 16.0
-"""What a wrong range is taken to cost, in σ²."""
+"""Assumed cost of a wrong range, in σ²."""
 
 _WIDTH: Final = 8.0
-"""The width of the range in σ, for the forecast."""
+"""Width of the range in σ, for the forecast."""
 
 _SLOPE: Final = 2.0
-"""How many per cent of σ an error of one per cent of rank costs in the deviation."""
+"""Error of the deviation, in σ, per unit of rank error."""
 
 _TAIL: Final = 8.0
-"""ln of the odds against the error of the deviation that the forecast counts with."""
+"""Log odds against the rank error of the deviation that the forecast assumes."""
 
 
 def most_useful(gap: float, s: float) -> float:
-    """The share of a stage beyond which nobody helps it: 4g/s."""
+    """The largest useful share of a person in a stage: 4g/s. Proof: docs/proofs/gaussian.md (8)."""
     return 4.0 * gap / s
 
 
 def failure(centre: Floats, deviation: Floats, people: Floats, s: float, odds: float) -> Floats:
-    """A bound on the probability of a wrong range, for shares of either stage along the last axis.
+    """Bound on the probability of a wrong range. Proof: docs/proofs/gaussian.md (8).
 
     Args:
-        centre: the share of the weighted median of a person of each level.
-        deviation: the share of the weighted median of the distances to it.
-        people: how many have each level.
+        centre: budget that a person of each level spends on the weighted median, along the last
+            axis.
+        deviation: the same for the weighted median of the distances to it.
+        people: number of people at each level.
         s: of `SHARPNESS`.
-        odds: the prior weight of wrong centres over right ones, as a logarithm.
+        odds: log ratio of the prior weights of wrong and right centers.
     """
     found = np.exp(np.minimum(odds - _exponent(centre, people, CENTRE_GAP, s), 0.0))
     found = found + np.exp(
@@ -80,14 +81,14 @@ def failure(centre: Floats, deviation: Floats, people: Floats, s: float, odds: f
 
 
 def forecast(mean: Floats, deviation: Floats, people: Floats, s: float, wrong: Floats) -> Floats:
-    """The squared error of the mean that follows, in σ², failures included.
+    """The forecast squared error of the mean that follows, in σ², failures included.
 
     Args:
-        mean: what the mean gets of a person of each level.
-        deviation: the share of the weighted median of the distances.
-        people: how many have each level.
+        mean: budget of a person of each level that is left for the mean.
+        deviation: budget spent on the weighted median of the distances.
+        people: number of people at each level.
         s: of `SHARPNESS`.
-        wrong: the probability of a wrong range.
+        wrong: probability of a wrong range.
     """
     with np.errstate(divide="ignore", over="ignore"):
         risk = capped_mse(mean, people, range_noise(_WIDTH))
@@ -96,36 +97,36 @@ def forecast(mean: Floats, deviation: Floats, people: Floats, s: float, wrong: F
 
 
 def capped_mse(effective: Floats, people: Floats | Integers, noise: float) -> Floats:
-    """(Σe² + noise)/(Σe)²: the squared error of a weighted mean, in squares of the deviation.
+    """(Σe² + noise)/(Σe)²: the squared error of a weighted mean, in units of σ².
 
     Args:
-        effective: the effective budget of a person of each level, along the last axis.
-        people: how many have each level.
-        noise: the variance of the noise of the sum.
+        effective: effective budget of a person of each level, along the last axis.
+        people: number of people at each level.
+        noise: variance of the noise of the sum.
     """
     return np.asarray((effective**2 @ people + noise) / (effective @ people) ** 2)
 
 
 def range_noise(width: float = _WIDTH) -> float:
-    """The variance of Laplace noise for a range of so many σ: twice the square of its scale."""
+    """The variance of Laplace noise for a range of `width` σ: twice the square of its scale."""
     return 2.0 * width**2
 
 
 def _exponent(shares: Floats, people: Floats, gap: float, s: float) -> Floats:
-    """X: the logarithm of how unlikely an error of `gap` in rank is."""
+    """X: minus the log probability of an error of `gap` in rank, up to ln C."""
     return np.asarray(s * gap * (shares @ people) - s * s / 8.0 * (shares**2 @ people))
 
 
-# Margins of a mean whose range had to be found, for Gaussian data.
+# Margins of a mean on a range that was found, for Gaussian data.
 
 SIGMA: Final = 1.482602218505602
-"""σ of a Gaussian over the median of the distances to its middle."""
+"""σ of a Gaussian divided by its median absolute deviation."""
 
 SIDE: Final = 0.1
-"""The part of the error probability that the two selections, and what clipping takes, may use."""
+"""Part of the error probability for each of the two selections, and for clipping."""
 
 FOUND: Final = "for Gaussian data of the deviation that was found"
-"""What the risk of such a mean is."""
+"""Description of the risk of such a mean."""
 
 _BINS: Final = math.log(64.0)
 _LARGEST: Final = float(np.finfo(np.float64).max)
@@ -134,16 +135,16 @@ _LARGEST: Final = float(np.finfo(np.float64).max)
 @storable("risk.Picture")
 @dataclass(frozen=True)
 class Picture:
-    """What the selections said, and how well they could: all that an interval needs of them.
+    """The results of the selections and their accuracy. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        centre: about the median.
-        deviation: about the median of the distances to it.
-        width: the width of a bucket at the centre.
-        near: the share of the prior that one bucket at the centre has.
-        odds: the share of the prior that the deviation has.
-        sharp: s·Σr of the centre and of the deviation: a rank error of t has odds e^{−sharp·t}.
-        alike: (Σr)²/Σr² of either: as how many people with equal weights they count.
+        centre: the selected median.
+        deviation: the selected median of the distances to it.
+        width: width of a bucket at the center.
+        near: share of the prior of one bucket at the center.
+        odds: share of the prior of the deviation.
+        sharp: s·Σr of center and deviation: a rank error of t has odds e^{−sharp·t}.
+        alike: (Σr)²/Σr² of either: the equivalent number of people with equal weights.
     """
 
     centre: float
@@ -155,24 +156,25 @@ class Picture:
     alike: tuple[float, float]
 
     def sigma(self, beta: float) -> float:
-        """A bound on σ that fails with probability at most β, for Gaussian data.
+        """Upper bound on σ for Gaussian data, except with probability β.
 
-        A radius around the centre that holds less than half of the population by g is chosen with
-        probability at most e^{−λg + λ²/8m} over the prior share of the right one, for every λ up to
-        `sharp`; m is `alike`. Centres are put into bins of an eighth of the radius, of which there
-        are at most 2^6 within three σ. And no interval holds more of a Gaussian than the one of its
-        length around μ.
+        A radius around the center that contains less than half of the population by g is selected
+        with probability at most e^{−λg + λ²/8m}, divided by the prior share of the right one, for
+        every λ up to `sharp`; m is `alike`. Centers are put into bins of an eighth of the radius,
+        at most 2^6 of them within three σ. No interval contains more of a Gaussian than the one of
+        its length around μ. Proof: docs/proofs/gaussian.md (9).
         """
         log_odds = _BINS - math.log(self.odds / 2.0) - math.log(beta)
         share = 0.5 - _rank_error(log_odds, self.sharp[1], self.alike[1])
         return 1.0625 * self.deviation / quantile((1.0 + share) / 2.0) if share > 0.0 else math.inf
 
     def off(self, sigma: float, beta: float) -> float:
-        """A bound on |centre − μ| if this is σ, that fails with probability at most β.
+        """Bound on |centre − μ| for this σ, except with probability β.
 
-        For any t, the buckets within t of the middle rank have a share of the prior, and a bucket
-        farther than g is chosen with the odds e^{−λ(g−t) + 4λ²/8m} over it, of either side, and of
-        each of three cases for where the median of the sample lies.
+        For any t, the buckets within t of the middle rank have a share of the prior. A bucket
+        farther than g is selected with odds at most e^{−λ(g−t) + 4λ²/8m} relative to it, on either
+        side, and in each of three cases for the position of the sample median.
+        Proof: docs/proofs/gaussian.md (9).
         """
         best = math.inf
         for inner in (0.005, 0.01, 0.02, 0.05, 0.1):
@@ -184,7 +186,7 @@ class Picture:
 
 
 def _rank_error(log_odds: float, sharp: float, alike: float) -> float:
-    """The least of ln(odds)/λ + λ/8m over 0 < λ ≤ sharp."""
+    """The minimum of ln(odds)/λ + λ/8m over 0 < λ ≤ sharp."""
     if sharp <= 0.0:
         return math.inf
     rate = min(sharp, math.sqrt(8.0 * alike * log_odds))
@@ -193,20 +195,20 @@ def _rank_error(log_odds: float, sharp: float, alike: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Gaussian(Margin, ABC):
-    """What the margins of a Gaussian population share.
+    """Base class of margins for a Gaussian population. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        picture: what the selections said, and how well they could.
+        picture: the results of the selections and their accuracy.
     """
 
     picture: Picture
 
     kind: ClassVar[str | None] = FOUND
     parts: ClassVar[int] = 3
-    """How many parts of the error probability are not for the sum itself."""
+    """Number of parts of the error probability that are not for the sum itself."""
 
     def allows(self, assumption: Assumption) -> bool:
-        """A Gaussian population, of which budgets say nothing."""
+        """Whether the assumption is a population whose budgets are unrelated to values."""
         return assumption == SAMPLE
 
     def interval(
@@ -216,9 +218,9 @@ class _Gaussian(Margin, ABC):
         assumption: Assumption,  # noqa: ARG002
         confidence: float,
     ) -> Bounds:
-        """A range that holds the mean of the population.
+        """A confidence interval for the mean of the population.
 
-        It is infinite where too little is known of the spread, or of how many people there are.
+        It is infinite where too little is known about the spread, or about the number of people.
         """
 
         def reach_at(sigma: float, beta: float) -> float:
@@ -229,47 +231,47 @@ class _Gaussian(Margin, ABC):
         return raw - reach, raw + reach
 
     def expecting(self, bounds: Bounds, sigma: float) -> Self:  # noqa: ARG002
-        """The same with what would be drawn of Gaussian data of this σ: for forecasts."""
+        """The same margin with the expected draws for Gaussian data of this σ, for forecasts."""
         return self
 
     def _largest(self, bounds: Bounds, beta: float) -> float:  # noqa: ARG002
-        """A bound on σ, for an interval that misses with this probability."""
+        """Upper bound on σ, for an interval with error probability beta."""
         return self.picture.sigma(SIDE * beta)
 
     @abstractmethod
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
-        """The half-width if this is σ."""
+        """The half-width for this σ."""
 
 
 @storable("risk.Located")
 @dataclass(frozen=True, eq=False)
 class Located(_Gaussian):
-    """The margin of a weighted mean on a range that was found, of people whose budgets are public.
+    """The margin of a weighted mean on a range that was found, for people with public budgets.
 
-    It adds up the error of the sample, of clipping and of the noise.
+    The half-width is the sum of the errors of sampling, clipping and noise.
 
     Guarantee:
-        For independent Gaussian values and budgets that say nothing of them, the interval misses
-        with probability at most 1 − confidence: docs/proofs/gaussian.md.
+        For independent Gaussian values and budgets that are unrelated to them, the interval misses
+        with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        picture: what the selections said, and how well they could.
+        picture: the results of the selections and their accuracy.
         weighing: the estimator on a unit range.
-        slack: what integers may add to an error on a unit range.
+        slack: error added by rounding to integers, on a unit range.
     """
 
     weighing: Weighing
     slack: float
 
     def mse(self, bounds: Bounds, sigma: float) -> float:
-        """The squared error of the mean for Gaussian data of this σ: sample and noise."""
+        """The squared error of the mean for Gaussian data of this σ: sampling and noise."""
         lo, hi = bounds
         noise = (hi - lo) * self.weighing.scale
-        # Products: they may be infinite.
+        # Products overflow to infinity, where powers would raise an error.
         return sigma * sigma * self.weighing.square + 2.0 * noise * noise
 
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
-        """The half-width if this is σ."""
+        """The half-width for this σ."""
         lo, hi = bounds
         weighing = self.weighing
         half = (hi - lo) / 2.0
@@ -277,7 +279,7 @@ class Located(_Gaussian):
         off += abs((lo + hi) / 2.0 - self.picture.centre)
         bias = clipping_bias(off, half, sigma)
         spread = sigma * math.sqrt(weighing.square)
-        # What clipping takes from each value varies, too: Chebyshev's inequality.
+        # What clipping removes from the values is random: Chebyshev's inequality.
         jitter = spread * math.sqrt(clipped_square(off / sigma, half / sigma) / (SIDE * beta))
         rest = (1.0 - self.parts * SIDE) * beta
         noise = normal_laplace_quantile(spread, (hi - lo) * weighing.scale, rest)
@@ -290,12 +292,12 @@ class LocatedRatio(_Gaussian):
     """The margin of a mean of an unknown number of people, on a range that was found.
 
     Guarantee:
-        As of `Located`.
+        That of `Located`. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:
-        picture: what the selections said, and how well they could.
-        scale: the scale of the noise of each of the two sums, in units of weight.
-        sums: the two noisy sums.
+        picture: the results of the selections and their accuracy.
+        scale: of the noise of each of the two sums, in units of weight.
+        sums: the margin of the two noisy sums.
     """
 
     scale: float
@@ -310,10 +312,10 @@ class LocatedRatio(_Gaussian):
         return sample + noise * noise
 
     def _reach_at(self, bounds: Bounds, sigma: float, beta: float) -> float:
-        """The half-width if this is σ: as under replace, with the least weight that is likely."""
+        """The half-width for this σ: as under replace, with a lower bound on the weight."""
         lo, hi = bounds
         half = (hi - lo) / 2.0
-        # Of each of two noises, both ways.
+        # Two noises, two sides each.
         noise = self.scale * math.log(4.0 / (SIDE * beta))
         weight = self.sums.drawn[1] - 2.0 * noise
         if weight <= 0.0:
@@ -331,11 +333,11 @@ class LocatedRatio(_Gaussian):
 def reach_over_sigmas(
     picture: Picture, largest: float, beta: float, reach_at: Callable[[float, float], float]
 ) -> float:
-    """The largest half-width over all σ, from the width of a bucket to the bound on σ."""
+    """The largest half-width over all σ up to its bound. Proof: docs/proofs/gaussian.md (9)."""
     if not math.isfinite(largest):
         return math.inf
-    # In eighths of an octave near the bound; farther down the half-width only falls, unless the
-    # centre is not known at all, and that shows at the smallest σ of all.
+    # Steps of an eighth of an octave near the bound. Farther down the half-width only falls, unless
+    # the center is unknown, which shows at the smallest σ.
     sizes = [largest * 2.0 ** (-k / 8.0) for k in range(65)]
     sizes += [sizes[-1] * 2.0**-k for k in range(1, 33)]
     sizes = [size for size in sizes if size > picture.width]
@@ -343,11 +345,11 @@ def reach_over_sigmas(
 
 
 def selected(weights: Integers, counts: Integers, scale: float) -> tuple[float, float]:
-    """How well a selection by weighted ranks can say: its parts of `Picture.sharp` and `alike`.
+    """The accuracy of a selection by weighted ranks: its entries of `Picture.sharp` and `alike`.
 
     Args:
-        weights: of a person of each level.
-        counts: how many have each.
+        weights: of a person at each level.
+        counts: number of people at each level.
         scale: of the noise, in units of weight.
     """
     total = float(weights.astype(np.float64) @ counts)
@@ -358,39 +360,39 @@ def selected(weights: Integers, counts: Integers, scale: float) -> tuple[float, 
 def diffused(
     keep: Floats, counts: Integers, base: float
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """How well counts of those who are kept, and of pairs of them, can say: `sharp` and `alike`.
+    """The accuracy of counts of people who are kept, and of pairs of them: `sharp` and `alike`.
 
     Args:
-        keep: the probability with which a person of each level is kept.
-        counts: how many have each.
-        base: what those who are kept lose.
+        keep: probability that a person of each level is kept.
+        counts: number of people at each level.
+        base: privacy loss of those who are kept.
     """
     people = float(keep @ counts)
-    # Pairs are drawn among all levels: one is whole with about the square of the mean rate.
+    # Pairs are formed across levels: both are kept with about the square of the mean rate.
     pairs = people * people / float(counts.sum()) / 2.0
     return (people * base / 8.0, pairs * base / 32.0), (max(people, 1.0), max(pairs, 1.0))
 
 
 def finite(raw: float) -> float:
-    """An estimate that a float can hold: noise on a range as wide as all floats may leave it."""
+    """An estimate clipped to finite floats; noise on a huge range may overflow."""
     return min(max(raw, -_LARGEST), _LARGEST)
 
 
-# The margin of a mean on a range that was found, with the squares that were drawn beside it.
+# The margin of a mean on a range that was found, with the squares that were drawn with it.
 
 _FINE: Final = 2.0 ** (-1.0 / 32.0)
 _PIECES: Final = 96
-"""Pieces of σ below the bound of the selections, each so fine: three octaves."""
+"""Pieces of σ, 32 to an octave, below the bound of the selections: three octaves."""
 
 _STEP: Final = 1.0 / 32.0
-"""Between middles of ranges that are told apart, half of it, in σ."""
+"""Half the distance between the middles of ranges on the grid, in σ."""
 
 _PARTS: Final = 12
-"""Parts of how far a middle may be off."""
+"""Parts into which the offset of a middle is divided."""
 
 _LENGTHS: Final = 65
 _SHORTER: Final = 2.0 ** (-1.0 / 8.0)
-"""Lengths of ranges that are told apart: eighths of an octave, from a quarter of σ to 64 σ."""
+"""Lengths of ranges on the grid: eighths of an octave, from a quarter of σ to 64 σ."""
 
 
 @storable("risk.LocatedSquares")
@@ -398,13 +400,13 @@ _SHORTER: Final = 2.0 ** (-1.0 / 8.0)
 class LocatedSquares(Located):
     """The margin of a weighted mean on a range that was found, with its second moment.
 
-    The squares of cut values say how large σ can be, whichever range was found.
+    The squares of the clipped values bound σ, whichever range was found.
 
     Guarantee:
-        As of `Located`: docs/proofs/gaussian.md.
+        That of `Located`. Proof: docs/proofs/gaussian.md (9), (10).
 
     Attributes:
-        square: Σ w·(x − ½)² of the values cut to the range, on a unit range, with its noise.
+        square: Σ w·(x − ½)² of the values clipped to the range, on a unit range, plus noise.
     """
 
     square: float
@@ -412,12 +414,12 @@ class LocatedSquares(Located):
     parts: ClassVar[int] = 4
 
     def expecting(self, bounds: Bounds, sigma: float) -> Self:
-        """The same with the squares that a Gaussian of this σ in the middle has."""
+        """The same margin with the squares of a Gaussian of this σ in the middle of the range."""
         half = (bounds[1] - bounds[0]) / 2.0
         return replace(self, square=(sigma / half) ** 2 * _cut_square(half / sigma) / 4.0)
 
     def _largest(self, bounds: Bounds, beta: float) -> float:
-        """The bound on σ of the selections, or that of the squares, if it is smaller."""
+        """The bound on σ from the selections, or from the squares if that is smaller."""
         high = super()._largest(bounds, beta)
         part = SIDE * beta / 2.0
         noise = -self.weighing.scale * math.log(2.0 * part)
@@ -432,7 +434,7 @@ class LocatedSquares(Located):
         return high
 
     def _least(self, bounds: Bounds, low: float, high: float, beta: float) -> float:
-        """The root of the least weighted squares of cut values, for any σ between these two."""
+        """Lower bound on the root of weighted squares of clipped values, σ in [low, high]."""
         half, width = (bounds[1] - bounds[0]) / 2.0, self.picture.width
         off = (self.picture.off(low, SIDE * beta) - width) * high / low + width
         off += abs((bounds[0] + bounds[1]) / 2.0 - self.picture.centre)
@@ -440,8 +442,8 @@ class LocatedSquares(Located):
             return 0.0
         ranges = _LENGTHS * (off / (_STEP * low) + 2.0)
         wrong = math.log(ranges) - math.log(SIDE * beta / 2.0)
-        # In units of σ, whose powers may be beyond all floats. The farther off, and the longer, the
-        # larger squares are, but the more they vary.
+        # In units of σ, as powers of σ may overflow. With larger offsets and lengths, squares are
+        # larger on average, but vary more.
         reach, far = min(_SHORTER * half / high, 64.0), off / low + _STEP
         longest, most = min(half / low, 64.0), 2.0 * self.weighing.square * wrong
         ends = [far * i / _PARTS for i in range(_PARTS + 1)]
@@ -453,7 +455,7 @@ class LocatedSquares(Located):
 
 
 def _cut_square(reach: float, off: float = 0.0) -> float:
-    """E min((Z + off)², reach²) of a standard normal Z: it grows with both."""
+    """E min((Z + off)², reach²) of a standard normal Z, increasing in both."""
     below, above = -reach - off, reach - off
     inside = upper_tail(below) - upper_tail(above)
     bells = [math.exp(-min(x * x / 2.0, 745.0)) / math.sqrt(2.0 * math.pi) for x in (below, above)]
@@ -463,6 +465,6 @@ def _cut_square(reach: float, off: float = 0.0) -> float:
 
 
 def _cut_fourth(reach: float, off: float) -> float:
-    """A bound on E min((Z + off)⁴, reach⁴), which grows with both."""
+    """Bound on E min((Z + off)⁴, reach⁴), increasing in both."""
     whole = 3.0 + off * off * (6.0 + off * off)
     return min(whole, reach * reach * _cut_square(reach, off))

@@ -1,10 +1,10 @@
-"""A ratio of two noisy sums: its noise, and an interval for it that holds for every n.
+"""Intervals for a ratio of two noisy sums that are valid for every n.
 
-Everyone has a weight k. The sums are t = Σ k·x and T = Σ k, x on a unit range, and what is known of
-them are noisy numbers t̂ and T̂. At the truth m the number t̂ − m·T̂ = Σ k·(x − m) + noise has a
-law that is known but for T, which T̂ bounds. So the m that this law does not refute are an interval
-that holds the truth as often as promised, however small T is: no ratio is ever expanded.
-Derivation: docs/proofs/add-remove.md.
+Everyone has a weight k. The sums are t = Σ k·x and T = Σ k, x on a unit range, and the released
+numbers are noisy versions t̂ and T̂. At the truth m, t̂ − m·T̂ = Σ k·(x − m) + noise, whose law is
+known except for T, which T̂ bounds. The set of all m that a test based on this law does not reject
+is an interval with the stated coverage, however small T is: no ratio is linearized.
+Proof: docs/proofs/add-remove.md (3), (5).
 """
 
 from __future__ import annotations
@@ -24,23 +24,21 @@ from epsilons.risk.tails import pieces
 from epsilons.risk.tails.laplace import bisect, tail
 from epsilons.types import Floats
 
-# Noise that is near to two independent Laplace variables, or is them.
-#
-# Derivation: docs/proofs/add-remove.md.
+# The sum of two independent Laplace variables, and noise that is close to it.
 
 _CLOSE: Final = 1e-3
-"""Relative difference below which two scales are taken apart: their formula divides by it."""
+"""Relative difference of two scales below which they are moved apart: the formula divides by it."""
 
 _SURELY: Final = 1.001
-"""A lower bound that is above a number by this factor is above it, whatever is rounded."""
+"""Factor that covers rounding when a lower bound is compared with a number."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The sum of two independent Laplace variables of the scales a ≥ b, moved by `slack` at most.
+    """The sum of two independent Laplace variables of scales a ≥ b, moved by at most `slack`.
 
-    Or a law that is nowhere more than `factor` times as likely. The law of the sum is
-    (a²·Laplace(a) − b²·Laplace(b))/(a² − b²), and so are its tails.
+    Or a law with at most `factor` times the probabilities. The law of the sum is (a²·Laplace(a) −
+    b²·Laplace(b))/(a² − b²), and so are its tails. Proof: docs/proofs/add-remove.md (6), (7).
     """
 
     a: float
@@ -49,14 +47,14 @@ class Difference:
     factor: float = 1.0
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
+        """Bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
         alpha -= self.slack
         if alpha <= 0.0:
             return 1.0
         a, b = self.a, self.b
         excess = self.factor - 1.0
         if a - b < _CLOSE * a:
-            # The tail is smooth in the scales: what this changes is of the order of _CLOSE².
+            # The tail is smooth in the scales, so this changes it by a factor 1 + O(_CLOSE²).
             a, b = a * (1.0 + _CLOSE / 2.0), a * (1.0 - _CLOSE / 2.0)
             excess += self.factor * _CLOSE**2
         first, second = _laplace_tail(alpha, sigma, a), _laplace_tail(alpha, sigma, b)
@@ -70,10 +68,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class BracketedNoise:
-    """An hourglass, in very many pieces, between two Laplace laws that are moved by `near.slack`.
+    """Hourglass noise, in very many pieces, bracketed by two Laplace laws shifted by `near.slack`.
 
-    Most questions for a side are answered by these, which cost nothing. Where they say yes the
-    answer is proven, and where they say no, a range that is looked for only gets longer.
+    The Laplace laws decide most cases without evaluating any piece. Where they say "at most beta",
+    this is proven. Where they say "above", an interval can only become longer.
+    Proof: docs/proofs/add-remove.md (7).
     """
 
     near: Difference
@@ -86,7 +85,7 @@ class BracketedNoise:
         return pieces.hourglass(self.law, self.across, self.along)
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
+        """Bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
         return self._pieces.tail(alpha, sigma)
 
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
@@ -107,23 +106,23 @@ def _laplace_tail(alpha: float, sigma: float, scale: float) -> float:
 
 
 _TOTAL_SHARE: Final = 0.05
-"""The part of the error probability that bounds the total."""
+"""Part of the error probability that is used to bound the total."""
 
 _SMALLEST_RATE: Final = 0.1
-"""Below it an hourglass is compared with two Laplace laws, from which it is two units away at most,
+"""Below this rate an hourglass is compared with two Laplace laws, which are at most two units away,
 and so are rings. Above it stairs are added up one by one."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-3, 0.5, 24), np.linspace(0.55, 0.995, 24)])
-"""The rates of Chernoff's bound, relative to the largest."""
+"""Rates of Chernoff's bound, relative to the largest possible one."""
 
 _FINE: Final = 256
-"""An end of the interval is found to one part in so many of its distance from the estimate."""
+"""An end of the interval is found to one part in this many of its distance from the estimate."""
 
 
 @storable("risk.Scheme")
 @dataclass(frozen=True)
 class Scheme:
-    """Which two combinations of t and T get noise: p = a·t + b·T and q = c·t + d·T.
+    """The two combinations of t and T that get noise: p = a·t + b·T and q = c·t + d·T.
 
     Attributes:
         matrix: ((a, b), (c, d)), integers.
@@ -136,29 +135,35 @@ class Scheme:
     total: tuple[float, float]
 
     def at(self, m: float) -> tuple[float, float]:
-        """The noise of t̂ − m·T̂."""
+        """The noise of t̂ − m·T̂, as a combination of the noises of p and q."""
         return self.start[0] - m * self.total[0], self.start[1] - m * self.total[1]
 
 
 SUM_AND_COUNT: Final = Scheme(((1, 0), (0, 1)), (1.0, 0.0), (0.0, 1.0))
-"""The sum, and the number: Algorithm 1 of paper *add-remove*."""
+"""The sum and the count: Algorithm 1 of paper *add-remove*."""
 
 CENTRED: Final = Scheme(((2, -1), (0, 1)), (0.5, 0.5), (0.0, 1.0))
-"""The sum of distances from the middle, doubled, and the number: Algorithm 2."""
+"""Twice the sum of distances from the middle, and the count: Algorithm 2."""
 
 TWO_SUMS: Final = Scheme(((1, 0), (-1, 1)), (1.0, 0.0), (1.0, 1.0))
-"""The sum of x and that of 1 − x: Algorithm 3."""
+"""The sum of x and the sum of 1 − x: Algorithm 3."""
 
 
 class Tail(Protocol):
-    """A symmetric law of noise, as it exceeds together with a sum."""
+    """A symmetric law of noise, with its tail when a sum is added.
+
+    Proof: docs/proofs/add-remove.md (6).
+    """
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
+        """Bound on P(S + noise > alpha), where P(S > s) ≤ exp(−s²/2σ²)."""
 
 
 class Noise(Tail, Protocol):
-    """A law of noise that can be asked for a side alone."""
+    """A law of noise with a fast test of whether a tail is small.
+
+    Proof: docs/proofs/add-remove.md (6).
+    """
 
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
         """Whether `tail` is at most beta."""
@@ -167,26 +172,26 @@ class Noise(Tail, Protocol):
 def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Noise:
     """The law of a combination of a pair of noises, in units of the law's steps.
 
-    It is read from the pieces that the law declares.
+    It is derived from the pieces that the law declares. Proof: docs/proofs/add-remove.md (6).
     """
     return _SHAPES[law.pieces.shape](law.pieces, *coefficients)
 
 
 def _rings(law: Pieces, first: float, second: float) -> Noise:
-    """Of a law that is constant on rings of |x| + |y|."""
+    """The combination for a law that is constant on rings of |x| + |y|."""
     if law.steps == 1:  # two independent Laplace laws on the lattice
         return _near(float(1 / law.rate), first, second, abs(first) + abs(second))
     if law.rate >= _SMALLEST_RATE:
         return pieces.rings(law, first, second)
-    # level(s) − s/steps stays within one unit, so no probability is above e^{rate} times that of
-    # two Laplace laws on the lattice, which are a step away from these at most.
+    # level(s) − s/steps varies by less than one unit, so each probability is at most e^{rate} times
+    # that of two discrete Laplace laws, which are at most one step away from continuous ones.
     rate = float(law.rate)
     slack = (abs(first) + abs(second)) / law.steps
     return _near(1.0 / rate, first, second, slack, math.exp(rate))
 
 
 def _hourglass(law: Pieces, first: float, second: float) -> Noise:
-    """Of an hourglass."""
+    """The combination for an hourglass."""
     near = _near(1.0 / float(law.rate), first, second, 2.0 * (abs(first) + abs(second)))
     if law.rate >= _SMALLEST_RATE:
         return BracketedNoise(near, law, first - second, second)
@@ -196,7 +201,7 @@ def _hourglass(law: Pieces, first: float, second: float) -> Noise:
 def _near(
     scale: float, first: float, second: float, slack: float, factor: float = 1.0
 ) -> Difference:
-    """Of what is near to two independent Laplace laws of this scale."""
+    """A law close to two independent Laplace laws of this scale, with these coefficients."""
     a, b = sorted((abs(first) * scale, abs(second) * scale), reverse=True)
     return Difference(a, b, slack, factor)
 
@@ -207,9 +212,10 @@ _SHAPES: Final[Mapping[str, Callable[[Pieces, float, float], Noise]]] = MappingP
 
 
 def noise_variance(law: PairLaw, scheme: Scheme) -> float:
-    """The largest variance of the noise of t̂ − m·T̂ over all m from 0 to 1, in squared units.
+    """The largest variance of the noise of t̂ − m·T̂ over m in [0, 1], in squared units.
 
-    It is a quadratic in m that opens upwards, so it is largest at an end.
+    It is a convex quadratic in m, so it is largest at an end.
+    Proof: docs/proofs/add-remove.md (14).
     """
     unit = float(law.steps) ** 2
     variance, covariance = law.variance / unit, law.covariance / unit
@@ -227,22 +233,22 @@ def interval(
     largest: float,
     confidence: float,
 ) -> tuple[float, float]:
-    """A range of a unit range that holds the truth m with at least this probability.
+    """A confidence interval, within [0, 1], for the mean m. Proof: docs/proofs/add-remove.md (5).
 
     Args:
         law: of the noise.
-        scheme: which combinations it was added to.
+        scheme: the combinations to which noise was added.
         drawn: t̂ and T̂, in units of the law's steps.
-        largest: the largest weight that anyone can have, if Σ k·(x − m) is the error of a sample;
-            0 if it is surely 0, as for the weighted mean itself.
+        largest: the largest possible weight, if Σ k·(x − m) is the error of a sample; 0 if the sum
+            is 0, as for the weighted mean itself.
         confidence: strictly between 0 and 1.
 
     Returns:
         (low, high).
 
     Guarantee:
-        For every number of people and all weights up to `largest`, the probability that the range
-        misses m is at most 1 − confidence.
+        For every number of people and all weights up to `largest`, the interval misses m with
+        probability at most 1 − confidence.
     """
     t, total = drawn
     if total <= 0.0:
@@ -255,9 +261,9 @@ def interval(
     estimate = min(max(t / total, 0.0), 1.0)
 
     def refutes(m: float, far: float) -> bool:
-        """Whether every truth from m to `far`, which is nearer to the estimate, is refuted.
+        """Whether all candidates from m to `far`, which is nearer to the estimate, are rejected.
 
-        Between them the noise of t̂ − m·T̂ moves by |far − m| times that of T̂.
+        Between them the noise of t̂ − m·T̂ moves by at most |far − m| times that of T̂.
         """
         reach = abs(t - far * total) - abs(far - m) * about_total - slack
         return reach > 0.0 and noise_of(law, scheme.at(m)).rarely(reach, sigma, side)
@@ -266,7 +272,7 @@ def interval(
 
 
 def _march(start: float, estimate: float, refutes: Callable[[float, float], bool]) -> float:
-    """Walk from an end of the range towards the estimate, as far as all is refuted."""
+    """Move from an end of the range towards the estimate, as long as everything is rejected."""
     m, step = start, (estimate - start) / 4.0
     while abs(step) > max(abs(estimate - m) / _FINE, 1e-12):
         if refutes(m, m + step):
@@ -278,13 +284,13 @@ def _march(start: float, estimate: float, refutes: Callable[[float, float], bool
 
 
 def quantile(noise: Tail, beta: float) -> float:
-    """The distance that the noise exceeds to one side with a probability of at most beta."""
+    """The one-sided 1 − beta quantile of the noise. Proof: docs/proofs/add-remove.md (5)."""
     return _sum_quantile(noise, beta) if isinstance(noise, _Sum) else _quantile(noise, beta)
 
 
 @lru_cache(maxsize=256)
 def _sum_quantile(noise: _Sum, beta: float) -> float:
-    """The same of a sum: all that one release says asks for a few of them, again and again."""
+    """The same for a `_Sum`, cached, because a release needs a few of them repeatedly."""
     return _quantile(noise, beta)
 
 
@@ -299,8 +305,8 @@ def _quantile(noise: Tail, beta: float) -> float:
 class _Sum:
     """One Laplace variable of scale a and `more` of scale b, all independent.
 
-    Chernoff's bound at many rates, and at the rate 1/a with the first variable's own tail, which is
-    at most ½·e^{−z/a} for every z.
+    Chernoff's bound at many rates. At rate 1/a the first variable's own tail is used, which is at
+    most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
     """
 
     a: float
@@ -313,14 +319,14 @@ class _Sum:
         if alpha <= 0.0:
             return 1.0
         widest = max(self.a, self.b if self.more else 0.0)
-        # Where there is hardly any noise a rate beyond this is useless beside the sum.
+        # With hardly any noise, larger rates are useless because of the sum S.
         limit = min(1.0 / widest, 50.0 / sigma if sigma > 0.0 else math.inf)
         rates = limit * _RATES
         exponent = 0.5 * (sigma * rates) ** 2 - rates * alpha
         exponent -= np.log1p(-np.square(rates * self.a))
         exponent -= self.more * np.log1p(-np.square(rates * self.b))
         best = float(exponent.min())
-        # The same quotient, for (1/a)·a may be less than 1 in floats.
+        # The same quotient, because (1/a)·a may round to less than 1.
         if self.a > self.b and limit >= 1.0 / self.a:
             others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
             best = min(best, others - alpha / self.a - math.log(2.0))
@@ -329,11 +335,11 @@ class _Sum:
 
 @dataclass(frozen=True)
 class OwnTotal:
-    """The total of noisy counts is their sum: all their noises are in it.
+    """Noises where the total of noisy counts is their sum, and includes all their noises.
 
     Attributes:
         scale: of the discrete Laplace noise of each count.
-        cells: how many there are.
+        cells: number of counts.
     """
 
     scale: float
@@ -341,21 +347,21 @@ class OwnTotal:
 
     @property
     def noise(self) -> Tail:
-        """Of the total."""
+        """The noise of the total."""
         return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a count less p times that of the total."""
+        """The noise of a count minus p times that of the total."""
         return _Sum((1.0 - p) * self.scale, p * self.scale, self.cells - 1, 0.0)
 
 
 @dataclass(frozen=True)
 class ApartTotal:
-    """The total of noisy counts was counted apart, and has a noise of its own.
+    """Noises where the total was counted separately, with its own noise.
 
     Attributes:
         scale: of the discrete Laplace noise of each count.
-        total_scale: of that of the total.
+        total_scale: of the noise of the total.
     """
 
     scale: float
@@ -363,11 +369,11 @@ class ApartTotal:
 
     @property
     def noise(self) -> Tail:
-        """Of the total."""
+        """The noise of the total."""
         return _Sum(self.total_scale, 0.0, 0, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a count less p times that of the total."""
+        """The noise of a count minus p times that of the total."""
         return _Sum(self.scale, p * self.total_scale, 1, 0.0)
 
 
@@ -379,21 +385,21 @@ def share_intervals(
     largest: float,
     confidence: float,
 ) -> tuple[Floats, Floats]:
-    """For each of several noisy counts, a range that holds its share of their total.
+    """An interval for the share of each noisy count. Proof: docs/proofs/add-remove.md (12), (13).
 
     Args:
         counts: weighted counts with independent discrete Laplace noise, in units of weight.
         total: the noisy total, in the same units.
         noises: of the counts and of the total.
-        largest: the largest weight that anyone can have, if the counts are a sample; 0 if not.
-        confidence: of each range by itself.
+        largest: the largest possible weight, if the counts are a sample; 0 if not.
+        confidence: of each interval separately.
 
     Returns:
         (low, high).
 
     Guarantee:
-        For every number of people and all weights up to `largest`, each range misses its share with
-        a probability of at most 1 − confidence.
+        For every number of people and all weights up to `largest`, each interval misses its share
+        with probability at most 1 − confidence.
     """
     if total <= 0.0:
         return np.zeros(len(counts)), np.ones(len(counts))
@@ -401,7 +407,7 @@ def share_intervals(
     about_total = quantile(noises.noise, beta * _TOTAL_SHARE / 2.0)
     sigma = math.sqrt(largest * max(total + about_total, 0.0)) / 2.0
     side = beta * (1.0 - _TOTAL_SHARE) / 2.0
-    # Cells of one count have one range: large tables have few counts that differ much.
+    # Cells with equal counts have equal intervals; large tables have few different counts.
     found, place = np.unique(counts, return_inverse=True)
     ends = np.empty((len(found), 2))
     for row, count in enumerate(found.tolist()):

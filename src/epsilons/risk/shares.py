@@ -1,4 +1,4 @@
-"""Margins of shares: of public people, and of a total that was counted apart."""
+"""Margins of shares: for public people, and for a total that was counted separately."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from epsilons.risk.margins import Margin, RatioCells
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
-# Margins of shares that are all within one distance of what was released.
+# Margins with a single half-width for all shares.
 
 
 class AroundCells(Margin, ABC):
-    """What such margins share."""
+    """Margins with one half-width for all shares. Proof: docs/proofs/frequencies.md (6)."""
 
     @abstractmethod
     def worst(self, assumption: Assumption, confidence: float) -> float:
-        """The largest error of any share not exceeded with this probability."""
+        """Bound on the largest error of any share, at this confidence."""
 
     def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold all shares at once, cut to [0, 1]."""
+        """Simultaneous intervals for all shares, clipped to [0, 1]."""
         return around(raw, self.worst(assumption, confidence))
 
     def at_once(self, raw: Floats, assumption: Assumption, confidence: float) -> float:  # noqa: ARG002
-        """The error of the worst category that is not exceeded with this probability."""
+        """Bound on the largest error of any share, at most 1."""
         return min(self.worst(assumption, confidence), 1.0)
 
 
 def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Ranges around shares, cut to [0, 1]."""
+    """Intervals of this half-width around shares, clipped to [0, 1]."""
     return np.clip(raw - reach, 0.0, 1.0), np.clip(raw + reach, 0.0, 1.0)
 
 
-# The margin of the shares of people whose budgets are public.
+# Shares of people whose budgets are public.
 
 
 @storable("risk.WeighedCells")
@@ -48,13 +48,13 @@ class WeighedCells(AroundCells):
     """The margin of the shares of people whose budgets are public.
 
     Guarantee:
-        Over all data that the assumption allows, each interval, and the band as a whole, misses
-        with a probability of at most 1 − confidence: docs/proofs/frequencies.md.
+        For all data that the assumption allows, each interval, and the band as a whole, misses with
+        probability at most 1 − confidence. Proof: docs/proofs/frequencies.md (6), (7), (8).
 
     Attributes:
         weighing: the estimator on a unit range.
-        slack: what integers may add to an error on a unit range.
-        cells: the number of categories.
+        slack: error added by rounding to integers, on a unit range.
+        cells: number of categories.
     """
 
     weighing: Weighing
@@ -66,29 +66,29 @@ class WeighedCells(AroundCells):
     def intervals(
         self, raw: Floats, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each category by itself, a range that holds its share, cut to [0, 1]."""
+        """An interval for each share separately, clipped to [0, 1]."""
         return around(raw, self.error(assumption, confidence))
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error of one share not exceeded with this probability, integers included."""
+        """Bound on the error of one share, at this confidence, rounding included."""
         limit = self._limit(confidence)
         return cells.share_error(self.weighing, assumption, limit) + self.slack
 
     def worst(self, assumption: Assumption, confidence: float) -> float:
-        """The largest error of any share not exceeded with this probability, integers included."""
+        """Bound on the largest error of any share, at this confidence, rounding included."""
         limit = self._limit(confidence)
         return cells.band(self.weighing, assumption, self.cells, limit) + self.slack
 
     @property
     def numbers(self) -> int:
-        """All of them."""
+        """Number of shares."""
         return self.cells
 
     def _limit(self, confidence: float) -> float:
-        """The confidence that noise without a lattice must have.
+        """The confidence to use for continuous noise. Proof: docs/proofs/tables.md (5).
 
-        Integers of more than two cells that sum to zero are within one lattice point of such noise
-        but for a factor e^{k·slack/scale} of probability.
+        The integer noises of more than two cells that sum to zero are within one lattice point of
+        continuous ones, up to a factor e^{k·slack/scale} in probability.
         """
         closed, scale = self.weighing.closed, self.weighing.scale
         if closed is None or self.cells == 2 or not scale > 0.0:
@@ -96,20 +96,20 @@ class WeighedCells(AroundCells):
         return 1.0 - (1.0 - confidence) * math.exp(-self.cells * self.slack / scale)
 
 
-# The margin of shares whose total was counted apart.
+# Shares whose total was counted separately.
 
 
 @storable("risk.TotalledCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalledCells(RatioCells):
-    """The margin of the shares of an unknown number of people, who were also counted apart.
+    """The margin of the shares of an unknown number of people, who were also counted separately.
 
     Guarantee:
-        As of `RatioCells`.
+        That of `RatioCells`. Proof: docs/proofs/add-remove.md (13).
 
     Attributes:
-        whole: the noisy count of all, in units of weight.
-        whole_scale: of the discrete Laplace noise of that.
+        whole: the noisy count of all people, in units of weight.
+        whole_scale: scale of its discrete Laplace noise.
     """
 
     whole: float
@@ -117,11 +117,11 @@ class TotalledCells(RatioCells):
 
     @property
     def total(self) -> float:
-        """The noisy count of all."""
+        """The noisy count of all people."""
         return self.whole
 
     def _spread(self, shares: Floats) -> Floats:
-        """The variance of the noise of each share, in units of that of a count."""
+        """The noise variance of each share, in units of that of a count."""
         return np.asarray(1.0 + np.square(shares * (self.whole_scale / self.scale)))
 
     @property

@@ -1,4 +1,4 @@
-"""A mean with its spread: what it says of the error, and weights that a first look chose."""
+"""Intervals of a mean released with its spread, and of one with adaptively chosen weights."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ from epsilons.risk.tails.laplace import bisect, chosen, laplace_quantile
 from epsilons.risk.weighing import SAMPLE, Assumption, Weighing
 from epsilons.types import Floats
 
-# How far a weighted sum of values of one population is off, if their deviation is known.
+# The error of a weighted sum of values of one population with a known standard deviation.
 #
-# The formulas are derived in `docs/proofs/moment.md`.
+# Proof: docs/proofs/moment.md (4), (5).
 
 _SLOPES: Final = 96
-"""Exponents at which moments are bounded: any of them gives a bound, and the best is taken."""
+"""Number of exponents at which moments are bounded. Each gives a bound, and the smallest is
+taken."""
 
 _STEEPEST: Final = 60.0
-"""The largest exponent, in parts of the largest weight: its exponential is a float."""
+"""Largest exponent, relative to 1/(largest weight); its exponential does not overflow."""
 
 _NODES: Final = 128
-"""Weights up to which each is looked at by itself."""
+"""Number of different weights up to which each is used exactly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """A sum Σ a_i·(X_i − μ) of values in [0, 1] that are independent, or associated negatively.
+    """A sum Σ a_i·(X_i − μ) of values in [0, 1] that are independent or negatively associated.
+
+    Proof: docs/proofs/moment.md (5), (6), (8).
 
     Attributes:
-        weights: the coefficients a from 0, each once.
-        counts: how many terms have each.
+        weights: the different coefficients a ≥ 0.
+        counts: number of terms with each coefficient.
     """
 
     weights: Floats
@@ -57,14 +60,17 @@ class Terms:
         return float(self.weights.max(initial=0.0))
 
     def bernstein(self, sigma: float, log: float) -> float:
-        """What the sum exceeds with a probability of at most e^−log, of this deviation or less."""
+        """Bernstein's bound: the sum exceeds it with probability at most e^−log.
+
+        The values have standard deviation at most sigma. Proof: docs/proofs/moment.md (6).
+        """
         part = self.largest * log / 3.0
         return part + math.sqrt(part * part + 2.0 * self.square * sigma * sigma * log)
 
     def reach(self, sigma: float, scale: float, beta: float) -> float:
-        """The h with P(|Σ a·(X − μ) + L| > h) ≤ β, for values of at most this deviation.
+        """An h with P(|Σ a·(X − μ) + L| > h) ≤ β, for values with standard deviation at most sigma.
 
-        L is Laplace noise of this scale, and independent.
+        L is independent Laplace noise of this scale. Proof: docs/proofs/moment.md (5).
         """
         if self.largest <= 0.0:
             return -scale * math.log(beta)
@@ -80,10 +86,10 @@ class Terms:
 
     @cached_property
     def few(self) -> tuple[Floats, Floats]:
-        """Few weights and how many have them, whose bounds on moments are not smaller.
+        """At most _NODES weights with counts, for which bounds on moments are not smaller.
 
-        A bound on moments is convex in the weight, so that a weight between two nodes may be
-        counted at both of them, in parts that keep its sum.
+        The bound on moments is convex in the weight. So a weight between two nodes may be counted
+        at both, in parts that preserve its sum. Proof: docs/proofs/moment.md (5).
         """
         used = self.weights > 0.0
         weights, counts = self.weights[used], self.counts[used]
@@ -99,10 +105,10 @@ class Terms:
 
 
 def log_moment(slope: Floats, sigma: float) -> Floats:
-    """The largest ln E e^{λ(X − μ)} of values in [0, 1] of at most this deviation, for λ ≥ 0.
+    """The largest ln E e^{λ(X − μ)} for λ ≥ 0 of values in [0, 1] with at most this deviation.
 
-    It is that of a rare 1 among zeros: of the deviation itself, or of the smaller one that is worst
-    for this λ.
+    It is that of a zero-one variable: with this deviation, or with the smaller one that is worst
+    for this λ. Proof: docs/proofs/moment.md (4).
     """
     rare = (1.0 - math.sqrt(max(1.0 - 4.0 * sigma * sigma, 0.0))) / 2.0
     grown = np.expm1(slope)
@@ -114,14 +120,15 @@ def log_moment(slope: Floats, sigma: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Tail:
-    """A bound on P(S > s): the least of e^{K − λs} over some λ, of which 0 is one.
+    """Bound on P(S > s): the smallest e^{K − λs} over some λ, including 0.
 
-    Its logarithm is a broken line, so that its integral against Laplace noise is a sum.
+    Its logarithm is piecewise linear, so its integral against Laplace noise is a sum.
+    Proof: docs/proofs/moment.md (5).
 
     Attributes:
         slopes: the λ, ascending from 0.
         logs: the K of each.
-        ends: where the best λ is the next one.
+        ends: the points from which the next λ is best.
     """
 
     slopes: Floats
@@ -140,20 +147,20 @@ class _Tail:
         slopes = np.geomspace(low, top, _SLOPES)
         logs = log_moment(np.outer(slopes, weights), sigma) @ counts
         slopes, logs = np.append(0.0, slopes), np.append(0.0, logs)
-        # K is convex: these ends ascend, but for rounding.
+        # K is convex in λ, so these ends ascend, up to rounding.
         ends = np.maximum.accumulate(np.diff(logs) / np.diff(slopes))
         return cls(slopes, logs, ends)
 
     def beyond(self, far: float, scale: float) -> float:
-        """A bound on P(S + L > far)."""
+        """Bound on P(S + L > far)."""
         if scale <= 0.0:
             return math.exp(min(float(np.min(self.logs - self.slopes * far)), 0.0))
-        # Left of the first end S is anything: L alone must be beyond what is left.
+        # Below the first end the bound on P(S > s) is 1: only L counts.
         first = far - float(self.ends[0])
         half = 0.5 * math.exp(-abs(first) / scale)
         gone = half if first >= 0.0 else 1.0 - half
         starts, stops = self.ends, np.append(self.ends[1:], math.inf)
-        # For s below `far` the noise is above 0, for s above it is below.
+        # The density of L at far − s: L > 0 for s below `far`, L < 0 above.
         before = starts, np.maximum(np.minimum(stops, far), starts)
         after = np.minimum(np.maximum(starts, far), stops), stops
         both = [
@@ -164,8 +171,8 @@ class _Tail:
     def _part(self, far: float, rate: float, starts: Floats, stops: Floats) -> float:
         """∫ e^{K − λs + rate·(s − far)} ds over the pieces, from starts to stops."""
         slopes, logs = rate - self.slopes[1:], self.logs[1:]
-        endless = np.isinf(stops)  # the last piece, if it falls
-        at = np.where((slopes > 0.0) & ~endless, stops, starts)  # where it is largest
+        endless = np.isinf(stops)  # the last piece; its integrand decreases
+        at = np.where((slopes > 0.0) & ~endless, stops, starts)  # where the integrand is largest
         highest = np.exp(np.minimum(logs - self.slopes[1:] * at + rate * (at - far), 0.0))
         length = np.where(endless, 0.0, stops - starts)
         fall = np.abs(slopes) * length
@@ -174,46 +181,42 @@ class _Tail:
         return float(highest @ np.where(endless, 1.0 / np.abs(slopes), parts))
 
 
-# What the spread of the data, released beside a mean, says of how far the mean is off.
-#
-# The formulas are derived in `docs/proofs/moment.md`. Data are on a unit range.
+# Bounds on the error of a mean from the spread that is released with it, on a unit range.
 
 EXPECTED: Final = 0.2
-"""The standard deviation of the data, in parts of the range, at which intervals are forecast if
-nobody guessed another: between 0.29 of a uniform column and 0.17 of a Gaussian one whose range is
-six of its deviations."""
+"""Standard deviation, as a fraction of the range, for which intervals are forecast if there is no
+guess: between 0.29 (uniform) and 0.17 (Gaussian on a range of six standard deviations)."""
 
 DECIDED_AT: Final = 0.95
-"""The confidence at which it is decided whether the spread is used, for all confidences."""
+"""Confidence at which it is decided whether the spread is used, for all confidences."""
 
 MOST_LOST: Final = 1.05
-"""How much wider an interval may become where the spread turns out to be as large as it can be."""
+"""Largest factor by which an interval may widen if the spread is as large as possible."""
 
 _NUISANCE: Final = 0.05
-"""Probabilities of errors of which parts are spent on the spread: those of a larger one are not
-larger."""
+"""Error probability up to which parts are spent on the spread; beyond it the parts do not grow."""
 
 _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
-"""The parts that are spent: on the noise of squares, on that of the mean, on the squares of a
-sample, and on the mean of a sample."""
+"""Parts of the error probability spent on: the noise of the squares, the noise of the mean, the
+squares of a sample, the mean of a sample."""
 
 _DROWNED: Final = 1e100
-"""Numbers on a unit range of which nothing can be read."""
+"""Magnitude on a unit range beyond which numbers are unusable."""
 
 _OF_SPREAD: Final = (0.3, 0.2, 0.4, 0.1)
-"""The same parts, of the interval of the spread itself: of one half of its error for each end."""
+"""The same parts for the interval of the spread itself, of β/2 for each end."""
 
 Way = Literal["chance", "bias"]
-"""What a spread bounds: how far chance takes a weighted mean, or how far its people lean."""
+"""What the spread bounds: the random error of a weighted mean, or its bias."""
 
 
 class Seen(NamedTuple):
-    """What was released on a unit range, with weights that add up to one.
+    """The released numbers on a unit range, for weights that sum to one.
 
     Attributes:
-        offset: Σ w·(x − ½), with noise.
-        square: Σ w·(x − ½)², with noise.
-        slack: what integers may add to either.
+        offset: Σ w·(x − ½) plus noise.
+        square: Σ w·(x − ½)² plus noise.
+        slack: error of either that is due to rounding to integers.
     """
 
     offset: float
@@ -222,7 +225,7 @@ class Seen(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The probabilities with which steps on the way to a deviation may fail."""
+    """Error probabilities of the steps of a bound. Proof: docs/proofs/moment.md (10)."""
 
     noise: float
     offset: float
@@ -231,18 +234,21 @@ class Parts(NamedTuple):
 
     @classmethod
     def of(cls, beta: float) -> Parts:
-        """Those of an interval that misses with this probability."""
+        """The parts for an interval that misses with probability beta."""
         return cls(*(part * min(beta, _NUISANCE) for part in (_NOISE, _OFFSET, _SQUARES, _CENTRE)))
 
 
 @dataclass(frozen=True, eq=False)
 class Spreading:
-    """A weighted mean whose weights add up to one, with what its spread says.
+    """Bounds for a weighted mean whose weights sum to one, from its spread.
+
+    Proof: docs/proofs/moment.md (2), (3), (6), (7), (8), (9), (11).
+    Proof: docs/proofs/adaptive.md (4), (5).
 
     Attributes:
         weighing: the estimator.
         assumption: what is assumed about the data.
-        times: among how many such estimators this one was chosen by what may go with the data.
+        times: number of estimators among which this one was chosen, perhaps based on the data.
     """
 
     weighing: Weighing
@@ -250,7 +256,7 @@ class Spreading:
     times: int = 1
 
     def usual(self, beta: float) -> float:
-        """The error of any data not exceeded but with this probability, integers not counted."""
+        """Bound on the error for any data, at error probability beta, without rounding."""
 
         def far(rest: float) -> float:
             return mean.quantile(self.weighing, self.assumption, 1.0 - rest)
@@ -258,26 +264,27 @@ class Spreading:
         return chosen(far, self.weighing.scale, self.times, beta)
 
     def error(self, way: Way, seen: Seen, beta: float) -> float:
-        """The error not exceeded but with this probability, integers not counted.
+        """Bound on the error, at error probability beta, without rounding.
 
         Args:
             way: what the spread is used for.
-            seen: what was released.
-            beta: the probability.
+            seen: the released numbers.
+            beta: the error probability.
         """
         parts = Parts.of(beta)
         return self._reach(way, self.most(seen, parts.noise, parts.offset), parts, beta)
 
     def way(self, expected: float) -> Way | None:
-        """What the spread is used for, from public facts alone; None if it is not.
+        """What the spread is used for, decided by public facts alone; None if it is not used.
 
-        Of the ways whose interval is not much wider than that of any data, where the forecast is as
-        wrong as can be, the one is taken that is forecast to be the narrowest, if it is narrower
-        than that. It must not follow what was drawn: who takes the shorter of two intervals may
-        miss as often as both.
+        Candidates are the ways whose interval is not much wider than that of any data even if the
+        forecast is as wrong as possible. Of these, the one with the narrowest forecast is taken, if
+        it is narrower than the interval of any data. The choice must not depend on what was drawn:
+        taking the shorter of two intervals may miss as often as both together.
+        Proof: docs/proofs/moment.md (10).
 
         Args:
-            expected: the standard deviation at which it is forecast, of data around the middle.
+            expected: standard deviation that is forecast, for data around the middle of the range.
         """
         beta = 1.0 - DECIDED_AT
         parts = Parts.of(beta)
@@ -293,7 +300,7 @@ class Spreading:
 
     @property
     def _ways(self) -> tuple[Way, ...]:
-        """What is proven: nothing, where budgets are random, and go with values."""
+        """The ways that are proven: none where budgets are random and related to values."""
         if abs(self.weighing.total - 1.0) > 1e-9 or not math.isfinite(self.weighing.scale):
             return ()
         if self.assumption.related is False:
@@ -301,11 +308,11 @@ class Spreading:
         return () if self.assumption.sampled else ("bias",)
 
     def deviation(self, seen: Seen, beta: float) -> tuple[float, float]:
-        """A range that holds the standard deviation but with this probability.
+        """An interval for the standard deviation that misses with probability at most beta.
 
-        It is that of the population, or of these very people, each counted alike. Where budgets may
-        go with values, people whose weights are small may vary more than others, by as much as
-        weights allow.
+        It is that of the population, or of these very people with equal weights. Where budgets may
+        be related to values, people with small weights may vary more than others, as far as weights
+        allow. Proof: docs/proofs/moment.md (11).
         """
         parts = Parts(*(part * beta / 2.0 for part in _OF_SPREAD))
         low = self.least(seen, parts.noise, parts.offset)
@@ -326,7 +333,7 @@ class Spreading:
         return plain._smallest(low, squares + centre), plain._deviation(high, squares, centre)
 
     def least(self, seen: Seen, noise: float, offset: float) -> float:
-        """The smallest weighted variance of these people that noise allows: see `most`."""
+        """Lower bound on the weighted variance of these people: see `most`."""
         if not self._readable(seen):
             return 0.0
         scale = self.weighing.scale
@@ -335,12 +342,12 @@ class Spreading:
         return min(max(square - far * far, 0.0), 0.25)
 
     def most(self, seen: Seen, noise: float, offset: float) -> float:
-        """The largest weighted variance of these people that noise allows.
+        """Upper bound on the weighted variance of these people. Proof: docs/proofs/moment.md (3).
 
         Args:
-            seen: what was released.
-            noise: the probability with which the noise of the squares may be farther below 0.
-            offset: that with which the noise of the mean may be farther from 0.
+            seen: the released numbers.
+            noise: probability that the noise of the squares is farther below 0 than assumed.
+            offset: probability that the noise of the mean is farther from 0 than assumed.
         """
         if not self._readable(seen):
             return 0.25
@@ -350,12 +357,12 @@ class Spreading:
         return min(max(square - far * far, 0.0), 0.25)
 
     def _readable(self, seen: Seen) -> bool:
-        """Whether anything is left beside the noise, which may be beyond all floats."""
+        """Whether the released numbers are usable: noise may exceed the range of floats."""
         numbers = (self.weighing.scale, seen.offset, seen.square)
         return all(math.isfinite(number) and abs(number) < _DROWNED for number in numbers)
 
     def _reach(self, way: Way, variance: float, parts: Parts, beta: float) -> float:
-        """How far the mean may be off, of people of at most this weighted variance."""
+        """Bound on the error of the mean of people with at most this weighted variance."""
         scale = self.weighing.scale
         rest = beta - parts.noise - parts.offset
         if way == "bias":
@@ -378,7 +385,8 @@ class Spreading:
     def _leaning(self, variance: float) -> float:
         """The largest bias among these people, if their weighted variance is at most this.
 
-        By Cauchy and Schwarz; those of the smallest weights may count by the range instead.
+        By the Cauchy–Schwarz inequality; people with the smallest weights may be bounded by the
+        range instead. Proof: docs/proofs/moment.md (9).
         """
         order = np.argsort(self.weighing.weights, kind="stable")
         weights, counts = self.weighing.weights[order], self.weighing.counts[order]
@@ -394,7 +402,7 @@ class Spreading:
 
     @cached_property
     def _above(self) -> Terms:
-        """What weighs the values: of people who are shuffled, weights above the least."""
+        """The coefficients of the values; for permuted people, weights minus the smallest."""
         counts = self.weighing.counts.astype(np.float64)
         there = counts > 0.0
         weights = self.weighing.weights[there]
@@ -404,7 +412,7 @@ class Spreading:
 
     @cached_property
     def _terms(self) -> Terms:
-        """The same, or weights below the largest, if these are less: the sum is the same."""
+        """The same, or the largest weight minus weights if smaller: it is minus the same sum."""
         above = self._above
         if self.assumption.sampled:
             return above
@@ -412,7 +420,7 @@ class Spreading:
         return below if below.square < above.square else above
 
     def _smallest(self, variance: float, squares: float) -> float:
-        """The smallest standard deviation that such a weighted variance of a sample allows."""
+        """The smallest standard deviation compatible with this weighted variance of a sample."""
         log = -math.log(squares)
 
         def excess(sigma: float) -> float:
@@ -421,10 +429,10 @@ class Spreading:
         return bisect(excess, 0.0, math.sqrt(variance))
 
     def _deviation(self, variance: float, squares: float, centre: float) -> float:
-        """The largest standard deviation that such a weighted variance of a sample allows."""
+        """The largest standard deviation compatible with this weighted variance of a sample."""
         lost = math.sqrt(-2.0 * self._above.square * math.log(squares))
         log = math.log(2.0 / centre)
-        # Hoeffding's bound on the mean of the sample does not depend on the deviation.
+        # Hoeffding's bound on the mean of the sample does not depend on sigma.
         plain = math.sqrt(0.25 * lost * lost + variance + self._terms.square * log / 2.0)
         most = min(lost / 2.0 + plain, mean.WIDEST)
 
@@ -437,11 +445,11 @@ class Spreading:
         return bisect(excess, lost, most)
 
 
-# The margin of a mean that was released with its spread.
+# The margin of a mean that is released with its spread.
 
 
 class Spread(Estimated):
-    """The standard deviation of the data, of people as they are weighted, in data units."""
+    """The standard deviation of the data, with people weighted, in data units."""
 
     __slots__ = ()
 
@@ -452,14 +460,14 @@ class WeighedSpread(Weighed):
     """The margin of a weighted mean of people whose budgets are public, with their spread.
 
     Guarantee:
-        Over all data that the assumption allows, the interval misses with a probability of at most
-        1 − confidence, and so does that of the standard deviation. Whether the spread is used for
-        the first follows from weights and noise alone: docs/proofs/moment.md.
+        For all data that the assumption allows, the interval misses with probability at most 1 −
+        confidence, and so does that of the standard deviation. Whether the first uses the spread
+        follows from weights and noise alone. Proof: docs/proofs/moment.md (2), (10), (11).
 
     Attributes:
-        offset: Σ w·(x − ½) on a unit range as it was drawn, of weights that add up to one.
-        square: Σ w·(x − ½)² of the same.
-        expected: the standard deviation, in parts of the range, at which intervals are forecast.
+        offset: the drawn Σ w·(x − ½) on a unit range, for weights that sum to one.
+        square: the drawn Σ w·(x − ½)², for the same weights.
+        expected: standard deviation, as a fraction of the range, for which intervals are forecast.
     """
 
     offset: float
@@ -469,7 +477,7 @@ class WeighedSpread(Weighed):
     kind: ClassVar[str | None] = None
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error on a unit range not exceeded with this probability, integers included."""
+        """Bound on the error on a unit range, at this confidence, rounding included."""
         times = self.times(assumption)
         way = _way(self.weighing, assumption, times, self.expected)
         if way is None:
@@ -478,18 +486,21 @@ class WeighedSpread(Weighed):
         return spreading.error(way, self._seen, 1.0 - confidence) + self.slack
 
     def times(self, assumption: Assumption) -> int:  # noqa: ARG002
-        """Among how many estimators this one was chosen by what may go with the data: itself."""
+        """Number of estimators among which the data may have chosen this one: 1."""
         return 1
 
     def uses_spread(self, assumption: Assumption) -> bool:
-        """Whether intervals come from the spread that was drawn: public facts alone decide."""
+        """Whether intervals use the drawn spread; decided by public facts alone."""
         return _way(self.weighing, assumption, self.times(assumption), self.expected) is not None
 
     def spread(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Spread:
-        """The standard deviation, with a range that holds it with at least this probability."""
+        """The standard deviation with its interval, at this confidence.
+
+        Proof: docs/proofs/moment.md (11).
+        """
         spreading = Spreading(self._alike, assumption, self.times(assumption))
         low, high = spreading.deviation(self._seen, 1.0 - confidence)
-        # The square of a noisy mean is larger than that of the mean, by the variance of the noise.
+        # E of the square of a noisy mean is the square of the mean plus the variance of the noise.
         noise = 2.0 * self._alike.scale * self._alike.scale
         found = self.square - self.offset * self.offset + noise
         variance = min(max(found, 0.0), 0.25) if math.isfinite(found) else 0.25
@@ -499,7 +510,7 @@ class WeighedSpread(Weighed):
 
     @cached_property
     def _alike(self) -> Weighing:
-        """The weights that add up to one: those of a mean may be smaller."""
+        """The estimator with weights that sum to one; those of a mean may sum to less."""
         whole = self.weighing
         if abs(whole.total - 1.0) < 1e-9:
             return whole
@@ -512,60 +523,61 @@ class WeighedSpread(Weighed):
 
 @lru_cache(maxsize=64)
 def _way(weighing: Weighing, assumption: Assumption, times: int, expected: float) -> Way | None:
-    """See `Spreading.way`, which a release asks again and again."""
+    """`Spreading.way`, cached, because a release needs it repeatedly."""
     return Spreading(weighing, assumption, times).way(expected)
 
 
-# A mean whose weights were chosen among a few by a first look at the data.
+# A mean whose weights were chosen among a few by a first stage on the same data.
 #
-# The first look and the mean see the same people. So what went wrong may go with which weights were
-# chosen, and what is said of weights that are given has to be said of all of them at once. The
-# formulas are derived in `docs/proofs/adaptive.md`. Data are on a unit range.
+# The first stage and the mean see the same people, so the choice of weights may be correlated with
+# the error. Claims about given weights must therefore hold for all possible weights at once. Data
+# are on a unit range.
 
 _EXCESS: Final = 0.05
-"""What rare sums may add to a mean squared error, in parts of the smallest among the choices."""
+"""Contribution of rare sums to a mean squared error, relative to the smallest among the choices."""
 
 _LEAST: Final = 1e-200
-"""Squared errors below this are nothing."""
+"""Squared errors below this count as 0."""
 
 
 @storable("risk.WeighedAdaptively")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeighedAdaptively(WeighedSpread):
-    """The margin of a weighted mean whose weights were chosen by a first look at the data.
+    """The margin of a weighted mean whose weights were chosen by a first stage on the same data.
 
     Guarantee:
-        Over all data that the assumption allows, the interval misses with a probability of at most
-        1 − confidence, and so does that of the standard deviation, however the choice goes with the
-        data: docs/proofs/adaptive.md.
+        For all data that the assumption allows, the interval misses with probability at most 1 −
+        confidence, and so does that of the standard deviation, however the choice depends on the
+        data. Proof: docs/proofs/adaptive.md (2), (3), (4), (5).
 
     Attributes:
-        among: how many different weights there were to choose from, with these budgets.
-        choices: how many there are with any budgets.
+        among: number of different weights to choose from, with these budgets.
+        choices: number of choices with any budgets.
     """
 
     among: int
     choices: int
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error on a unit range not exceeded with this probability, integers included."""
+        """Bound on the error on a unit range, at this confidence, rounding included."""
         if self.uses_spread(assumption):
             return super().error(assumption, confidence)
         return self.usual(assumption, confidence) + self.slack
 
     def usual(self, assumption: Assumption, confidence: float) -> float:
-        """The error of any data not exceeded with this probability, integers not counted."""
+        """Bound on the error for any data, at this confidence, without rounding."""
         beta = 1.0 - confidence
         if assumption.sampled and assumption.related is not False and not assumption.anything:
-            # Budgets are drawn with the values, so also how many of the choices differ.
+            # Budgets are sampled with the values, so the number of different choices is random.
             return mean.quantile(self.weighing, assumption, 1.0 - beta / self.choices)
         return Spreading(self.weighing, assumption, self.times(assumption)).usual(beta)
 
     def times(self, assumption: Assumption) -> int:
-        """As many as there are, where people, or who has which budget, are random.
+        """Number of choices to account for: all, where people or their budgets are random.
 
-        Where budgets may go with values, what is claimed holds for each data set by itself, or for
-        the plain mean of its people, which no weights move.
+        Where budgets may be related to values, claims hold for each data set separately, or for the
+        plain mean of its people, which does not depend on weights.
+        Proof: docs/proofs/adaptive.md (3).
         """
         return self.among if assumption.related is False else 1
 
@@ -573,12 +585,14 @@ class WeighedAdaptively(WeighedSpread):
 def risk_of(
     goal: MeanGoal, margin: WeighedAdaptively, choices: Sequence[Weighing]
 ) -> tuple[float, bool]:
-    """The risk of a mean whose weights were chosen by a first look, on a unit range.
+    """The risk on a unit range of a mean whose weights were chosen by a first stage.
+
+    Proof: docs/proofs/adaptive.md (2), (6).
 
     Args:
-        goal: what is assumed about the data, and which error is small.
+        goal: the assumption about the data, and the error to minimize.
         margin: of the mean.
-        choices: all weights that there were to choose from.
+        choices: all weights that could have been chosen.
 
     Returns:
         The risk, and whether it is an exact worst case with these weights.
@@ -595,10 +609,10 @@ def risk_of(
 
 
 def _square(weighing: Weighing, assumption: Assumption, excess: float, among: int) -> float:
-    """A bound on the mean squared error of weights that were chosen, over all choices together.
+    """Bound on the mean squared error of chosen weights, over all choices together.
 
-    With P(|S| > s) ≤ 2·exp(−2s²/v) the mean of (S² − a)₊ is at most v·exp(−2a/v): a is where that
-    is one part of the excess.
+    With P(|S| > s) ≤ 2·exp(−2s²/v) the mean of (S² − a)₊ is at most v·exp(−2a/v); a is chosen so
+    that this is excess/among. Proof: docs/proofs/adaptive.md (6).
     """
     if among == 1:
         return float(mean.mse(weighing, assumption))

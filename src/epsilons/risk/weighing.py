@@ -1,4 +1,4 @@
-"""What risk needs to know: what is assumed of the data, and an estimator's weights and noise."""
+"""The inputs of risk formulas: assumptions about the data, and an estimator's weights and noise."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from epsilons.types import Floats, Integers
 __all__ = ["RELATED", "SAMPLE", "UNRELATED", "Assumption", "assumption_of"]
 
 
-# Noise that falls in stairs, as risk reads it: its scale, its tail, and how far it takes a sum.
+# Staircase noise: its scale, its tail, and the deviation of a sum with such noise.
 
 _SMOOTH: Final = 0.125
-"""Below this rate there are hundreds of stairs that matter, and Laplace noise is at most one unit
-away: docs/proofs/risk.md."""
+"""Below this rate hundreds of stairs matter. Laplace noise is then used, which can be coupled
+within one unit. Proof: docs/proofs/risk.md (16)."""
 
 
 @storable("risk.StairNoise")
 @dataclass(frozen=True, eq=False)
 class StairNoise:
-    """Staircase noise on a unit range.
+    """Staircase noise on a unit range. Proof: docs/proofs/risk.md (8), (12), (15), (16).
 
     Attributes:
         law: the law, on a lattice.
-        unit: what one unit of the law, `law.pieces.steps` lattice points, is on the unit range.
+        unit: length on the unit range of one unit of the law, `law.pieces.steps` lattice points.
     """
 
     law: Law
@@ -42,33 +42,33 @@ class StairNoise:
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the Laplace noise that has the same variance."""
+        """The scale of Laplace noise with the same variance."""
         return math.sqrt(self.law.variance / 2.0) / self._shape.steps * self.unit
 
     def deviation(self, shift: float, square: float, beta: float) -> float:
-        """The α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift; X is the noise.
+        """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift; X is the noise.
 
         S has P(±S > s) ≤ exp(−2s²/square), and is independent of X. Without S (`square` is 0) it is
-        the smallest such α.
+        the smallest such α. Proof: docs/proofs/risk.md (8), (13).
         """
         if square <= 0.0:
             return self._alone(shift, beta)
         sigma = math.sqrt(square) / 2.0
 
         def excess(beyond: float) -> float:
-            """Of errors beyond shift + beyond."""
+            """Bound on P(error > shift + beyond) − β."""
             return self.tail(beyond, sigma) + self.tail(shift + beyond, sigma) - beta
 
         return shift + laplace.least(excess, sigma + self.scale)
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
+        """Bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0."""
         if self._shape.rate < _SMOOTH:
             return laplace.tail(alpha - self.unit, sigma, self.unit / float(self._shape.rate))
         return self._pieces.tail(alpha / self.unit, sigma / self.unit)
 
     def exceeds(self, alpha: float) -> float:
-        """P(X > alpha), each lattice point being spread over one lattice step."""
+        """P(X > alpha), with each lattice point spread evenly over one lattice step."""
         if alpha < 0.0:
             return 1.0 - self.exceeds(-alpha)
         at, rate = alpha / self.unit, float(self._shape.rate)
@@ -81,7 +81,7 @@ class StairNoise:
         return beyond * math.exp(-min(rate * stair, 745.0)) * part
 
     def _alone(self, shift: float, beta: float) -> float:
-        """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift: the worst c is an end."""
+        """The smallest α with P(|c + X| > α) ≤ β for every |c| ≤ shift; the worst c is ±shift."""
         return laplace.quantile_of(self.exceeds, shift, self.scale, beta)
 
     @cached_property
@@ -94,27 +94,28 @@ class StairNoise:
 
 
 def stair_noise(law: Law, unit: float) -> StairNoise | None:
-    """The noise on a unit range, if its law declares stairs; None if it falls at every point.
+    """Staircase noise on a unit range, or None if the law falls at every lattice point.
 
     Args:
-        law: on a lattice.
-        unit: what one unit of the law is on the unit range.
+        law: the law, on a lattice.
+        unit: length on the unit range of one unit of the law.
     """
     return StairNoise(law, unit) if law.pieces.steps > 1 else None
 
 
-# What risk needs to know of an estimator: weights, noise, and perhaps coins.
+# An estimator: weights, noise, and optionally coins.
 
 
 @dataclass(frozen=True)
 class SumNoise:
-    """What the noise of sums is before anyone's weight is known: how large, and of which kind.
+    """The noise of sums before weights are known: its relative size and its kind.
 
     Attributes:
-        moves: how many sums one person can change by their whole weight: the noise of each grows
-            with it. Of means that are drawn together, by how much it grows; where noises are added
-            up, the scale of Laplace noise of their variance.
-        closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
+        moves: number of sums that one person can change by their whole weight; the scale of the
+            noise of each is proportional to it. For means that are drawn together, the factor by
+            which the scale grows. Where noises are added up, the scale of Laplace noise with their
+            variance.
+        closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
     """
 
@@ -124,23 +125,23 @@ class SumNoise:
 
 
 OPEN: Final = SumNoise()
-"""Of one sum; and of cells under add/remove, where people come and go, and no total is public."""
+"""The noise of one sum; and of cells under add/remove, where no total is public."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """The sums over people that mean squared error depends on, for many estimators at once.
+    """The sums over people that determine the mean squared error, for many estimators at once.
 
-    A `Weighing` has them too, under the same names. The fields are arrays of one shape.
+    The fields are arrays of one shape. A `Weighing` has them under the same names.
 
     Attributes:
-        n: the number of people.
+        n: number of people.
         total: Σ w_i.
         spread: Σ (w_i − total/n)².
         bias: ½ Σ |w_i − 1/n|.
-        scale: the scale of the Laplace noise, or of Laplace noise with the same variance.
+        scale: scale of the Laplace noise, or of Laplace noise with the same variance.
         jitter: Σ w_i²·(1 − p_i)/p_i, where person i is used with probability p_i.
-        closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
+        closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
     """
 
     n: int
@@ -158,12 +159,12 @@ class Weighing:
     """An estimator on a unit range: Σ w_i·x_i plus noise.
 
     Attributes:
-        weights: the (expected) weight of each person of a level.
-        counts: the number of people of each level.
-        scale: the scale of the Laplace noise, or of Laplace noise with the same variance.
-        keep: the probability with which a person of each level is used; None if all surely are.
-        stairs: the noise, if it falls in stairs; None if it is Laplace noise.
-        closed: the noise of cells, if it sums to zero; None if each has Laplace noise of its own.
+        weights: the (expected) weight of a person at each level.
+        counts: number of people at each level.
+        scale: scale of the Laplace noise, or of Laplace noise with the same variance.
+        keep: probability that a person at each level is used; None if everyone is used.
+        stairs: the noise, if it is staircase noise; None if it is Laplace noise.
+        closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several are drawn together; None if it is Laplace noise.
     """
 
@@ -178,7 +179,7 @@ class Weighing:
 
     @cached_property
     def n(self) -> int:
-        """The number of people."""
+        """Number of people."""
         return int(self.counts.sum())
 
     @cached_property
@@ -188,7 +189,7 @@ class Weighing:
 
     @cached_property
     def spread(self) -> float:
-        """Σ (w_i − total/n)², without the cancellation of Σ w_i² − total²/n."""
+        """Σ (w_i − total/n)², without the cancellation in Σ w_i² − total²/n."""
         off_centre = self.weights - self.total / self.n
         np.multiply(off_centre, off_centre, out=off_centre)
         return summed(self.counts, off_centre, self.n)
@@ -220,17 +221,17 @@ class Weighing:
         return dot(counts, np.square(weights) * (1.0 - keep) / keep)
 
 
-# What is assumed about the data: whom an estimate is about, and what budgets tell of values.
+# Assumptions about the data: whom an estimate is about, and how budgets are related to values.
 #
-# Two plain answers, and everything that is random follows from them.
+# These two answers determine what is random.
 #
-#     about       related    what is random beside the noise
-#     people      True       nothing: these people, whatever their budgets say of their values
-#     people      δ          nothing; the means of people at different budgets differ by δ at most
-#     people      False      who has which budget: the budgets are shuffled
+#     about       related    what is random in addition to the noise
+#     people      True       nothing: budgets may be related to values in any way
+#     people      δ          nothing; the means of people at different budgets differ by at most δ
+#     people      False      who has which budget: a random permutation
 #     population  True       the people: pairs of a value and a budget, drawn from any population
-#     population  δ          the same; the means at different budgets differ by δ at most
-#     population  False      the people: values drawn from one population, whatever their budgets
+#     population  δ          the same; the means at different budgets differ by at most δ
+#     population  False      the people: values drawn from one population, whatever the budgets
 
 
 @dataclass(frozen=True)
@@ -238,9 +239,9 @@ class Assumption:
     """What is assumed about the data.
 
     Attributes:
-        about: "people": the truth of these very people is wanted. "population": they are a sample
-            of it, and its truth is wanted.
-        related: whether budgets may go with values: True, in any way; False; or a number δ in
+        about: "people": the estimate is about these very people. "population": they are a sample,
+            and the estimate is about the population.
+        related: whether budgets may be related to values: True, in any way; False; or a number δ in
             (0, 1): the means of people at different budgets differ by at most δ of the range.
     """
 
@@ -249,25 +250,26 @@ class Assumption:
 
     @property
     def sampled(self) -> bool:
-        """Whether people are a sample."""
+        """Whether people are a sample of a population."""
         return self.about == "population"
 
     @property
     def apart(self) -> float:
-        """How far apart the means of people at different budgets may be, on a unit range."""
+        """Largest difference between the means of people at different budgets, on a unit range."""
         return float(self.related)
 
     @property
     def anything(self) -> bool:
-        """Whether budgets may tell anything of values."""
+        """Whether budgets may be related to values in any way."""
         return self.related is True
 
     @property
     def of_some(self) -> Assumption:
-        """What it says about a function that is 0 for those who did not answer.
+        """The assumption for a function that is 0 for those who did not answer.
 
-        Around the mean of those who did, the means of levels are within δ, each times the share of
-        its level that answered, which may be anything: so they differ by at most 2δ.
+        Around the mean of those who did, the mean of each level is within δ times the share of the
+        level that answered. That share is arbitrary, so the means of levels differ by at most 2δ.
+        Proof: docs/proofs/pairs.md (11).
         """
         if isinstance(self.related, bool):
             return self
@@ -275,19 +277,19 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """What it says about who answered: budgets may tell anything of it, or nothing."""
+        """The assumption for who answered: related to budgets in any way, or not at all."""
         return Assumption(self.about, self.related is not False)
 
 
 RELATED: Final = Assumption("people", True)
-"""True of all data: the default."""
+"""The default: it holds for all data."""
 
 UNRELATED: Final = Assumption("people", False)
 SAMPLE: Final = Assumption("population", False)
 
 
 def assumption_of(about: object, related: object) -> Assumption:
-    """The two answers of a user.
+    """The assumption from a user's two answers.
 
     Raises:
         ArgumentError: one of them is invalid.

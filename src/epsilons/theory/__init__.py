@@ -1,8 +1,8 @@
-"""What no method can beat: lower bounds and limits, from budgets alone.
+"""Lower bounds on the error of every private method, from budgets alone.
 
-Every number here holds for all methods that keep the budgets, known or unknown, so it says how much
-room is left below a forecast. The constants are derived in docs/proofs/limits.md and the pages that
-it names. No mechanism and no rule is imported here.
+Every number here holds for all methods that respect the budgets, known or unknown. So it shows how
+much a forecast could still be improved. Proof: docs/proofs/limits.md (1), (16). That page names the
+others. No mechanism and no rule is imported here.
 """
 
 from __future__ import annotations

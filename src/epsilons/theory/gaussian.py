@@ -1,4 +1,4 @@
-"""The least error of the mean of a Gaussian whose range is not known."""
+"""Lower bounds on the error of the mean of a Gaussian whose range is unknown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.types import Neighbours
 _MOST_PEOPLE = 2**52
 
 _FARTHEST = 64.0
-"""In units of σ: means as far apart have nothing in common that a float could tell."""
+"""Distance of two means, in σ, at which their overlap vanishes in floats."""
 
 
 def gaussian_error(
@@ -34,23 +34,24 @@ def gaussian_error(
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         sigma: the standard deviation, which the method may even know.
         reach: if given, methods may assume that the mean is within ± this, and must work there. If
-            None, the bound is what remains even for a mean that is nearly known.
+            None, the bound holds even for a mean that is nearly known.
         neighbours: "replace" or "add-remove".
         confidence: above ½. 0.75 gives the probability ¼ of paper *gaussian*.
 
     Returns:
-        The bound, in the units of `sigma`, ∞ if budgets are too small for any answer: whatever the
-        method, there is a mean for which its error reaches any smaller number with a probability of
-        at least 1 − confidence.
+        The bound, in the units of `sigma`; ∞ if budgets are too small for any answer. For every
+        method there is a mean for which its error reaches any smaller number with probability at
+        least 1 − confidence.
 
     Raises:
         ArgumentError: an argument is out of range (also BudgetError).
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits-gaussian.md. Paper *gaussian*, Theorems 9 and 12, whose constants do not
-        follow from their proofs; this is never less than √(π/8)·σ/(Σ_{i≤k} tanh(ε_i/2) + √(n − k))
-        at 0.75, for any k, or with 1 − e^{−ε_i} for add/remove.
+        Proof: docs/proofs/limits-gaussian.md (1), (2), (3), (4). Paper *gaussian*, Theorems 9 and
+        12, whose constants do not follow from their proofs. This is never less than
+        √(π/8)·σ/(Σ_{i≤k} tanh(ε_i/2) + √(n − k)) at 0.75, for any k, or with 1 − e^{−ε_i} for
+        add/remove.
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
@@ -69,29 +70,29 @@ def gaussian_people(
     neighbours: Neighbours = "replace",
     confidence: float = 0.75,
 ) -> int:
-    """The least number of people needed to know the mean of a Gaussian to within `error`.
+    """A lower bound on the number of people needed to estimate the mean of a Gaussian.
 
     Args:
-        epsilon: the people: only the share of each ε matters.
-        error: the error wanted, in the units of `sigma`.
+        epsilon: the people; only the share of each ε matters.
+        error: the error that is to be kept, in the units of `sigma`.
         sigma: the standard deviation.
         reach: as for `gaussian_error`.
         neighbours: "replace" or "add-remove".
-        confidence: the probability with which the error must be kept, above ½.
+        confidence: probability with which the error must be kept, above ½.
 
     Returns:
-        A number n, at least 1: with fewer people, with budgets in these shares, no private method
-        keeps the error with this confidence for every mean. Shares of n are rounded in favor of
-        larger budgets.
+        A number n ≥ 1: with fewer people, and budgets in these shares, no private method keeps the
+        error with this confidence for every mean. Shares of n are rounded in favor of larger
+        budgets.
 
     Raises:
-        ArgumentError: an argument is out of range, or not even 2⁵² people would do (also
+        ArgumentError: an argument is out of range, or even 2⁵² people would not suffice (also
             BudgetError).
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits-gaussian.md. Paper *gaussian* asks for n of the order of 1/min ε:
-        that is what its own range finder needs, not what every method needs.
+        Proof: docs/proofs/limits-gaussian.md (5). Paper *gaussian* asks for n of the order of 1/min
+        ε: its own range finder needs that, but not every method.
     """
     beta = _beta(confidence)
     parameters.choice("neighbours", neighbours)
@@ -124,13 +125,13 @@ def _bound(
     largest = _FARTHEST if reach is None else min(_FARTHEST, reach / sigma)
     near = last_true(lambda tau: _alike(people, replaced, beta, tau), 1e-12, largest)
     if reach is None:
-        # Budgets so small that no two means are ever told apart allow no answer at all.
+        # If budgets are too small to distinguish any two means, no answer is possible.
         return math.inf if near == largest else SAFE * sigma * near
     return SAFE * max(sigma * near, _packing(people, reach, replaced, beta))
 
 
 def _alike(people: SortedPeople, replaced: bool, beta: float, tau: float) -> bool:
-    """Whether means ±τ, with σ = 1, are too alike to be told apart with probability 1 − β."""
+    """Whether means ±τ are indistinguishable. Proof: docs/proofs/limits-gaussian.md (1), (2)."""
     pulls = np.tanh(0.5 * people.levels) if replaced else -np.expm1(-people.levels)
     if _variation(people, pulls, tau) < 1.0 - 2.0 * beta:
         return True
@@ -140,10 +141,10 @@ def _alike(people: SortedPeople, replaced: bool, beta: float, tau: float) -> boo
 
 
 def _variation(people: SortedPeople, pulls: npt.NDArray[np.float64], tau: float) -> float:
-    """A bound on the total variation of a release, for means ±τ and σ = 1: the least over k.
+    """Bound on the total variation of a release, for means ±τ and σ = 1.
 
-    erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Inside a level it is concave in k, so that the
-    ends of levels suffice.
+    It is the minimum over k of erf(τ/√2)·Σ_{i≤k} pull_i + erf(√(n − k)·τ/√2). Within a level it is
+    concave in k, so the ends of levels suffice. Proof: docs/proofs/limits-gaussian.md (1).
     """
     one = math.erf(tau / math.sqrt(2.0))
     strict = np.concatenate([np.zeros(1), np.cumsum(people.counts * pulls)])
@@ -153,7 +154,7 @@ def _variation(people: SortedPeople, pulls: npt.NDArray[np.float64], tau: float)
 
 
 def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) -> float:
-    """With all budgets adding up to s, only so many means in ±reach can be told apart at all."""
+    """Bound from the number of means in ±reach. Proof: docs/proofs/limits-gaussian.md (3)."""
     with np.errstate(over="ignore"):
         worth = float(people.counts @ people.levels)
     log_answers = worth - math.log1p(-beta) + (math.log(beta) if replaced else 0.0)
@@ -164,7 +165,7 @@ def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) ->
 
 
 def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
-    """As many people, with these shares; how many have at least some budget is rounded up."""
+    """People in these shares, n in all; the number with at least each budget is rounded up."""
     at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
     total = shares.n
     ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)

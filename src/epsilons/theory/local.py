@@ -1,4 +1,4 @@
-"""The least error in the local model, where nobody is trusted with a record."""
+"""Lower bounds on the error in the local model, where nobody is trusted with a record."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from epsilons.theory.worlds import SortedPeople, golden, last_true, local_square
 from epsilons.types import Floats, LossOfOne
 
 _WIDTHS = np.concatenate([np.geomspace(1e-4, 0.1, 8), np.linspace(0.15, 0.95, 17)])
-"""How far from fair the coins of a hypercube may be: any of them gives a bound."""
+"""Deviations from fair coins that are tried for a hypercube; each gives a bound."""
 
 _SHARES = (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 2.0, math.inf)
-"""The same for its corners, in units of where reports begin to tell them apart."""
+"""The same for its corners, in units of the width at which reports begin to distinguish them."""
 
 
 def local_error(
@@ -30,14 +30,14 @@ def local_error(
 ) -> float:
     """An error of a mean that no locally private method can stay below for all populations.
 
-    It holds for every budget in [0, ∞], also if what a person is asked depends on earlier answers,
+    It holds for every budget in [0, ∞], even if what a person is asked depends on earlier answers,
     and also for the share of one category.
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         bounds: the range (lo, hi) of the values.
-        loss: "mse" for the root of the mean squared error; "pac" for the error that is exceeded
-            with a probability of more than 1 − confidence.
+        loss: "mse" for the root mean square error; "pac" for the error that is exceeded with
+            probability more than 1 − confidence.
         confidence: of the PAC error; at ½ and below that bound is 0.
 
     Returns:
@@ -48,8 +48,8 @@ def local_error(
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits-local.md. Paper *local*, Theorem 2.3, which requires ε ≤ 1, bounds the
-        square, and leaves its constant unspecified.
+        Proof: docs/proofs/limits-local.md (1), (2), (3). Paper *local*, Theorem 2.3, which requires
+        ε ≤ 1, bounds the square, and leaves its constant unspecified.
     """
     lo, hi = parameters.bounds(bounds)
     people, beta = _checked(epsilon, loss, confidence)
@@ -69,7 +69,7 @@ def local_vector_error(
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
         dimension: of the vectors, at least 1.
-        radius: of the ball around 0 that holds them.
+        radius: of the ball around 0 that contains them.
         loss: "mse" for the root mean square ℓ2 error; "pac" for the ℓ2 error that is exceeded with
             probability more than 1 − confidence.
         confidence: of the PAC error.
@@ -83,8 +83,8 @@ def local_vector_error(
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits-local.md. Paper *local*, Theorem 3.2, which requires ε ≤ 1 and β < 3/20,
-        bounds the square, and leaves its constant unspecified.
+        Proof: docs/proofs/limits-local.md (4), (5), (6). Paper *local*, Theorem 3.2, which requires
+        ε ≤ 1 and β < 3/20, bounds the square, and leaves its constant unspecified.
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
         raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")
@@ -100,7 +100,7 @@ def local_vector_error(
 
 
 def _checked(epsilon: Any, loss: str, confidence: float) -> tuple[SortedPeople, float | None]:
-    """The people, and the probability that may be missed; None for the mean squared error."""
+    """The people, and the error probability; None for the mean squared error."""
     checked = parameters.confidence(confidence)
     word = parameters.loss_of_a_mean(parameters.choice("loss", loss))
     beta = 1.0 - checked if word == "pac" else None
@@ -113,7 +113,7 @@ def _unit_rmse(people: SortedPeople) -> float:
 
 
 def _unit_gap(people: SortedPeople, beta: float) -> float:
-    """The largest gap at which reports on coins of probability ½ ± gap look alike."""
+    """The largest gap at which reports on coins of probability ½ ± gap cannot be distinguished."""
     if beta >= 0.5:
         return 0.0
     need = math.log(4.0 * beta) + math.log1p(-beta)
@@ -121,16 +121,17 @@ def _unit_gap(people: SortedPeople, beta: float) -> float:
 
 
 def _log_affinity(people: SortedPeople, gap: float) -> float:
-    """The logarithm of Π(1 − 4·gap²·tanh²(ε/2)): no reports leave two coins less alike."""
+    """The log of Π(1 − 4·gap²·tanh²(ε/2)) ≤ (affinity of reports on two coins)²."""
     with np.errstate(divide="ignore"):
         return float(people.counts @ np.log1p(-np.square(2.0 * gap * pull(people.levels))))
 
 
 def _cube_square(people: SortedPeople, dimension: int, beta: float | None) -> float:
-    """The mean squared error in a unit ball, or the square of the error exceeded, from hypercubes.
+    """Lower bound on the squared error in a unit ball, from hypercubes.
 
-    Records are ± one of k axes, each with a coin of its own: anywhere up to ½·width from fair, with
-    van Trees' inequality, or exactly there, with Assouad's lemma.
+    Records are ± one of k axes, each with its own coin. Its deviation from fair is anything up to
+    ½·width, with van Trees' inequality, or exactly that, with Assouad's method.
+    Proof: docs/proofs/limits-local.md (4), (5), (6).
     """
     axes = np.unique(np.round(np.geomspace(1.0, dimension, 32)).astype(np.int64)).astype(np.float64)
     best = 0.0
@@ -150,7 +151,7 @@ def _cube_square(people: SortedPeople, dimension: int, beta: float | None) -> fl
 
 
 def _each_told(people: SortedPeople, width: float) -> Floats:
-    """κ of each level: k·κ bounds the trace of the information of one report on k axes."""
+    """κ of each level: k·κ bounds the trace of the Fisher information of one report on k axes."""
     with np.errstate(over="ignore", invalid="ignore"):
         half = 0.5 * np.expm1(people.levels)
         damped = (1.0 - width) * half
@@ -159,9 +160,9 @@ def _each_told(people: SortedPeople, width: float) -> Floats:
 
 
 def _told(people: SortedPeople, axes: Floats, width: float) -> Floats:
-    """The trace of the information of all reports, divided by k, for each number k of axes."""
+    """The trace of the Fisher information of all reports over k, for each number k of axes."""
     each = _each_told(people, width)
-    # Σ min(each, k/(1 − width²)): `each` grows with the level, up to what a public record tells.
+    # Σ min(each, k/(1 − width²)): `each` grows with the level, up to the information of a record.
     most = axes / (1.0 - width * width)
     finite = np.where(np.isfinite(each), each, 0.0)
     sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * finite)])
@@ -171,9 +172,10 @@ def _told(people: SortedPeople, axes: Floats, width: float) -> Floats:
 
 
 def _each_apart(people: SortedPeople, k: float, width: float) -> Floats:
-    """How far apart one report holds the two corners of an edge, on average over the k axes.
+    """Bound on −ln of the squared affinity of one report between the corners of an edge.
 
-    A bound on −ln of its squared affinity; never more than that of the record itself.
+    It is an average over the k axes, and never more than that of the record itself.
+    Proof: docs/proofs/limits-local.md (5).
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         half = 0.5 * np.expm1(people.levels)

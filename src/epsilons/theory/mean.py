@@ -1,4 +1,4 @@
-"""The least error of a mean on a known range, and of frequencies, that budgets allow anyone."""
+"""Lower bounds on the error of a mean on a known range, and of frequencies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from epsilons.theory.worlds import (
 from epsilons.types import About, Allocated, Edges, Labels, Loss, Neighbours
 
 SAFE = 1.0 - 1e-9
-"""Takes off what rounding could have added: a bound must not exceed the truth in its last digit."""
+"""Factor that covers rounding: a lower bound must not exceed the truth in its last digit."""
 
 
 @parameters.speaks_plainly()
@@ -57,8 +57,8 @@ def least_error(
         categories: for frequencies, the categories or how many there are; None for a mean.
         edges: for frequencies of bins, their edges, in place of categories.
         neighbours: "replace" or "add-remove". Either way the data have exactly these budgets: not
-            knowing who is there can only add to the error.
-        about: "people" or "population": whose truth is wanted.
+            knowing who is there can only increase the error.
+        about: "people" or "population": whose mean or shares are estimated.
         related: whether budgets may be related to values: True, False, or by how much.
         loss: "mse" for the root mean square error (for frequencies, averaged over all categories),
             "largest" for that of the largest error of any category, "pac" for the error that is
@@ -66,20 +66,21 @@ def least_error(
         confidence: of the PAC error.
 
     Returns:
-        The bound, in data units (for frequencies in shares). Whatever the
-        method, for some data (or population) its root mean squared error is at least this; or, for
-        "pac", every error below this is exceeded with a probability above 1 − confidence. It is 0
-        where nothing is proven. For a population in which budgets are related to values it is the
-        bound for one in which they are not, which is such a population, too; for people whose means
-        are δ apart it is that of all data on δ of the range, or of δ of the people.
+        The bound, in data units (for frequencies in shares). For every method there are data (or a
+        population) for which its root mean square error is at least this. For "pac", every smaller
+        error is exceeded with probability above 1 − confidence. It is 0 where nothing is proven.
+        For a population whose budgets are related to values it is the bound for unrelated ones,
+        which are a special case. For people whose means are within δ it is that of all data on δ of
+        the range, or of δ of the people.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError).
         DataError: there are fewer than two people.
 
     Reference:
-        docs/proofs/limits.md. The PAC bounds are those of paper *correlated*, (31)-(36), with their
-        constants derived: (35) as printed fails, and (36) says nothing.
+        Proof: docs/proofs/limits.md (1), (4), (7), (9), (10), (11), (12), (17), (18), (19). The PAC
+        bounds are those of paper *correlated*, (31)-(36), with derived constants; (35) fails as
+        printed, and (36) is empty.
     """
     parameters.choice("neighbours", neighbours)
     assumption = assumption_of(about, related)
@@ -95,8 +96,8 @@ def least_error(
     replaced = neighbours == "replace"
     factor = 1.0
     if not assumption.sampled and not assumption.anything and assumption.related is not False:
-        # Values within δ of one another have means within δ. In categories nobody can be by parts:
-        # δ of the people at each budget may be anywhere, and the others are in the first.
+        # Values within δ of each other have means within δ. With categories nobody can be split: δ
+        # of the people at each budget may be anywhere, and the others are in the first category.
         factor = assumption.apart
         if cells is not None:
             free = np.floor(factor * budgets.counts).astype(np.int64)
@@ -110,7 +111,7 @@ def least_error(
     else:
         unit = math.sqrt(_square(people, assumption, replaced))
         if cells is not None and loss == "mse":
-            # Of people in two categories the errors e, f have e² + f² ≥ 2·((e − f)/2)².
+            # With people in two categories only, their errors have e² + f² ≥ 2·((e − f)/2)².
             unit *= math.sqrt(2.0 / cells)
     return SAFE * (hi - lo) * factor * unit
 
@@ -119,12 +120,12 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
     """The smallest possible root mean square error if all n people have the same budget.
 
     It is asymptotic: the ratio to the true minimax error tends to 1 as n grows with ε fixed, for
-    the mean of these very people, under both replace and add/remove. For a bound that holds at
+    the mean of these very people, under both replace and add/remove. For a bound that holds for
     every n, and for personal budgets, use `least_error`.
 
     Args:
         epsilon: the budget of everyone, above 0; math.inf gives 0.
-        n: the number of people, at least 2.
+        n: number of people, at least 2.
         bounds: the range (lo, hi) of the values.
 
     Returns:
@@ -136,6 +137,7 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
     Reference:
         Geng and Viswanath (2014), Theorem 7; paper *add-remove*, equation (2) and Corollary 5.3.
         Its Table 1 prints other values for ε = 16 and 32 than its formula gives.
+        Proof: docs/proofs/limits.md (16).
     """
     lo, hi = parameters.bounds(bounds)
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon > 0.0:
@@ -148,8 +150,8 @@ def one_budget_error(epsilon: float, n: int, *, bounds: tuple[float, float] = (0
 
 
 def _square(people: SortedPeople, assumption: Assumption, replaced: bool) -> float:
-    """The mean squared error on a unit range."""
-    # Who may be taken away may be exchanged, at twice the price.
+    """Lower bound on the mean squared error on a unit range."""
+    # Privacy under add/remove with ε is privacy under replace with 2ε.
     exchanged = people if replaced else people.times(2.0)
     population = _population_square(exchanged)
     if assumption.sampled:
@@ -173,7 +175,7 @@ def _population_square(people: SortedPeople) -> float:
 def _quantile(
     people: SortedPeople, assumption: Assumption, beta: float, cells: int, replaced: bool
 ) -> float:
-    """The error on a unit range that is exceeded with a probability above β."""
+    """The error on a unit range that is exceeded with probability above β."""
     if assumption.sampled:
         return widest_gap(people if replaced else people.times(2.0), beta)
     if assumption.related is not False:

@@ -1,4 +1,4 @@
-"""How much personal budgets can gain over one threshold: bounds, and the budgets that gain most."""
+"""The gain of personal budgets over a single threshold: bounds, and budgets with a large gain."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def threshold_ratio(epsilon: People) -> float:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
 
     Returns:
-        A bound on the ratio of their worst-case mean squared errors for a sample (no unit): with m
-        levels and n people above 0, 2 for one finite level with public records, and otherwise
-        min(m, H_n)², where H_n = 1 + ½ + … + 1/n. That is 4 at most for two levels, and never more
+        A bound on the ratio of their worst-case mean squared errors for a sample (no unit). With m
+        levels and n people above 0 it is 2 for one finite level with public records, and otherwise
+        min(m, H_n)², where H_n = 1 + ½ + … + 1/n. That is at most 4 for two levels, and never more
         than min(m², (1 + log₂ n)²).
 
     Raises:
@@ -30,7 +30,7 @@ def threshold_ratio(epsilon: People) -> float:
         ArgumentError: ε cannot be read.
 
     Reference:
-        docs/proofs/limits-threshold.md; paper *limits*, Theorems 1, 2 and 4.
+        Proof: docs/proofs/limits-threshold.md (1), (2), (3). Paper *limits*, Theorems 1, 2 and 4.
     """
     budgets = as_budgets(epsilon)
     used = budgets.levels > 0.0
@@ -41,20 +41,21 @@ def threshold_ratio(epsilon: People) -> float:
 
 
 def unthresholdable(levels: int) -> Budgets:
-    """Budgets for which one threshold loses most: a factor of levels²/5, or more.
+    """Budgets for which one threshold loses a large factor: levels²/5 or more.
 
     Args:
-        levels: how many levels, from 2 to 52.
+        levels: number of levels, from 2 to 52.
 
     Returns:
-        2^i people at ε = 2^{−i}, for i = 0, …, levels − 1: every level holds the same sum of
-        budgets, so no threshold holds much.
+        2^i people at ε = 2^{−i}, for i = 0, …, levels − 1. Every level has the same sum of budgets,
+        so no threshold keeps much of the total.
 
     Raises:
         ArgumentError: `levels` is not such a number.
 
     Reference:
-        Paper *limits*, Theorem 3, whose budgets are listed in decreasing order.
+        Paper *limits*, Theorem 3, which lists its budgets in decreasing order.
+        Proof: docs/proofs/limits-threshold.md (4).
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or not 2 <= levels <= 52:
         raise ArgumentError(f"levels={levels!r} must be a whole number from 2 to 52.")
@@ -63,7 +64,7 @@ def unthresholdable(levels: int) -> Budgets:
 
 
 def _harmonic(n: int) -> float:
-    """1 + ½ + … + 1/n; above 10⁶ a bound that is above it by less than 10⁻¹⁵."""
+    """1 + ½ + … + 1/n; above 10⁶ an upper bound within 10⁻¹⁵ of it."""
     if n <= 10**6:
         return float(np.sum(1.0 / np.arange(n, 0, -1)))
     return math.log(n) + _EULER + 0.5 / n

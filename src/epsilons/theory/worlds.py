@@ -1,4 +1,4 @@
-"""What a private release can tell of the world: affinity, dealt coins, and Fisher information."""
+"""Limits on what a private release reveals: affinity, random coins, Fisher information."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from epsilons.types import Booleans, Floats, Integers
 
 # The best split of people into the strictest k and the others, for scores that are concave in k.
 #
-# Every bound here treats the k strictest people by what privacy lets through, and the others as if
-# their records were public. A score of k that is concave has its best k by a look at the ends of
-# the levels and one bisection inside a level, so a bound costs one pass over the levels.
+# Every bound here limits the k strictest people by their privacy, and treats the others as if their
+# records were public. The best k of a concave score is found from the ends of the levels and one
+# search inside a level, so a bound costs one pass over the levels.
 
 Score: TypeAlias = Callable[..., Floats]
-"""From k and sums over the k strictest people to a number that is to be large."""
+"""A function of k and of sums over the k strictest people, to be maximized."""
 
 
 _TRIED = 40
-"""How many k inside a level are looked at together."""
+"""Number of k inside a level that are evaluated at once."""
 
 
 _MANY = 4096
 _PER_E = 256
-"""Of more levels than `_MANY`, those within a factor e^{1/256} count as the highest of them."""
+"""With more than `_MANY` levels, those within a factor e^{1/256} count as the highest of them."""
 
 
 class SortedPeople(NamedTuple):
-    """Levels, ascending, with the number of people at each: one person is allowed here."""
+    """Levels, ascending, with the number of people at each; a single person is allowed."""
 
     levels: Floats
     counts: Integers
 
     @property
     def n(self) -> int:
-        """The number of people."""
+        """Number of people."""
         return int(self.counts.sum())
 
     def times(self, factor: float) -> SortedPeople:
@@ -48,9 +48,9 @@ class SortedPeople(NamedTuple):
 
 
 def people_of(budgets: Budgets) -> SortedPeople:
-    """Everyone, as levels and counts; of very many levels, neighbours move up to one of them.
+    """Everyone, as levels and counts; very many levels are merged upwards.
 
-    To give people larger budgets can only lower a bound, so it stays one.
+    Giving people larger budgets can only lower a lower bound, so it stays valid.
     """
     levels, counts = budgets.levels, budgets.counts
     if len(levels) <= _MANY:
@@ -66,7 +66,7 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
     """The largest score over k = 0, …, n.
 
     Args:
-        people: who there is.
+        people: the people.
         columns: for each sum that the score needs, what one person of each level adds to it.
         score: called with k and the sums, as arrays; concave in k, or −∞.
 
@@ -79,7 +79,7 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
     scores = np.asarray(score(ends.astype(np.float64), *sums))
     top = int(np.argmax(scores))
     best = float(scores[top])
-    for level in (top - 1, top):  # the best k is beside the best end
+    for level in (top - 1, top):  # the best k is in a level next to the best end
         if not 0 <= level < len(counts):
             continue
         low, high = 1, int(counts[level]) - 1
@@ -98,23 +98,23 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
 
 
 def sizes(n: int) -> Integers:
-    """Some numbers of people from 1 to n, dense near both ends; all of them where n is small.
+    """Some numbers of people from 1 to n, dense near both ends; all of them if n is small.
 
-    They depend on n alone, so a bound that looks at these does not jump when a level is split.
+    They depend on n alone, so a bound that uses them does not jump when a level is split.
     """
     few = np.unique(np.minimum(np.round(np.geomspace(1.0, n, 48)).astype(np.int64), n))
     return np.unique(np.concatenate([few, n - few[few < n]]))
 
 
 def sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
-    """Σ over the strictest k people of what one person of each level adds, for some k."""
+    """Σ over the strictest k people of what one person of each level adds, for several k."""
     ends = np.concatenate([np.zeros(1), np.cumsum(people.counts)])
     sums = np.concatenate([np.zeros(1), np.cumsum(people.counts * column)])
     return np.asarray(np.interp(some, ends, sums))
 
 
 def log_sums_of(people: SortedPeople, column: Floats, some: Integers) -> Floats:
-    """The logarithm of Σ e^{column} over the strictest k people, for some k ≥ 1."""
+    """The logarithm of Σ e^{column} over the strictest k people, for several k ≥ 1."""
     ends = np.cumsum(people.counts)
     whole = np.concatenate([[-math.inf], np.logaddexp.accumulate(np.log(people.counts) + column)])
     level = np.searchsorted(ends, some, side="left")
@@ -128,9 +128,9 @@ def log_cosh(x: Floats) -> Floats:
 
 
 def golden(value: Callable[[float], float], low: float, high: float) -> float:
-    """The largest `value` met while looking for a maximum on [low, high]: a grid, then narrower.
+    """The largest `value` found in a search for the maximum on [low, high], on refined grids.
 
-    Every point gives a bound, so one that is not the best is only a weaker one.
+    Every point gives a bound, so a point that is not the best only gives a weaker one.
     """
     best = -math.inf
     for tried in (24, 9, 9):
@@ -143,7 +143,7 @@ def golden(value: Callable[[float], float], low: float, high: float) -> float:
 
 
 def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """A point where `holds` is true, next to where it turns false; 0 if it is false at `low`."""
+    """A point where `holds` is true, close to where it becomes false; 0 if it is false at `low`."""
     if not holds(low):
         return 0.0
     if holds(high):
@@ -154,24 +154,22 @@ def last_true(holds: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-# How alike two worlds look through a private release: the affinity that every budget leaves.
-#
-# docs/proofs/limits.md holds the proofs.
+# Lower bounds on the affinity of a private release between two worlds.
 
 _LN2 = math.log(2.0)
 
 
 def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
-    """The logarithm of ρ, a lower bound on the affinity of two worlds of independent records.
+    """The log of ρ ≤ (affinity of two worlds)². Proof: docs/proofs/limits.md (1), (9).
 
     Args:
-        people: who there is; the release is private for each of them under replace.
-        differ: how likely one record differs, if both worlds are drawn together.
-        reveal: −ln of the squared affinity of one record that is public; it may be infinite.
+        people: the people; the release is private for each of them under replace.
+        differ: probability that a record differs, if both worlds are coupled.
+        reveal: −ln of the squared affinity of one public record; may be infinite.
 
     Returns:
-        ln of the largest over k of e^{−reveal·(n − k)}·2/(1 + E cosh D), where D is the sum of the
-        budgets of those of the k strictest whose records differ.
+        ln of the maximum over k of e^{−reveal·(n − k)}·2/(1 + E cosh D), where D is the sum of the
+        budgets of those among the k strictest whose records differ.
     """
     n = people.n
     with np.errstate(divide="ignore"):
@@ -187,16 +185,17 @@ def log_affinity(people: SortedPeople, differ: float, reveal: float) -> float:
 
 
 def log_coins(people: SortedPeople, gap: float) -> float:
-    """The logarithm of ρ for records that are 1 with probability ½ ± gap."""
+    """The log of ρ for coins with probability ½ ± gap. Proof: docs/proofs/limits.md (1), (9)."""
     square = 4.0 * gap * gap
     return log_affinity(people, 2.0 * gap, math.inf if square >= 1.0 else -math.log1p(-square))
 
 
 def chain_square(people: SortedPeople, *, replaced: bool) -> float:
-    """Le Cam's mean squared error for the mean of these very people, whose values budgets may tell.
+    """Le Cam's bound for the mean of these people, related budgets.
 
-    The largest over k of (k/2n)²·Λ, on a unit range: the strictest k of n people all have 0, or all
-    have 1, and Λ bounds from below how alike these data look.
+    It is the maximum over k of (k/2n)²·Λ, on a unit range: the strictest k of n people all have 0,
+    or all have 1, and Λ is a lower bound on ∫2pq/(p + q) for these data.
+    Proof: docs/proofs/limits.md (7), (12).
     """
     n = people.n
     log_alike = _log_alike_replaced if replaced else _log_alike_removed
@@ -209,7 +208,7 @@ def chain_square(people: SortedPeople, *, replaced: bool) -> float:
 
 
 def _log_alike_replaced(spent: Floats) -> Floats:
-    """The logarithm of sech²(s/2): two laws within e^{±s} of each other."""
+    """The log of sech²(s/2), for two laws within e^{±s}. Proof: docs/proofs/limits.md (7)."""
     return np.asarray(-2.0 * log_cosh(0.5 * spent))
 
 
@@ -220,13 +219,16 @@ def _log_alike_removed(spent: Floats) -> Floats:
 
 
 def chain_reach(people: SortedPeople, worth: float) -> int:
-    """The largest k for which the k strictest budgets add up to less than `worth`."""
+    """The largest k whose strictest budgets sum to less than `worth`.
+
+    Proof: docs/proofs/limits.md (11).
+    """
     if worth <= 0.0:
         return 0
     ends = np.cumsum(people.counts)
     with np.errstate(over="ignore"):
         spent = np.concatenate([np.zeros(1), np.cumsum(people.counts * people.levels)])
-    whole = int(np.searchsorted(spent[1:], worth, side="left"))  # levels that fit as a whole
+    whole = int(np.searchsorted(spent[1:], worth, side="left"))  # levels that fit entirely
     reached = int(ends[whole - 1]) if whole else 0
     if whole == len(people.levels) or math.isinf(people.levels[whole]):
         return reached
@@ -235,32 +237,35 @@ def chain_reach(people: SortedPeople, worth: float) -> int:
 
 
 def widest_gap(people: SortedPeople, beta: float) -> float:
-    """The largest gap for which coins of probability ½ ± gap cannot be told apart with 1 − β."""
+    """The largest gap at which coins ½ ± gap cannot be distinguished.
+
+    Proof: docs/proofs/limits.md (9).
+    """
     if beta >= 0.5:
         return 0.0
     need = math.log(4.0 * beta) + math.log1p(-beta)
     return last_true(lambda gap: log_coins(people, gap) > need, 1e-12, 0.5)
 
 
-# Coins that are dealt out: how well a private release can tell the number of ones.
+# Randomly assigned coins: what a private release reveals about the number of ones.
 #
-# The number of ones moves by one if one random person changes, whom it does not depend on. So what
-# a release tells of it grows with the mean of the budgets, not with the root of their squares'
-# mean. docs/proofs/limits.md holds the proofs.
+# The number of ones moves by one if one random person changes, and it does not depend on who that
+# is. So the information grows with the mean of the budgets, not with the root of their mean square.
 
 _MOST: Final = 100.0
 """Budgets above this count as this: e^200 over the fourth power of any number of people is above 1,
 and leaves no bound."""
 
 _WIDTHS: Final = 24
-"""How many widths of a prior are tried."""
+"""Number of widths of a prior that are tried."""
 
 
 def dealt_square(people: SortedPeople) -> float:
-    """A lower bound on the mean squared error of the mean of these very people, budgets by lot.
+    """Lower bound for the mean of these people, unrelated budgets.
 
-    On a unit range. It is the larger of two: the number of ones among all people is anything around
-    one half of them; or values are fair coins, and those of all but the strictest k are shown.
+    It bounds the mean squared error on a unit range, and is the larger of two bounds. Either the
+    number of ones among all people has a prior around one half of them; or values are fair coins,
+    and those of all but the strictest k are shown. Proof: docs/proofs/limits.md (15).
     """
     n = people.n
     some = sizes(n)
@@ -276,16 +281,16 @@ def dealt_square(people: SortedPeople) -> float:
 
 
 def _error(distance: Floats) -> Floats:
-    """(1/H − 1)/4: the mean squared error of a whole number, if neighbours are this far apart."""
+    """(1/H − 1)/4, bounding the squared error of an integer. Proof: docs/proofs/limits.md (15)."""
     return np.maximum(0.25 * (1.0 / distance - 1.0), 0.0)
 
 
 class _Told:
-    """What a release tells of the number of ones among the strictest k people, for some k.
+    """What a release reveals about the number of ones among the strictest k people, for several k.
 
     Args:
-        people: who there is.
-        some: for which k.
+        people: the people.
+        some: the values of k.
     """
 
     def __init__(self, people: SortedPeople, some: Integers) -> None:
@@ -296,10 +301,12 @@ class _Told:
         self._left = np.sqrt(sums_of(people, np.exp(-levels), some) / some)
 
     def by_one(self, inverse: Floats) -> Floats:
-        """A bound on the squared Hellinger distance of the laws of neighbouring numbers.
+        """Bound on the squared Hellinger distance of the laws of neighbouring numbers.
+
+        Proof: docs/proofs/limits.md (15).
 
         Args:
-            inverse: a bound on the mean of one over the number of those who may change.
+            inverse: a bound on the mean of one over the number of people who may change.
         """
         left = self._left
         rise = np.square(self._up / (1.0 + np.sqrt(1.0 + self._up))) + self._ups * inverse
@@ -307,16 +314,15 @@ class _Told:
         return np.asarray(np.sqrt(rise * fall))
 
 
-# Values that are dealt out at random: a random few of the people change, not the strictest.
-#
-# docs/proofs/limits.md holds the proofs.
+# Randomly assigned values: a few random people change, not the strictest.
 
 
 def shuffled_square(people: SortedPeople) -> float:
-    """Le Cam's mean squared error when d people, chosen at random, change (replace).
+    """Le Cam's bound on the mean squared error if d random people change (replace).
 
-    The largest over d, and over some a, of (d/2n)²·P·2/(1 + ½(u^d + v^d)): P bounds from below the
-    probability that all d are among the strictest a; u and v are means of e^ε and e^{−ε} over them.
+    It is the maximum over d, and over some a, of (d/2n)²·P·2/(1 + ½(u^d + v^d)). P is a lower bound
+    on the probability that all d are among the strictest a; u and v are the means of e^ε and e^{−ε}
+    over these. Proof: docs/proofs/limits.md (6).
     """
     n = people.n
     some = sizes(n)
@@ -326,7 +332,7 @@ def shuffled_square(people: SortedPeople) -> float:
         cosh = np.logaddexp(d * up, d * down) - _LN2
         return 2.0 * np.log(d / (2.0 * n)) + _inside(some, d, n) + _LN2 - np.logaddexp(0.0, cosh)
 
-    # The score is concave in d: bisect for each a at once where it stops growing.
+    # The score is concave in d: find by bisection, for all a at once, where it stops growing.
     low, high = np.ones_like(some), some.copy()
     while np.any(low < high):
         middle = (low + high) // 2
@@ -339,11 +345,12 @@ def shuffled_square(people: SortedPeople) -> float:
 
 
 def shuffled_reach(people: SortedPeople, cells: int, beta: float, *, replaced: bool) -> int:
-    """The largest d found for which d random people cannot hold `cells` answers apart.
+    """The largest d found for which d random people cannot distinguish `cells` answers.
 
-    With S the sum of the budgets of d random people and c = cells − 1, any method errs with a
-    probability of E[c/(e^S + c)] at least (replace), or E[e^{−S}]·c/cells (add/remove). Both are
-    bounded from below by what happens if all d are among the strictest a, for some a.
+    With S the sum of the budgets of d random people and c = cells − 1, every method errs with
+    probability at least E[c/(e^S + c)] (replace), or E[e^{−S}]·c/cells (add/remove). Both are
+    bounded from below by the case that all d are among the strictest a, for some a.
+    Proof: docs/proofs/limits.md (10), (13).
     """
     n = people.n
     some = sizes(n)
@@ -358,7 +365,7 @@ def shuffled_reach(people: SortedPeople, cells: int, beta: float, *, replaced: b
 
 
 def _last(holds: Callable[[Floats], Booleans], some: Integers) -> Integers:
-    """For each a the largest d ≤ a for which `holds` is true, which it is up to there; or 0."""
+    """For each a the largest d ≤ a up to which `holds` is true; or 0."""
     low, high = np.zeros_like(some), some.copy()
     while np.any(low < high):
         middle = (low + high + 1) // 2
@@ -372,9 +379,9 @@ def _log_means(people: SortedPeople, some: Integers, sign: float) -> Floats:
 
 
 def _inside(some: Integers, d: Floats, n: int) -> Floats:
-    """A lower bound on ln of the probability that d random people of n are among the first a.
+    """Lower bound on ln of the probability that d random people of n are among the first a.
 
-    Σ_{i<d} ln((a − i)/(n − i)), of which every term is above its integral over [i, i + 1].
+    It is Σ_{i<d} ln((a − i)/(n − i)); every term is above its integral over [i, i + 1].
     """
     return _falling(some.astype(np.float64), d) - _falling(np.full_like(d, float(n)), d)
 
@@ -387,12 +394,10 @@ def _falling(a: Floats, d: Floats) -> Floats:
     return np.where(inner, d * np.log(rest) - a * np.log1p(-share), a * np.log(a))
 
 
-# How much a private release can tell of a mean: Fisher information, and van Trees' inequality.
-#
-# docs/proofs/limits.md holds the proofs.
+# What a private release reveals about a mean: Fisher information, and van Trees' inequality.
 
 MEAN_ABSOLUTE: Final = 0.5 - 2.0 / math.pi**2
-"""E|u| for u with the density cos²(πu/2) on [−1, 1]."""
+"""E|u| for u with density cos²(πu/2) on [−1, 1]."""
 
 MEAN_SQUARE: Final = 1.0 / 3.0 - 2.0 / math.pi**2
 """E u² of the same law."""
@@ -402,23 +407,25 @@ _WIDE = 0.5 * (1.0 - 1e-9)
 
 
 def pull(levels: Floats) -> Floats:
-    """tanh(ε/2): how far one record can pull what a release says."""
+    """The bound tanh(ε/2) on the effect of one record. Proof: docs/proofs/limits.md (2)."""
     return np.tanh(0.5 * levels)
 
 
 def central_square(people: SortedPeople) -> float:
-    """A lower bound on the mean squared error of the population mean, on a unit range.
+    """Lower bound on the mean squared error of the population mean.
 
-    The largest over r of 1/(E I + π²/r²): I bounds the Fisher information that any release private
-    for these people (replace) holds of p, for coins of probability p in [½ − r, ½ + r].
+    On a unit range: the maximum over r of 1/(E I + π²/r²). I bounds the Fisher information about p
+    of any release that is private for these people (replace), for coins of probability p in [½ − r,
+    ½ + r]. Proof: docs/proofs/limits.md (2).
     """
     return golden(lambda r: _population_risk(people, r), _NARROW, _WIDE)
 
 
 def sample_square(people: SortedPeople) -> float:
-    """A lower bound on the mean squared error of the mean of these very people, budgets by lot.
+    """Lower bound for the mean of these people, unrelated budgets.
 
-    What `central_square` leaves when the sampling error of n coins is taken off.
+    It is what remains of `central_square` after subtracting the sampling error of n coins.
+    Proof: docs/proofs/limits.md (5).
     """
     return golden(
         lambda r: float(_less_sampling(_population_risk(people, r), people.n, r)), _NARROW, _WIDE
@@ -426,9 +433,10 @@ def sample_square(people: SortedPeople) -> float:
 
 
 def strict_part_square(people: SortedPeople) -> float:
-    """The same if budgets may tell values: the strictest k of n are coins, the others are still.
+    """The same for related budgets: the strictest k of n are coins.
 
-    The largest over some k of (k/n)² times the bound for k people, none of them public.
+    The values of the others are known. It is the maximum over some k of (k/n)² times the bound for
+    k people, none of them public. Proof: docs/proofs/limits.md (8).
     """
     at_middle = 2.0 * pull(people.levels)
     n = people.n
@@ -445,7 +453,7 @@ def strict_part_square(people: SortedPeople) -> float:
 
 
 def _population_risk(people: SortedPeople, r: float) -> float:
-    """1/(E I + π²/r²), with the best split into people who are bound and people who are public."""
+    """1/(E I + π²/r²), with the best split into private and public people."""
     n = people.n
     at_middle = 2.0 * pull(people.levels)
     at_edge = at_middle / (1.0 - r * at_middle)
@@ -459,19 +467,19 @@ def _population_risk(people: SortedPeople, r: float) -> float:
 
 
 def _public_information(r: float) -> float:
-    """A bound on E 1/(p(1 − p)): what one public coin tells of p."""
+    """Bound on E 1/(p(1 − p)), the Fisher information of one public coin about p."""
     return 4.0 * ((1.0 - MEAN_SQUARE) + MEAN_SQUARE / (1.0 - 4.0 * r * r))
 
 
 def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Floats:
     """From the mean squared distance to p to that to the mean of n coins.
 
-    V is the variance of the sampling, η² a bound on E(mean − E[p | coins])²; then
-    √R ≥ √(η² + square − V) − η.
+    V is the sampling variance and η² a bound on E(mean − E[p | coins])²; then √R ≥ √(η² + square −
+    V) − η. Proof: docs/proofs/limits.md (5).
     """
     sampling = (0.25 - MEAN_SQUARE * r * r) / n
     prior = (math.pi / r) ** 2
-    # V − 1/(n·E 1/(p(1 − p)) + π²/r²), in a form in which nothing cancels.
+    # η² = V − 1/(n·E 1/(p(1 − p)) + π²/r²), in a form without cancellation.
     y = 4.0 * r * r
     skew = MEAN_SQUARE * (1.0 - MEAN_SQUARE) * y * y / (1.0 - y)
     lean = (skew + sampling * prior) / (n * _public_information(r) + prior)
@@ -481,7 +489,7 @@ def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Float
 
 
 def local_square(people: SortedPeople) -> float:
-    """A lower bound on the mean squared error of a mean on a unit range in the local model."""
+    """Lower bound for a mean in the local model. Proof: docs/proofs/limits-local.md (2)."""
     squares = np.square(pull(people.levels))
 
     def risk(r: float) -> float:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons import frozen
+from epsilons import frozen, made
 from epsilons.errors import ArgumentError, EpsilonsError, PrivacyError
+from epsilons.results.report import table, wrapped
 from epsilons.verify.losses.kinds import exact, exact_channel
 from epsilons.verify.verdict import Verdict
 
@@ -40,6 +42,48 @@ _LEVELS: Final = 16
 """The largest number of budget levels for which local reports are enumerated."""
 
 
+_COMPUTED: Final = (
+    *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
+    *("informative", "share", "share_interval", "spread", "slope", "correlation", "means"),
+)
+"""Fields that are computed from what was drawn: intervals above all."""
+
+_SEEDED: Final = "NOT PRIVATE: it was drawn from a seed, for simulation only, and protects nobody."
+
+_LINES: Final = """\
+Name:      ________________________________________
+Date:      ________________________________________
+Decision:  [ ] publish   [ ] do not publish   ________________________________________"""
+
+
+_UNSEEN: Final = {
+    "That noise was drawn from the declared mechanism": "ep.verify.draws(release.mechanism) "
+    "tries the installed code",
+    "That rows were read and counted correctly": "ep.verify.replay(question, …) or epsilons "
+    "replay, on the data",
+}
+_UNSEEN_LOCALLY: Final = {
+    "That answers were randomized as declared": "ep.verify.audit, on the program of the devices",
+    "That each report is from one person, and honest": "no call; release.influence(lies) bounds "
+    "what lies can do",
+}
+"""What no check of a file can see, and what checks it."""
+
+
+class CheckOfFile(NamedTuple):
+    """One check on the file of a release.
+
+    Attributes:
+        check: what was recomputed.
+        by: what it was recomputed with, or from.
+        result: "holds", "FAILS" or "not checked".
+    """
+
+    check: str
+    by: str
+    result: str
+
+
 @dataclass(frozen=True)
 class Published:
     """What was found in the file of a release.
@@ -48,10 +92,81 @@ class Published:
         problems: what is wrong, by field; empty if the file is consistent.
         verdict: everyone's privacy loss next to their budget; None for local reports with too many
             possible answers to enumerate.
+        release: the release in the file, or the releases.
     """
 
     problems: Mapping[str, str]
     verdict: Verdict | None
+    release: Any
+
+    @property
+    def checks(self) -> tuple[CheckOfFile, ...]:
+        """What was recomputed, by which check, and with which result."""
+        local = hasattr(self.release.mechanism, "channel")
+        loss = "not checked" if self.verdict is None else _holds(self.verdict.holds)
+        fields = {re.sub(r"^each\[\d+\]\.", "", each) for each in self.problems}
+        wrong = {re.split(r"[.\[]", each)[0] for each in fields}
+        drawn, versions = {"value", "raw", "n"}, {one.version for one in self._each}
+        words = "" if versions == {made.VERSION} else " (words of other versions are not compared)"
+        stored = "the release in the file"
+        return (
+            CheckOfFile(
+                "privacy loss of each level, at most its budget",
+                f"ep.verify.{'exact_channel' if local else 'exact'}",
+                loss,
+            ),
+            CheckOfFile(
+                "ε that people spent",
+                stored if local else "that loss",
+                _holds("spent" not in wrong),
+            ),
+            CheckOfFile("value and number of people", "what was drawn", _holds(not drawn & wrong)),
+            CheckOfFile(
+                "intervals and what else is computed", stored, _holds(not {*_COMPUTED} & wrong)
+            ),
+            CheckOfFile(
+                "all other numbers and words",
+                stored,
+                _holds(wrong <= {"spent", *drawn, *_COMPUTED}) + words,
+            ),
+        )
+
+    @property
+    def unseen(self) -> dict[str, str]:
+        """What no check of a file can see, and what does check it."""
+        heads = [one.ledger.head for one in self._each if one.ledger is not None]
+        same = f"ledger.check(head={heads[0]!r})" if heads else "compare it with the publisher's"
+        return {
+            **(_UNSEEN_LOCALLY if hasattr(self.release.mechanism, "channel") else _UNSEEN),
+            "That the file was not replaced as a whole (nothing is signed)": same,
+            "How long the computation took, and what else could be seen of it": "no call",
+        }
+
+    @property
+    def _each(self) -> tuple[Any, ...]:
+        each: tuple[Any, ...] = getattr(self.release, "each", (self.release,))
+        return each
+
+    def sign_off(self) -> str:
+        """A sheet to sign: what was recomputed, what no file can show, and lines to fill in."""
+        names = "; ".join(one.title or one.statistic for one in self._each)
+        first = self._each[0]
+        head = f"Sign-off sheet: {names}, released {first.date} with epsilons {first.version}"
+        seeded = [] if all(one.private for one in self._each) else [_SEEDED]
+        return "\n".join(
+            [
+                *(wrapped(each) for each in (head, *seeded)),
+                *(
+                    "",
+                    str(self),
+                    "",
+                    table(("recomputed", "with", "result"), self.checks, words=True),
+                ),
+                *("", "What no check of a file can see, and what checks it:"),
+                *(wrapped(f"- {what}: {how}.") for what, how in self.unseen.items()),
+                *("", _LINES),
+            ]
+        )
 
     @property
     def holds(self) -> bool:
@@ -76,7 +191,14 @@ class Published:
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain data."""
         verdict = None if self.verdict is None else self.verdict.to_dict()
-        return {"holds": self.holds, "problems": dict(self.problems), "verdict": verdict}
+        return {
+            "holds": self.holds,
+            "problems": dict(self.problems),
+            "verdict": verdict,
+            "private": all(one.private for one in self._each),
+            "checks": [each._asdict() for each in self.checks],
+            "unseen": self.unseen,
+        }
 
     def __str__(self) -> str:
         head = "Everything that the file shows follows from what was drawn."
@@ -135,7 +257,11 @@ def published(text: str) -> Published:
         raise ArgumentError(
             f"{held[0]} in the text holds parts that do not fit together: it was changed."
         ) from error
-    return Published(MappingProxyType(problems), verdict)
+    return Published(MappingProxyType(problems), verdict, release)
+
+
+def _holds(holds: bool) -> str:
+    return "holds" if holds else "FAILS"
 
 
 def _verdict(release: Any) -> Verdict | None:

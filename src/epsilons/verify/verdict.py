@@ -166,5 +166,5 @@ class Draws:
             for check in self.checks
         ]
         rows += [f"  not checked  {words}" for words in self.unchecked]
-        alarm = f"  A correct mechanism fails with a probability of at most {self.error:.0e}."
+        alarm = f"  A correct mechanism fails with probability at most {self.error:.0e}."
         return "\n".join([head, *rows, alarm])

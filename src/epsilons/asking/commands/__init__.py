@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import sys
 import textwrap
@@ -31,7 +30,7 @@ from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release
 from epsilons.results.report.shown import Shown
-from epsilons.types import RuleName
+from epsilons.types import Length, RuleName
 
 
 @click.group()
@@ -85,26 +84,27 @@ def demo(
     click.echo(f"\n{_what_next(page)}")
 
 
-_FEW_STRICT = {0.01: 5, 0.05: 20, 0.1: 500, 1.0: 4000}
-"""Example budgets where few people are strict: personal budgets help even with related=True."""
+_MANY_STRICT = {0.05: 600, 0.2: 1000, 0.5: 1200, 1.0: 800, 2.0: 400}
+"""Example budgets where many people are strict: personal budgets gain nothing by default."""
 
 
 def _in_plain_words(release: Release) -> str:
     """The demo's explanation of its release."""
     low, high = release.interval()
-    every, little, _ = release.sides
-    gain = (every.typical or math.nan) / (little.typical or math.nan)
+    people = {row.epsilon: row.people or 0 for row in release.spent}
+    plan = plan_for(Budgets(people), bounds=release.bounds)
+    strictest, single = plan["uniform"].pac, plan["threshold"].pac
+    many = plan_for(Budgets(_MANY_STRICT), bounds=release.bounds)
+    gain = many["uniform"].rmse / many["optimal"].rmse
     words = (
-        f"In plain words: the mean commute of these people is between {low:.0f} and {high:.0f} "
-        "minutes, however budgets are related to values. Many people are strict here, so nearly "
-        "everyone spent as little as the strictest, and personal budgets gain little. If you can "
-        "defend that the means at different budgets differ by at most "
-        f"{120.0 * little.related:.0f} minutes, give epsilons mean the option --related "
-        f"{little.related}: the typical error is then {gain:.2f} times smaller.",
-        "If only a few people are strict, the default itself gains: with "
-        f"{', '.join(f'{people:,} people at {level}' for level, people in _FEW_STRICT.items())}, "
-        f"the typical error is {plan_for(Budgets(_FEW_STRICT)).sides[0].gain:.1f} times smaller "
-        "than with everyone at the strictest ε.",
+        f"In plain words: the mean commute of these people is between {low:.1f} and {high:.1f} "
+        "minutes, however budgets are related to values.",
+        f"With everyone at the strictest ε the interval would be ±{strictest:.1f} minutes, with "
+        f"the best single ε ±{single:.1f}; with everyone's own ε it is "
+        f"±{(high - low) / 2.0:.1f}.",
+        f"Where many people are strict, nothing is gained: with {_MANY_STRICT[0.05]:,} of "
+        f"{sum(_MANY_STRICT.values()):,} people at 0.05, the typical error is {gain:.2f} times "
+        "smaller than with everyone at 0.05.",
     )
     return "\n".join(textwrap.fill(each, 96, subsequent_indent="  ") for each in words)
 
@@ -246,7 +246,9 @@ def verify_command(
         others = (categories is not None, neighbours != "replace", method != "auto", draws)
         if len(levels) > 1 or any(others):
             raise click.UsageError("Give one FILE alone, or with --json: it says all the rest.")
-        _verify_file(levels[0], as_json=as_json)
+        found = _published(levels[0])
+        click.echo(report.to_json(found.to_dict()) if as_json else found.sign_off())
+        found.require()
         return
     people = options.people_of(levels)
     if neighbours == "replace":
@@ -281,21 +283,32 @@ def verify_command(
         compared.require()
 
 
-def _verify_file(path: Path, *, as_json: bool) -> None:
-    """Print what disagrees in the JSON file of a release.
+@cli.command("statement")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--length",
+    type=click.Choice(CHOICES["length"]),
+    default="public",
+    show_default=True,
+    help="For the general public, a lawyer or an ethics board, or a methods section.",
+)
+def statement(file: Path, length: Length) -> None:
+    """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
+    click.echo(_published(file).require().release.statement(length))
+
+
+def _published(path: Path) -> verify.Published:
+    """Check the JSON file of a release.
 
     Raises:
         FileError: the file cannot be read.
-        PrivacyError: something disagrees, or somebody's budget is exceeded.
     """
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise errors.FileError(f"{str(path)!r} cannot be read ({reason}).") from None
-    found = verify.published(text)
-    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
-    found.require()
+    return verify.published(text)
 
 
 def main() -> None:

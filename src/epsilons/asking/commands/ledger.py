@@ -170,7 +170,7 @@ def _id(who: str, number: bool) -> int | str:
 )
 @options.JSON
 def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:
-    """Show what PERSON gave, and what became of it: for that person."""
+    """Show what PERSON allowed, and what was spent: for that person."""
     with Ledger(ledger_at) as ledger:
         told = ledger.account(_id(who, number))
     if page is not None:
@@ -216,14 +216,15 @@ def check(ledger_at: str, head: str | None, as_json: bool) -> None:
 @WHERE
 @NAME
 @options.REPORT
+@options.DETAILS
 @options.JSON
-def release(ledger_at: str, name: str, page: str | None, as_json: bool) -> None:
+def release(ledger_at: str, name: str, page: str | None, details: bool, as_json: bool) -> None:
     """Show what was released under NAME, as it was stored."""
     files = options.Files(page, None)
     with Ledger(ledger_at) as ledger:
         found = ledger.release(name)
     shown = found[0] if len(found) == 1 else found
-    spoken.say(shown, as_json=as_json)
+    spoken.say(shown, as_json=as_json, text=shown.details() if details else None)
     files.write(shown)
 
 

@@ -18,6 +18,7 @@ from epsilons.results import report
 from epsilons.results.report.shown import Shown
 
 __all__ = [
+    "DETAILS",
     "FIGURE",
     "GOAL",
     "JSON",
@@ -180,6 +181,7 @@ FIGURE = click.option(
     help="Also write a picture to FILE (.svg or .png).",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+DETAILS = click.option("--details", is_flag=True, help="Print everything, not only the summary.")
 
 OPTIONS: Final = (
     _of("values", "--value", required=True, help="The column of values."),

@@ -50,7 +50,12 @@ class Publish(click.Command):
     does: ClassVar[str] = "Publish {}."
     first: ClassVar[tuple[options.Decorator, ...]] = (FILE,)
     budgets: ClassVar[tuple[options.Decorator, ...]] = ()
-    last: ClassVar[tuple[options.Decorator, ...]] = (options.REPORT, options.FIGURE, options.JSON)
+    last: ClassVar[tuple[options.Decorator, ...]] = (
+        options.REPORT,
+        options.FIGURE,
+        options.DETAILS,
+        options.JSON,
+    )
 
     def __init__(self, question: type[Question]) -> None:
         self._question = question
@@ -80,7 +85,8 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
     """Print a release, with the comparisons that were asked for, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
-    spoken.say(release, as_json=given["as_json"])
+    text = release.details() if given["details"] else None
+    spoken.say(release, as_json=given["as_json"], text=text)
     files.write(release)
 
 
@@ -111,8 +117,8 @@ def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]
     """The pairs of groups to compare, as labels. Users write groups as they are printed.
 
     Raises:
-        UsageError: there are no groups, a pair names one group twice, or a name is not that of
-            exactly one declared group.
+        UsageError: there are no groups, a pair names one group twice, or a name matches no
+            declared group or several.
     """
     pairs = given.get("compare", ())
     grouping = getattr(question, "grouping", None)
@@ -129,7 +135,7 @@ def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]
 
 
 def _group_named(word: str, labels: Iterable[Any]) -> Any:
-    """The label of the group that is printed like this.
+    """The label of the group whose printed name is `word`.
 
     Raises:
         UsageError: there is no such group, or several.
@@ -179,7 +185,7 @@ def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
     """The parameters that click's decorators add to a command, in the given order."""
 
     def command() -> None:
-        """Carry the parameters."""
+        """A placeholder that the decorators attach parameters to."""
 
     for decorator in reversed(decorators):
         decorator(command)
@@ -188,7 +194,7 @@ def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
 
 
 def terms(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of the call, from a command's options: data, budgets, people, neighbours."""
+    """The arguments of `publish` from a command's options: data, budgets, people, neighbours."""
     epsilon = given.get("epsilon")  # None if budgets come from a ledger
     return {
         **{name: given[name] for name in TERMS if name in given},

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import click
 
 from epsilons.errors import EpsilonsError, LedgerError
+from epsilons.results.report.text import DETAILS
 
 __all__ = ["command_of", "error_words", "say"]
 
@@ -105,12 +106,26 @@ class _Shown(Protocol):
         """All of it as JSON."""
 
 
-def say(shown: _Shown, *, as_json: bool) -> None:
-    """Print a release, a plan or a check: as JSON, or as text with the options of the command."""
+def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
+    """Print a release, a plan or a check.
+
+    Args:
+        shown: what to print.
+        as_json: whether to print JSON in place of text with the options of the command.
+        text: what to print in place of the summary.
+    """
     if as_json:
         click.echo(shown.to_json())
     else:
-        click.echo(_rewrapped(str(shown), click.get_current_context().command))
+        command = click.get_current_context().command
+        click.echo(_rewrapped(text or str(shown), command).replace(DETAILS, _more(command)))
+
+
+def _more(command: click.Command) -> str:
+    """Where the rest of a release is, by the options of a command."""
+    known = {option for each in command.params for option in each.opts}
+    every = ("--details", "--report FILE", "--figure FILE", "--json")
+    return f"More: {', '.join(each for each in every if each.split()[0] in known)}."
 
 
 def error_words(error: EpsilonsError, command: click.Command) -> str:

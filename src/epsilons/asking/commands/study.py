@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from epsilons import Ledger, Releases, parameters, publish
-from epsilons.asking.commands import options
+from epsilons.asking.commands import options, spoken
 from epsilons.errors import ArgumentError, FileError
 from epsilons.questions import STATISTICS, Question
 from epsilons.questions.question import TERMS
@@ -191,13 +191,14 @@ def _levels(given: Any) -> Any:
 @click.argument("file", type=click.Path(dir_okay=False))
 @options.REPORT
 @options.FIGURE
+@options.DETAILS
 @options.JSON
 def PUBLISH(  # noqa: N802
-    file: str, page: str | None, picture: str | None, as_json: bool
+    file: str, page: str | None, picture: str | None, details: bool, as_json: bool
 ) -> None:
     """Publish the answers to all questions of the study in FILE (TOML)."""
     study = read(Path(file))
     files = options.Files(page, picture)  # checks paths before anything is drawn
     found = study.publish()
-    click.echo(found.to_json() if as_json else str(found))
+    spoken.say(found, as_json=as_json, text=found.details() if details else None)
     files.write(found)

@@ -130,10 +130,10 @@ def invitations(
 @PORT
 @PROXY
 def replace_(name: str, old: Path, save: Path, where: Path, port: int, proxy: str | None) -> None:
-    """Make new invitations in place of the links in the file OLD, and count them.
+    """Replace the links in the file OLD by new invitations, and count the replacements.
 
-    For people whose own link is in use elsewhere and cannot be used there. The old ones can be used
-    no more.
+    For people whose link is in use on another device or browser that they can no longer use. Old
+    links that were not used become invalid.
     """
     address = address_of(port, proxy)
     if save.exists():
@@ -187,7 +187,10 @@ def close(name: str, where: Path) -> None:
 @FILE
 @options.JSON
 def estimate(name: str, where: Path, as_json: bool) -> None:
-    """Print the estimate of the survey NAME; while it is open, in batches of ten or more."""
+    """Print the estimate of the survey NAME.
+
+    While it is open, reports are added in batches of ten or more.
+    """
     with Service(where) as service:
         told = service.estimate(name)
         if as_json:

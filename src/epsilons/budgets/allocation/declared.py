@@ -59,7 +59,7 @@ def declared_of(epsilon: Any, levels: Any, cap: Any) -> Declared:
     if one is not None:
         if levels is not None:
             raise ArgumentError(
-                "levels: epsilon is one number, so that everyone's budget is known. Leave levels "
+                "levels: epsilon is one number, so everyone's budget is known. Leave levels "
                 "out, or give one epsilon for each person."
             )
         if one < SMALLEST:

@@ -1,1 +1,1 @@
-"""What is asked, what is counted, and the checks between."""
+"""Questions to rows, results of counting, and the checks between them."""

@@ -1,4 +1,4 @@
-"""What is asked of rows, as data, and what was counted, with the checks that it passes."""
+"""Questions to rows as data; the results of counting; and the checks that these must pass."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ __all__ = [
 ]
 
 
-# What was counted, and the checks that it passes before it is a tally, whoever counted it.
+# Results of counting, and the checks that turn them into a tally, for NumPy and for all engines.
 
 BAD_BUDGET = -1.0
-"""What a budget that is null, NaN or negative is written as while people are counted."""
+"""Replaces a budget that is null, NaN or negative while people are counted."""
 
 MOST_ROWS = 2**31
-"""Rows of one person that cannot be averaged in 64-bit integers: then they count as the middle,
-and where that may be told, they are refused."""
+"""The number of rows of one person from which they cannot be averaged in 64-bit integers. They then
+count as the middle; where a refusal may depend on the data, they are refused."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """What messages call the three things that the user gave.
+    """Names of the user's columns, for messages.
 
     Attributes:
-        values: the values.
-        epsilon: the budgets.
-        person: whose row it is.
-        missing: what else a value may be that is missing, where that is not plain: a sentence.
-        unusable: what else a budget may be that is missing: a sentence.
-        marks: what else was named, by parameter: the groups of rows, and whether they are asked.
+        values: the name of the values.
+        epsilon: the name of the budgets.
+        person: the name of the ids.
+        missing: a sentence on other values that count as missing, where that is not obvious.
+        unusable: a sentence on other budgets that count as missing.
+        marks: names of further columns by parameter: groups, `where` and `y`.
     """
 
     values: str = "values"
@@ -68,7 +68,7 @@ class Names:
     def of_columns(
         cls, values: Any, epsilon: Any, person: Any, marks: Mapping[str, Any] | None = None
     ) -> Names:
-        """Name the columns that the user named, which pandas allows to be more than text."""
+        """The names of columns of data. In pandas they need not be text."""
         marks = marks or {}
         return cls(
             f"{said('values', marks)}={values!r}",
@@ -79,38 +79,37 @@ class Names:
 
     @classmethod
     def of_arrays(cls, marks: Collection[str]) -> Names:
-        """Name arrays as their parameters."""
+        """The names of arrays, which are those of their parameters."""
         return cls(said("values", marks), marks={name: name for name in marks})
 
     @property
     def either(self) -> str:
-        """The values, of one column or of two."""
+        """The name of the values, of one column or of two."""
         return f"{self.values} or {self.of('y')}" if "y" in self.marks else self.values
 
     def of(self, parameter: str) -> str:
-        """What a further column is called."""
+        """The name of a further column."""
         return self.marks.get(parameter, parameter)
 
 
 def said(parameter: str, others: Container[str]) -> str:
-    """What users call a parameter: the values of two columns are x and y."""
+    """The user's name of a parameter: the values of two columns are called x and y."""
     return "x" if parameter == "values" and "y" in others else parameter
 
 
 @dataclass(frozen=True)
 class Faults:
-    """What a refusal needs to know: how many there are of each, or 0.
+    """Numbers of faults of each kind, from which refusals follow.
 
     Attributes:
-        missing: rows that are asked and whose value is missing, if no cell catches them.
-        undeclared: rows whose value, or group, is not declared, if no cell catches them.
-        unknown: rows of which nobody knows if they are asked.
-        several: people who are in two groups, if that was looked for.
+        missing: selected rows whose value is missing, if no cell is for them.
+        undeclared: rows whose value or group is not declared, if no cell is for them.
+        unknown: rows where `where` is neither true nor false.
+        several: people in two groups, if that was counted.
         conflicts: people with two budgets.
         nobody: rows, or groups of rows, that belong to no one, because the person is null.
-        most: the most rows that one person has.
-        undivided: levels whose people did not divide one unit each, as only an engine can be blamed
-            for.
+        most: the largest number of rows of one person.
+        undivided: levels whose people did not divide one unit each. Only an engine can be at fault.
     """
 
     missing: int = 0
@@ -125,15 +124,15 @@ class Faults:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What was counted for one question, one entry for each level, unchecked and in any order.
+    """Unchecked counts for one question: one entry for each level, in any order.
 
     Attributes:
-        levels: the smallest ε of the group, or `BAD_BUDGET`.
-        people: how many people.
-        cells: by level and cell, what they give to it.
+        levels: the smallest ε of the level, or `BAD_BUDGET`.
+        people: the number of people.
+        cells: by level and cell, the sum of what people give to it.
         faults: what may have to be refused.
-        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
-        members: by level and group, how many people have rows in it, if there are groups.
+        moved: whether `levels.in_range` changed somebody's budget.
+        members: by level and group, the number of people with rows in it, if there are groups.
     """
 
     levels: Floats
@@ -145,26 +144,27 @@ class Counted:
 
 
 def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
-    """Return the tally, if it can be used.
+    """Return the tally, after all checks.
 
     Args:
-        counted: what was counted.
+        counted: unchecked counts.
         rules: how rows are counted.
-        ask: what was asked.
-        names: what messages call the parameters.
+        ask: the question.
+        names: the names of the parameters in messages.
 
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
         MissingValueError: a value is missing and is refused.
-        DataError: a value is in no category, the group of a row is not declared, or nobody knows if
-            it is asked; there are too few people, too many, or rows that belong to no one; somebody
-            is in two public groups.
+        DataError: a value is in no category, the group of a row is not declared, or `where` is
+            neither true nor false; there are too few or too many people, or rows that belong to no
+            one; somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
     _refuse(counted.faults, rules, names, apart=ask.apart)
     _check_divided(counted.faults)
-    # Polars drops the + 0.0 that makes -0.0 an ordinary zero; it groups them together all the same.
+    # Polars drops the + 0.0 that turns -0.0 into 0.0, though it groups both together. So add it
+    # here.
     order = np.argsort(counted.levels)
     return Tally(
         levels=counted.levels[order] + 0.0,
@@ -177,21 +177,21 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
 
 
 def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Names) -> Tally:
-    """Return the tally of budgets on a public ladder: whatever the data, it can be used.
+    """Return the tally of budgets on a public ladder. It exists for all data.
 
-    Those who stand on no rung are left out. A missing number is in the middle, so is a person of
-    very many rows, values that are in no category are in no cell, and of two budgets of one person
-    the smaller counts. What rows do not give of a unit of categories is lost: it would be a share
-    of cells for people who are in none. Those who count are counted by what they give to cells,
-    rounded to whole people: shares are among them, and so is what is said about who has which
-    budget. One person changes that number by at most one.
+    People on no rung are left out. A missing number is at the middle of the range, and so is a
+    person with very many rows. Values in no category are in no cell. If a person has two budgets,
+    the smaller counts. The part of a unit of categories that rows do not give is dropped: otherwise
+    people in no category would have a share of the cells. The number of people at a level is the
+    sum of what they give to cells, rounded to an integer; shares, and statements about who has
+    which budget, refer to these people. One person changes that number by at most one.
 
     Args:
-        counted: what was counted.
+        counted: unchecked counts.
         rules: how rows are counted.
-        ask: what was asked.
-        rungs: those of the ladder.
-        names: what messages call the parameters.
+        ask: the question.
+        rungs: the rungs of the ladder.
+        names: the names of the parameters in messages.
 
     Raises:
         DataError: there are too many people, or the engine is at fault.
@@ -212,11 +212,11 @@ def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Nam
 
 
 def standing(levels: Floats, rungs: Floats) -> Integers:
-    """Return the groups that stand on a rung, in the order of rungs.
+    """Return the indices of levels that are rungs, ascending.
 
     Raises:
-        DataError: an engine wrote a rung as another number. Its people would be taken for those
-            of the next rung, whose budget is larger than theirs.
+        DataError: an engine returned a rung as another number. Its people would count as those of
+            the next rung, whose budget is larger than theirs.
     """
     order: Integers = np.argsort(levels)
     order = order[levels[order] > 0.0]
@@ -229,7 +229,7 @@ def standing(levels: Floats, rungs: Floats) -> Integers:
 
 
 def _check_divided(faults: Faults) -> None:
-    """See that everyone has divided one unit, and no more than one.
+    """Require that everyone divided exactly one unit.
 
     Raises:
         DataError: an engine does not divide integers as it should.
@@ -251,7 +251,7 @@ _OTHER: Final = 'Declare other="…", a category for such values, which never re
 
 
 def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
-    """Refuse values that cannot be counted, where that may be told."""
+    """Refuse values that cannot be counted, where a refusal may depend on the data."""
     cells = rules.categories is not None
     if faults.missing and (cells or rules.missing == "error"):
         raise MissingValueError(_missing(rules, names))
@@ -278,7 +278,7 @@ def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
 
 
 def _missing(rules: Rules, names: Names) -> str:
-    """What is said where values are missing, and what to do."""
+    """The message for missing values, with advice."""
     if rules.categories is not None:
         return (
             f"{names.values} has missing values (null or NaN).{names.missing} {_CURATOR} {_OTHER} "
@@ -297,17 +297,17 @@ def _missing(rules: Rules, names: Names) -> str:
 
 
 def _by(names: Names) -> str:
-    """What messages call the columns of groups."""
+    """The names of the columns of groups, for messages."""
     return " and ".join(name for own, name in names.marks.items() if own != "where") or "by"
 
 
 def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
-    """Return the smallest budget of each level, and the level of each of so many parts.
+    """Return the smallest budget of each level, and the level of each part.
 
     Args:
-        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all: it
-            counts as `budgets.in_range` says.
-        size: how many parts there are.
+        epsilon: the budget of each part, or of all, before `levels.in_range`. A budget that is not
+            >= 0 is bad.
+        size: the number of parts.
     """
     if isinstance(epsilon, float):
         return in_range(np.array([epsilon])), np.zeros(size, dtype=np.int64)
@@ -323,15 +323,15 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
 
     Args:
         levels: the smallest ε of each level.
-        people: how many people it has.
+        people: the number of people in each level.
         faults: what may have to be refused.
-        names: what messages call the parameters.
+        names: the names of the parameters in messages.
         unit: the most that one person adds to a sum.
 
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
-        DataError: there are too few people, too many, or rows that belong to no one.
+        DataError: there are too few or too many people, or rows that belong to no one.
     """
     n = check_size(people, names, unit)
     if faults.most >= MOST_ROWS:
@@ -372,10 +372,10 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
 
 
 def check_size(people: Integers, names: Names, unit: int) -> int:
-    """Return how many people there are, if their sums fit 64-bit integers.
+    """Return the number of people, if their sums fit 64-bit integers.
 
-    This is the one check that stays where the number of people is private: where a row is a person
-    of a mean, more than 8.6 billion of them are needed to fail it.
+    This is the only check that also applies where the number of people is private. For a mean in
+    which every row is its own person, only more than 8.6 billion people fail it.
 
     Raises:
         DataError: there are too many.
@@ -390,17 +390,17 @@ def check_size(people: Integers, names: Names, unit: int) -> int:
     return n
 
 
-# What is asked of rows, as data: so several questions of one table can be counted at once.
+# Questions to rows as data, so several questions to one table can be counted at once.
 
 EVERYBODY: Final = (None,)
-"""The labels where there is one group, which holds everybody."""
+"""The labels of groups, if there is only one and it holds everybody."""
 
 Bounds: TypeAlias = tuple[float, float]
 
 What = Literal["numbers", "squares", "pairs", "cells"]
-"""How everyone divides their unit: among x and 1 − x, in the cells of their groups, if there are
-such; among x², 2x(1 − x) and (1 − x)²; among nine cells, those of the squares of two columns; or
-among the declared categories."""
+"""How everyone divides their unit: among x and 1 − x (for each of their groups, if there are
+groups); among x², 2x(1 − x) and (1 − x)²; among the nine cells of two columns with their squares;
+or among the declared categories."""
 
 
 @dataclass(frozen=True)
@@ -408,12 +408,13 @@ class Ask:
     """One question to rows.
 
     Attributes:
-        what: what everyone's unit is divided among.
-        bounds: the known range, of numbers: checked by `parameters.bounds`.
-        rule: what is added up in place of u, a value as its share of the range: see `grid.Rule`.
-        beside: the known range of the second column, of pairs.
-        apart: whether groups are public: people are also counted by level and group, whatever they
-            answer, and whoever is in two groups is refused.
+        what: the cells among which everyone divides their unit.
+        bounds: the known range of numbers, checked by `parameters.bounds`.
+        rule: a function of a value's fraction of the range, which is added up instead of the
+            fraction: see `tallies.Rule`.
+        beside: the known range of the second column, for pairs.
+        apart: whether groups are public. Then people are also counted by level and group, whatever
+            they answer, and anyone in two groups is refused.
     """
 
     what: What
@@ -427,7 +428,7 @@ class Ask:
         """The range of numbers.
 
         Raises:
-            TypeError: the question is one of categories.
+            TypeError: the question is about categories.
         """
         if self.bounds is None:
             raise TypeError("numbers are put on a grid between bounds")
@@ -436,21 +437,21 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """How rows are counted, whoever holds them and whatever is asked of them.
+    """How rows are counted, on any engine and for any question.
 
     Attributes:
-        names: what messages call the parameters.
-        missing: what is done with missing values: "error", "midpoint" or "exclude".
-        unit: what one person divides among categories.
-        categories: what was declared; None for numbers.
+        names: the names of the parameters in messages.
+        missing: how missing values are treated: "error", "midpoint" or "exclude".
+        unit: the integer that one person divides among categories.
+        categories: the declared categories; None for numbers.
         ladder: the public ladder, if budgets are private.
-        groups: what was declared; None for one group that holds everybody.
-        some: whether not everyone need be in the one group.
-        source: the table as it was given; None for arrays.
-        values: the column of values in it, as it was given.
-        epsilon: the budgets, as they were given.
-        where: which rows are asked, as it was given.
-        beside: the second column of numbers, as it was given.
+        groups: the declared groups; None for one group that holds everybody.
+        some: whether people are counted by group, or may be outside the one group.
+        source: the table as the user gave it; None for arrays.
+        values: the column of values as the user gave it.
+        epsilon: the budgets as the user gave them.
+        where: the condition that selects rows, as the user gave it.
+        beside: the second column of numbers as the user gave it.
     """
 
     names: Names
@@ -468,7 +469,7 @@ class Rules:
 
     @property
     def private(self) -> bool:
-        """Whether budgets and the number of people are."""
+        """Whether budgets and the number of people are private."""
         return self.ladder is not None
 
     @property
@@ -478,20 +479,20 @@ class Rules:
 
     @property
     def outside(self) -> bool:
-        """Whether somebody may be outside of all groups, or without a value: a last cell.
+        """Whether there is a last cell for people outside all groups, or without a value.
 
-        On a ladder those without any of the numbers of three cells or of nine are in none.
+        With three or nine cells on a ladder there is none: people without a number are in no cell.
         """
         asked = "where" in self.names.marks
         return asked or self.missing == "exclude" or (self.private and self.groups is not None)
 
     @property
     def in_the_middle(self) -> bool:
-        """Whether someone without any value stands in the middle."""
+        """Whether someone without any value is at the middle of the range."""
         return self.missing == "midpoint" or (self.private and self.missing != "exclude")
 
     def labels(self, ask: Ask) -> tuple[Any, ...]:
-        """What the cells of a tally stand for."""
+        """The labels of the cells of a tally."""
         if self.categories is not None:
             return self.categories.labels
         if self.some and ask.what == "numbers":
@@ -499,12 +500,12 @@ class Rules:
         return {"numbers": TWO, "squares": THREE}.get(ask.what, NINE)
 
     def unit_of(self, ask: Ask) -> int:
-        """What one person divides."""
+        """The integer that one person divides among cells."""
         return self.unit if ask.what == "cells" else GRID
 
     @property
     def labelled(self) -> list[tuple[Any, Categories]]:
-        """The columns of labels, and what was declared of them."""
+        """The columns of labels, each with its declared labels."""
         if self.categories is not None:
             return [(self.values, self.categories)]
         groups = self.groups
@@ -512,7 +513,7 @@ class Rules:
 
     @property
     def columns(self) -> list[tuple[Any, LabelKind]]:
-        """All columns, and what their entries must be."""
+        """All columns, each with the kind that its entries must have."""
         found: list[tuple[Any, LabelKind]] = [(column, each.kind) for column, each in self.labelled]
         if self.categories is None:
             found.append((self.values, "numbers"))

@@ -1,4 +1,4 @@
-"""People by budget level and bucket of the whole float64 line, for ranges that nobody knows."""
+"""Count people by budget level and bucket of the float64 line, where the range is unknown."""
 
 from __future__ import annotations
 
@@ -52,49 +52,49 @@ __all__ = [
 ]
 
 
-# People by budget level and bucket of the whole float64 line, for ranges that nobody knows.
+# People by budget level and bucket of the whole float64 line, where the range is unknown.
 #
-# A bucket of the line is a float with few significant bits, to which a value is rounded by
-# Veltkamp's splitting: three operations that every engine rounds alike, and no logarithm. There are
-# 1024 of them between a power of two and the next, of either sign, and one at 0. `Window` zooms in:
-# equal cells between two ends. A pass is one group-by, and what comes back is small.
+# A bucket of the line is a float with few significant bits. Veltkamp's splitting rounds a value to
+# it, in three operations that every engine rounds alike, without a logarithm. There are 1024
+# buckets from one power of two to the next, for either sign, and one at 0. `Window` zooms in: equal
+# cells between two ends. A pass is one group-by with a small result.
 #
-# Levels are coarser here than elsewhere, 2 significant bits of the 9: each level of `Rows.count`
-# lies in one of them, and there are some seven of them where that has a thousand. A level spends on
-# its range what its smallest budget may; the rest is there for the mean. Fewer groups are faster
-# ones.
+# Levels are coarser here than elsewhere: they keep 2 of the 9 significant bits. Each level of
+# `Rows.count` lies in one of them, and there are about seven where `Rows.count` has a thousand. A
+# level spends on its range what its smallest budget allows; the rest is left for the mean. Fewer
+# groups are faster.
 
 BITS: Final = 11
-"""The significant bits of a bucket of the line."""
+"""Significant bits of a bucket of the line."""
 
 CELLS: Final = 2 ** (BITS - 1)
-"""The buckets from a power of two to the next."""
+"""The number of buckets from one power of two to the next."""
 
 LINE_SPLITTER: Final = 2.0 ** (53 - BITS) + 1.0
 LEVEL_SPLITTER: Final = 2.0**51 + 1.0
-"""Veltkamp's constants that leave 11 bits of a value, and 2 of a budget."""
+"""Veltkamp's constants: they keep 11 bits of a value, and 2 bits of a budget."""
 
 LOWEST: Final = -900
-"""Values below 2^(LOWEST − 1) in size are in the bucket of 0. The end is public."""
+"""Values below 2^(LOWEST − 1) in magnitude are in the bucket of 0. This limit is public."""
 
 TOP: Final = (1024 - LOWEST + 1) * CELLS
-"""The index of the last bucket, that of the largest floats."""
+"""The index of the last bucket, which holds the largest floats."""
 
 SHRINK: Final = 2.0**-64
-"""Values are made smaller before they are rounded, so that splitting never overflows. That is exact
-for all that is not in the bucket of 0."""
+"""Values are scaled down before they are rounded, so splitting never overflows. Scaling is exact
+for all values outside the bucket of 0."""
 
 NO_KEY: Final = 1.0 + 2.0**-30
-"""Stands for a missing value among buckets: it has too many bits to be one."""
+"""Marks a missing value among buckets: it has too many bits to be a bucket."""
 
 NO_CELL: Final = -2
-"""Stands for a missing value among the cells of a window, where −1 is all that lies below."""
+"""Marks a missing value among the cells of a window, where −1 is everything below the window."""
 
 LIMIT: Final = 2.0**1021
-"""Ranges and windows lie within ± this, so that sums and differences of their ends are floats."""
+"""Ranges and windows lie within ± this, so sums and differences of their ends are finite."""
 
 _UNIT = 2**28
-"""Room for integer weights: at most 2³⁵ people are counted."""
+"""Room for integer weights in 64 bits: at most 2³⁵ people are counted."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Window:
 
     @classmethod
     def around(cls, centre: float, reach: float, cells: int) -> Window:
-        """A window of so many cells around a centre, inside of what floats can hold."""
+        """A window of `cells` cells around a centre, clipped to ± `LIMIT`."""
         centre = min(max(centre, -LIMIT), LIMIT)
         return cls(max(centre - reach, -LIMIT), min(centre + reach, LIMIT), cells)
 
@@ -123,15 +123,15 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class LineGroups:
-    """What was counted: one entry for each level and bucket that somebody is in, unchecked.
+    """Unchecked counts: one group for each level and bucket in which there is somebody.
 
     Attributes:
-        keys: the level of the group: budgets that agree in the leading bits.
+        keys: the level of the group. Budgets in a level agree in their leading bits.
         budgets: the smallest ε in the group.
-        cells: the float (or the index in a window) of the bucket.
-        people: how many people.
+        cells: the bucket, as a float, or as an index in a window.
+        people: the number of people.
         faults: what may have to be refused.
-        moved: whether somebody's budget counts as another one: see `budgets.in_range`.
+        moved: whether `levels.in_range` changed somebody's budget.
     """
 
     keys: Floats
@@ -144,12 +144,12 @@ class LineGroups:
 
 @dataclass(frozen=True, eq=False)
 class Lined(ABC):
-    """People by level, and the weight of those in each bucket, once weights are chosen.
+    """People by level, and sums of their weights by bucket, once weights are chosen.
 
     Attributes:
         levels: the smallest budget of each level, ascending.
-        keys: what all budgets of a level round to.
-        counts: the people of each level, those whose value is missing included.
+        keys: the number that all budgets of a level round to.
+        counts: the number of people in each level, including those whose value is missing.
     """
 
     levels: Floats
@@ -161,11 +161,11 @@ class Lined(ABC):
         """Add weights up by bucket.
 
         Args:
-            weights: one or more times the weight of a person of each level.
+            weights: one or more sets of weights; each has the weight of a person by level.
 
         Returns:
-            The buckets that somebody is in, ascending (there may be others, of no weight); and for
-            each of the weights the sum of those of the people in each bucket.
+            The buckets in which there is somebody, ascending (there may be others, of no weight);
+            and for each set of weights the sum over the people in each bucket.
         """
 
 
@@ -174,10 +174,10 @@ class Line(Lined):
     """People by level and bucket.
 
     Attributes:
-        missing: the people of each level whose value is missing.
+        missing: the number of people in each level whose value is missing.
         level_of: the level of each group, as an index.
         cell_of: the bucket of each group, as an index.
-        people: how many people are in each group.
+        people: the number of people in each group.
     """
 
     missing: Integers
@@ -190,7 +190,7 @@ class Line(Lined):
         return by_bucket(self.cell_of, [each[self.level_of] * self.people for each in weights])
 
     def sound(self) -> Line:
-        """Return what was counted, if people can add up to it: see `tallies.sound`.
+        """Return these counts, if people can add up to them: see `tallies.sound`.
 
         Raises:
             PrivacyError: they cannot.
@@ -206,7 +206,7 @@ class Line(Lined):
 
 
 def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ...]:
-    """Add up what is of one bucket: the buckets, ascending, and their sums."""
+    """Add up by bucket: the buckets, ascending, and the sums in each."""
     cells, place = np.unique(cell_of, return_inverse=True)
     totals = np.zeros((len(sums), cells.size), dtype=np.int64)
     for total, each in zip(totals, sums, strict=True):
@@ -215,12 +215,12 @@ def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ..
 
 
 def checked_line(groups: LineGroups, window: Window | None, names: Names, missing: str) -> Line:
-    """Return the people of each level and bucket, if they can be used.
+    """Return people by level and bucket, after all checks.
 
     Args:
-        groups: what was counted.
-        window: the cells that were zoomed in on; None for the whole line.
-        names: what messages call the parameters.
+        groups: unchecked counts.
+        window: the window of the cells; None for the whole line.
+        names: the names of the parameters in messages.
         missing: "error" refuses missing values; "midpoint" leaves them out of every bucket.
 
     Raises:
@@ -236,7 +236,7 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
     gone = groups.cells == (NO_KEY if window is None else NO_CELL)
     lost = np.zeros(found.size, dtype=np.int64)
     np.add.at(lost, level_of[gone], groups.people[gone])
-    if lost.any():
+    if groups.faults.missing:
         refuse_missing(names, missing)
     cells = groups.cells[~gone]
     return Line(
@@ -251,10 +251,10 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
 
 
 def refuse_missing(names: Names, missing: str) -> None:
-    """Refuse values that are missing, unless they may be.
+    """Refuse missing values under missing="error".
 
     Raises:
-        MissingValueError: they may not.
+        MissingValueError: `missing` is "error".
     """
     if missing == "error":
         raise MissingValueError(
@@ -267,17 +267,18 @@ def refuse_missing(names: Names, missing: str) -> None:
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
-    """The coarse rungs of a public ladder: the lowest of those that share a key, and these keys.
+    """The coarse rungs of a public ladder: of all rungs with the same coarse key, the lowest.
 
     Returns:
-        Rungs and keys, ascending, and for each rung of the ladder the place of its coarse one.
+        Coarse rungs and their keys, ascending, and for each rung of the ladder the index of its
+        coarse rung.
     """
     found, first, place = np.unique(coarse(ladder.levels), return_index=True, return_inverse=True)
     return ladder.levels[first], found, place.astype(np.int64)
 
 
 def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> Line:
-    """Count people on a public ladder: on all of its coarse rungs, whoever is there."""
+    """Count people on all coarse rungs of a public ladder, including rungs without anyone."""
     levels, found, _ = rungs(ladder)
     used = groups.budgets > 0.0
     place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)
@@ -299,10 +300,10 @@ def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> 
 
 
 def coarse(epsilon: Floats) -> Floats:
-    """The level of budgets, which must not be negative: 9 significant bits first, then 2 of them.
+    """The coarse level of nonnegative budgets: rounded to 9 significant bits, then to 2.
 
-    Two budgets of one level of `Rows.count` are in one level here, because the second rounding sees
-    only the outcome of the first.
+    Two budgets in one level of `Rows.count` are in one level here, because the second rounding
+    depends only on the result of the first.
     """
     fine = keys(epsilon)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -312,7 +313,7 @@ def coarse(epsilon: Floats) -> Floats:
 
 
 def rounded(values: Floats) -> Floats:
-    """Finite values, times `SHRINK`, rounded to the float that stands for their bucket."""
+    """Finite values, times `SHRINK`, rounded to the floats that represent their buckets."""
     scaled = values * SHRINK
     product = scaled * LINE_SPLITTER
     short: Floats = product - (product - scaled)
@@ -320,9 +321,10 @@ def rounded(values: Floats) -> Floats:
 
 
 def index_of(floats: Floats) -> Integers:
-    """The index of buckets from what `rounded` makes of values: 0 at 0, ascending, odd.
+    """The indices of buckets, given the floats from `rounded`: ascending, 0 at 0, and odd.
 
-    Total: every float, also one that is no bucket, has an index from −TOP to TOP.
+    Odd means that −x has the index −i. Every float, even one that is not a bucket, has an index
+    from −TOP to TOP.
     """
     with np.errstate(over="ignore"):
         grown = np.clip(floats / SHRINK, -_LARGEST, _LARGEST)
@@ -334,7 +336,7 @@ def index_of(floats: Floats) -> Integers:
 
 
 def value_of(index: int) -> float:
-    """The float that stands for a bucket."""
+    """The float that represents a bucket."""
     if index == 0:
         return 0.0
     octave, mantissa = divmod(abs(index) - 1, CELLS)
@@ -343,14 +345,14 @@ def value_of(index: int) -> float:
 
 
 def values_of(indices: Integers) -> Floats:
-    """The floats that stand for buckets."""
+    """The floats that represent buckets."""
     octave, mantissa = np.divmod(np.abs(indices) - 1, CELLS)
     sizes = np.ldexp((CELLS + mantissa) / (2 * CELLS), octave + LOWEST)
     return np.where(indices == 0, 0.0, np.where(indices > 0, sizes, -sizes))
 
 
 def width_of(index: int) -> float:
-    """The width of a bucket: the step to the next float of its kind."""
+    """The width of a bucket: the distance to the next bucket."""
     octave = (abs(index) - 1) // CELLS if index else 0
     return float(np.ldexp(1.0 / (2 * CELLS), octave + LOWEST)) if index else 2.0**LOWEST
 
@@ -358,7 +360,7 @@ def width_of(index: int) -> float:
 _LARGEST = value_of(TOP)
 
 
-# Buckets of the float64 line in NumPy: what `line_engine.py` does on engines, for small data.
+# Buckets of the float64 line in NumPy: the same as `line_engine.py` on engines, for small data.
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,18 +369,17 @@ class Folded:
 
     values: Floats
     budgets: Floats
-    conflicts: int
-    most: int
+    faults: Faults
     moved: bool = False
 
     @cached_property
     def coarse_keys(self) -> Floats:
-        """The level of each person on the line; of a bad budget, a level of its own."""
+        """The level of each person on the line. Bad budgets have a level of their own."""
         usable = self.budgets >= 0.0
         return np.where(usable, coarse(np.maximum(self.budgets, 0.0)), BAD_BUDGET)
 
     def levels(self) -> tuple[Floats, Integers, Integers]:
-        """The levels of `Rows.count`, ascending, the people of each, and the level of everyone."""
+        """The levels of `Rows.count`, ascending; the number of people in each; each one's level."""
         found, level_of = np.unique(keys(self.budgets), return_inverse=True)
         smallest = np.full(found.size, np.inf)
         np.minimum.at(smallest, level_of, self.budgets)
@@ -386,8 +387,9 @@ class Folded:
 
 
 def fold(rows: Arrays) -> Folded:
-    """Make one entry of each person: halfway between their extremes, at their smallest budget."""
+    """Return one entry per person: the midpoint of their extremes, and their smallest budget."""
     valid = np.isfinite(rows.values)
+    missing = int((~valid).sum())
     values = np.where(valid, rows.values, np.nan)
     epsilon = rows.epsilon
     if isinstance(epsilon, float):
@@ -396,20 +398,20 @@ def fold(rows: Arrays) -> Folded:
         budgets = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET) + 0.0
     other = moved(budgets)
     if rows.person is None:
-        return Folded(values, in_range(budgets), 0, 1, other)
+        return Folded(values, in_range(budgets), Faults(missing=missing, most=1), other)
     who = np.unique(rows.person, return_inverse=True)[1]
     sizes = np.bincount(who)
     low, high = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
     np.minimum.at(low, who[valid], values[valid])
     np.maximum.at(high, who[valid], values[valid])
     with np.errstate(invalid="ignore"):
-        middle = low / 2.0 + high / 2.0  # halves first: a sum may overflow
+        middle = low / 2.0 + high / 2.0  # halve first: the sum may overflow
     smallest, largest = np.full(sizes.size, np.inf), np.full(sizes.size, -np.inf)
     np.minimum.at(smallest, who, budgets)
     np.maximum.at(largest, who, budgets)
     conflicts = int((smallest != largest).sum())
-    smallest = in_range(smallest)
-    return Folded(middle, smallest, conflicts, int(sizes.max(initial=0)), other)
+    faults = Faults(missing=missing, conflicts=conflicts, most=int(sizes.max(initial=0)))
+    return Folded(middle, in_range(smallest), faults, other)
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:
@@ -425,7 +427,7 @@ def count(people: Folded, window: Window | None) -> LineGroups:
         budgets=np.minimum.reduceat(budgets, starts) if level.size else budgets,
         cells=cells[starts],
         people=np.diff(starts, append=level.size).astype(np.int64),
-        faults=Faults(conflicts=people.conflicts, most=people.most),
+        faults=people.faults,
         moved=people.moved,
     )
 
@@ -442,33 +444,34 @@ def _cells(values: Floats, window: Window | None) -> Floats | Integers:
     return np.where(there, steps, NO_CELL).astype(np.int64)
 
 
-# The line in two narrow queries in place of a wide one, where budgets are few.
+# The line in two narrow queries instead of a wide one, where there are few different budgets.
 #
-# A selection needs the weight of all people in each bucket, and weights follow from levels and from
-# how many people are on each. So budgets are counted first, alone, which takes a small part of a
-# pass over the rows. Once weights are chosen, they are looked up for each row by its budget and
-# added up by bucket. There are as many groups as buckets then, and not as buckets times levels:
-# they stay in the cache of a processor. All sums are those of `Line.masses`, integer by integer.
+# A selection needs the total weight of people in each bucket. Weights depend on the levels and the
+# number of people in each. So budgets alone are counted first, which takes a small part of a pass
+# over the rows. Once weights are chosen, the second query looks them up for each row by its budget
+# and adds them up by bucket. It has as many groups as buckets, not buckets times levels, and they
+# stay in the processor's cache. All sums are the same integers as those of `Line.masses`.
 
 LARGE: Final = 200_000
-"""People from which two narrow queries in SQL are quicker than a wide one: each must be planned."""
+"""The number of people from which two narrow SQL queries are faster than a wide one. Each query
+must be planned."""
 
 _BUDGETS: Final = Window(0.0, 1.0, 1)
-"""Stands for buckets that are whole numbers: here the places of budgets in a list."""
+"""A window that marks buckets as integers: here indices of budgets in a list."""
 
 Weigh = Callable[[Floats, list[Integers]], tuple[Integers, ...]]
-"""Adds the weights of budgets up by bucket."""
+"""A function that adds the weights of budgets up by bucket."""
 
 
 @dataclass(frozen=True, eq=False)
 class ByWeight(Lined):
-    """People by level, whose weights are added up by bucket when they are chosen: one pass.
+    """People by level. One pass adds their weights up by bucket once weights are chosen.
 
     Attributes:
         own: the budgets of people who count, all different.
         level_of: the level of each budget, as an index.
-        people: how many have each budget.
-        weigh: adds weights of these budgets up.
+        people: the number of people with each budget.
+        weigh: the function that adds the weights of these budgets up.
     """
 
     own: Floats
@@ -485,11 +488,11 @@ class ByWeight(Lined):
 
 
 class Lines:
-    """The line of rows, and windows of it, where all that is wanted is weights by bucket.
+    """The line of rows, and windows of it, for callers that only need weights by bucket.
 
     Args:
-        rows: of numbers.
-        held: where they are; None if nobody holds them.
+        rows: rows of numbers.
+        held: the table or arrays that hold them, or None.
     """
 
     def __init__(self, rows: Rows, held: Held | None) -> None:
@@ -497,16 +500,16 @@ class Lines:
         self._held = held
 
     def line(self, window: Window | None = None) -> Lined:
-        """Count people by level, and be ready to add up weights by bucket: see `Rows.line`.
+        """Count people by level, and prepare to add up weights by bucket: see `Rows.line`.
 
-        Where a row is a person and budgets are few, buckets are not looked at before weights are
-        chosen, nor is whether a value is missing.
+        If every row is its own person and there are few budgets, values are not read before weights
+        are chosen, so missing values are not noticed before then either.
 
         Args:
             window: cells to zoom in on; None for the whole line.
 
         Raises:
-            EpsilonsError: as `Rows.line`, then or when weights are added up.
+            EpsilonsError: as `Rows.line`, here or when weights are added up.
         """
         if self._budgets is None:
             return self._rows.line(window)
@@ -520,7 +523,7 @@ class Lines:
         return ByWeight(heads.levels, heads.keys, heads.counts, *by_budget, weigh)
 
     def levels(self) -> Floats:
-        """The levels of `Rows.count`, which are finer, ascending.
+        """The levels of `Rows.count`, ascending. They are finer than those of the line.
 
         Raises:
             EpsilonsError: as `Rows.count`.
@@ -536,14 +539,14 @@ class Lines:
 
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:
-        """All budgets, and people by level and budget; None where buckets are counted by level."""
+        """All budgets, and people by level and budget; None if one wide query counts everything."""
         held = self._held
         if not isinstance(held, Columns):
             return None
         found = line_engine.budgets(held)
         if found is None or (engine_of(held.frame).sql and found[1].sum() < LARGE):
             return None
-        # One zero: to look -0.0 up and 0.0, which are equal, would count such rows twice.
+        # + 0.0 merges -0.0 and 0.0. They are equal, so looking up both would count rows twice.
         own, place = np.unique(found[0] + 0.0, return_inverse=True)
         people = np.zeros(own.size, dtype=np.int64)
         np.add.at(people, place, found[1])
@@ -556,11 +559,11 @@ class Lines:
     def _weighed(
         self, window: Window | None, own: Floats, weights: list[Integers]
     ) -> tuple[Integers, ...]:
-        """Add weights of budgets up by bucket, in one pass."""
+        """Add the weights of budgets up by bucket, in one pass."""
         held, rules = self._held, self._rows.rules
         if not isinstance(held, Columns):
             raise TypeError("weights are looked up by an engine")
-        if not own.size:  # nobody counts, and an engine would not know the type of nothing
+        if not own.size:  # nobody counts, and an engine cannot infer the type of an empty list
             return by_bucket(np.zeros(0, dtype=np.int64), weights)
         cells, sums = line_engine.weigh(held, window, own, weights)
         gone = cells == (NO_KEY if window is None else NO_CELL)
@@ -572,7 +575,7 @@ class Lines:
 
 
 def _groups(budgets: Floats, people: Integers) -> LineGroups:
-    """People by budget, each a bucket of its own."""
+    """People by budget. Each budget is a bucket of its own."""
     given, budgets = budgets, in_range(budgets)
     usable = budgets >= 0.0
     return LineGroups(

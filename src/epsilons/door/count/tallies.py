@@ -1,4 +1,4 @@
-"""The tally: all that counting returns; the public grid of its integers; the last look at it."""
+"""The tally, which is the whole result of counting; its public integer grid; its last check."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ __all__ = [
 
 # The public integer grid, in NumPy.
 #
-# `grid_engine.py` writes the same rule as an expression; one property test holds them together.
+# `grid_engine.py` has the same rule as an expression; a property test checks that they agree.
 
 GRID: Final = 2**30
-"""The steps between the lower and the upper bound: a value is an integer in [0, GRID]."""
+"""The number of steps from the lower to the upper bound. A value is an integer in [0, GRID]."""
 
 HALF: Final = GRID // 2
-"""The middle of the grid: what a missing value becomes under missing="midpoint"."""
+"""The middle of the grid: the integer of a missing value under missing="midpoint"."""
 
 _SHIFT: Final = GRID.bit_length() - 1
 
@@ -48,19 +48,19 @@ LARGEST: Final = sys.float_info.max
 
 
 Rule: TypeAlias = Callable[[Any], Any]
-"""A public function from [0, 1] to [0, 1], of a value as its share of the range. Nothing is done in
-it but +, - and *, so that an array of NumPy and an expression of an engine have the same floats."""
+"""A public function from [0, 1] to [0, 1], applied to a value as a fraction of the range. It uses
+only +, - and *, so NumPy arrays and expressions of engines yield the same floats."""
 
 
 def to_grid(
     values: Floats, bounds: tuple[float, float], rule: Rule | None = None
 ) -> tuple[Integers, Booleans]:
-    """Return every value on the grid (0 where it is missing), and where it is not missing.
+    """Return every value rounded to the grid (0 where it is missing), and where it is not missing.
 
     Args:
         values: numbers, NaN or infinite where they are missing.
         bounds: the lower and the upper end of the grid.
-        rule: what is put on the grid in place of a value's share of the range.
+        rule: a function of a value's fraction of the range; its result is put on the grid instead.
     """
     lo, hi = bounds
     valid = np.isfinite(values)
@@ -71,73 +71,73 @@ def to_grid(
     if rule is not None:
         steps = rule(np.clip(steps, 0.0, 1.0, out=steps)) * GRID
     steps += 0.5
-    # The floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID: no theory of
-    # rounding is needed for privacy.
+    # The floor of any float from 0 to GRID + ½ is an integer from 0 to GRID. So privacy does not
+    # depend on how floats are rounded.
     np.clip(steps, 0.0, GRID + 0.5, out=steps)
-    grid = steps.astype(np.int64)  # which leaves out what is after the point
+    grid = steps.astype(np.int64)  # truncates, which is the floor here
     if not whole:
         grid[~valid] = 0
     return grid, valid
 
 
 def squares(grid: Integers) -> Integers:
-    """Return floor((g − GRID/2)² / GRID) of integers g from 0 to GRID: the squares, on the grid.
+    """Return floor((g − GRID/2)² / GRID) for integers g from 0 to GRID: squares on the grid.
 
-    They are from 0 to GRID/4, and two of them and their g differ by GRID at most, taken together:
-    docs/proofs/moment.md. `grid_engine.py` writes the same without a quotient of integers.
+    They lie between 0 and GRID/4. For any two g, the distances of the g and of their squares add up
+    to at most GRID: docs/proofs/moment.md. `grid_engine.py` does the same without integer division.
     """
     off = grid - HALF
     off *= off
-    off >>= _SHIFT  # the floor of a quotient by a power of two
+    off >>= _SHIFT  # floor division by a power of two
     return off
 
 
 def over_grid(p: Integers, q: Integers) -> Integers:
-    """Return floor(p·q / GRID) of whole numbers from 0 to GRID: the products are below 2⁶¹."""
+    """Return floor(p·q / GRID) for integers from 0 to GRID: the products are below 2⁶¹."""
     return p * q // GRID
 
 
-# The tally: all that counting returns, and the last look at it before anything is drawn.
+# The tally, which is the whole result of counting, and its last check before anything is drawn.
 #
 # Everyone divides one unit among public cells, and cells are added up by budget level. A number
-# from 0 to 1 is two cells, x and 1 − x; with its square three, two numbers together are nine.
+# from 0 to 1 has two cells, x and 1 − x; with its square three; two numbers together have nine.
 #
-# An engine, a function of it that a user shadowed, or a fault of ours may return integers that no
-# people add up to. Noise is made for what one person can add, so nothing is drawn around those.
+# An engine, a function of it that a user redefined, or a bug of ours may return integers that no
+# people add up to. Noise is calibrated to what one person can add, so such integers are refused.
 
 TWO: Final = ("x", "1 - x")
-"""What two cells of a number stand for."""
+"""Labels of the two cells of a number."""
 
 THREE: Final = ("both", "one", "none")
-"""What three cells stand for: x of two tosses of a coin, if heads come with the probability x."""
+"""Labels of three cells: how many of two tosses of a coin are heads, which have probability x."""
 
 NINE: Final = tuple((first, second) for first in THREE for second in THREE)
-"""What nine cells of two numbers stand for, of which the second runs fastest."""
+"""Labels of the nine cells of two numbers. The second number varies fastest."""
 
 _LOW = 2**32 - 1
-"""The lower half of a 64-bit integer."""
+"""A mask for the lower half of a 64-bit integer."""
 
 _FEW = 2**12
-"""Cells that Python adds up as soon as NumPy does."""
+"""The number of cells up to which Python adds up as fast as NumPy."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Integers by budget level and cell: all that a release needs to know of the data.
+    """Integers by budget level and cell: everything that a release uses of the data.
 
     Attributes:
         levels: the budget of each level, ascending and distinct: the smallest ε in its group.
-        counts: the people in each level.
+        counts: the number of people in each level.
         cells: by level and cell, the sum over people of their share of the cell, in units of
             1 / `unit`. One person adds exactly `unit` in all; on a ladder, at most that.
-        unit: what one person divides: GRID, of numbers. Of categories 1 if a row is a person, and
-            `SHARES` if people may have many rows, r of them adding floor(SHARES / r) each, which is
-            nothing for more than SHARES rows. What is left of a person's unit, SHARES mod r, is
-            spread evenly over all cells; on a ladder it is lost.
-        categories: the label of each cell: `TWO`, `THREE` or `NINE` of numbers. Of means by group
-            it is the label of each group, which has a cell of x and one of 1 - x. A last cell, if
-            there is one more, is of those who are outside of all groups, or have no value.
-        people: by level and group, how many people are in it, where that was asked for.
+        unit: the integer that one person divides. For numbers it is GRID. For categories it is 1 if
+            every row is its own person, and `SHARES` if people may have several rows. Each of r
+            rows then adds floor(SHARES / r), which is 0 for more than SHARES rows. The remainder,
+            SHARES mod r, is spread evenly over all cells; on a ladder it is dropped.
+        categories: the label of each cell; for numbers `TWO`, `THREE` or `NINE`. For means by group
+            it is the label of each group, which has a cell for x and one for 1 - x. If there is one
+            more cell, it is for people who are outside all groups, or have no value.
+        people: by level and group, the number of people in it, if the question needs that.
     """
 
     levels: Floats
@@ -147,24 +147,6 @@ class Tally:
     categories: tuple[Any, ...]
     people: Integers | None = None
 
-    @classmethod
-    def of_numbers(
-        cls, levels: Floats, counts: Integers, sums: Integers, squares: Integers | None = None
-    ) -> Tally:
-        """The tally of numbers on the grid.
-
-        Args:
-            levels: the budget of each level.
-            counts: the people in each level.
-            sums: the sum, over the people of each level, of their integer in [0, GRID].
-            squares: the same of `grid.squares` of their integer, for three cells.
-        """
-        if squares is None:
-            cells = np.stack([sums, counts * GRID - sums], axis=1)
-            return cls(levels, counts, cells, GRID, TWO)
-        cells = three_cells(counts, sums, squares)
-        return cls(levels, counts, cells, GRID, THREE)
-
     @property
     def n(self) -> int:
         """The number of people."""
@@ -172,28 +154,37 @@ class Tally:
 
     @property
     def sums(self) -> Integers:
-        """By level, the sum of integers on the grid, of one number of everyone."""
+        """By level, the sum of people's integers on the grid, for one number per person.
+
+        Raises:
+            TypeError: the cells are not those of one number.
+        """
+        self._require(TWO, THREE)
         first: Integers = self.cells[:, 0]
         return first + self.cells[:, 1] // 2 if self.categories == THREE else first
 
     @property
     def squares(self) -> Integers:
-        """By level, the sum of `grid.squares` of the same integers, of three cells.
+        """By level, the sum of `squares` of the same integers, from three cells.
 
         Raises:
-            TypeError: the squares were not asked for.
+            TypeError: the cells are not those of one number with its square.
         """
-        if self.categories != THREE:
-            raise TypeError("squares were not added up")
+        self._require(THREE)
         # The inverse of `three_cells`: 2·(Σg − Σa) is the cell in the middle.
         return self.counts * (GRID // 4) - self.cells[:, 1] // 2
 
+    def _require(self, *known: tuple[str, ...]) -> None:
+        """Refuse to read a number from cells of another kind."""
+        if self.categories not in known or self.cells.shape[1] != len(self.categories):
+            raise TypeError(f"the cells of this tally are not {' or '.join(map(str, known))}")
+
     def with_total(self, own: int, shared: int) -> Tally:
-        """The same with one more cell, to which everyone gives a part of what they give.
+        """The tally with one more cell, shared by all. Everyone's unit is divided own : shared.
 
         Args:
             own: the part that goes to a person's own cells.
-            shared: the part that goes to the cell of all.
+            shared: the part that goes to the shared cell.
         """
         total = self.cells.sum(axis=1, keepdims=True)
         cells = np.concatenate([own * self.cells, shared * total], axis=1)
@@ -201,15 +192,15 @@ class Tally:
 
 
 def three_cells(people: Integers, sums: Integers, squares: Integers) -> Integers:
-    """Return the three cells of one number, by level: a, 2g − 2a and GRID − 2g + a of each person.
+    """Return the three cells of one number, by level: sums of a, 2g − 2a and GRID − 2g + a.
 
-    Here a = floor(g² / GRID) = floor((g − GRID/2)² / GRID) + g − GRID/4, as GRID is a multiple
+    Here a = floor(g² / GRID) = floor((g − GRID/2)² / GRID) + g − GRID/4, because GRID is a multiple
     of 4.
 
     Args:
-        people: how many there are.
-        sums: Σ g.
-        squares: Σ `grid.squares` of g.
+        people: the number of people.
+        sums: Σ g over people.
+        squares: Σ `squares` of g over people.
     """
     off = people * (GRID // 4) - squares  # Σ g − Σ a
     cells = np.empty((len(people), 3), dtype=np.int64)
@@ -218,15 +209,16 @@ def three_cells(people: Integers, sums: Integers, squares: Integers) -> Integers
 
 
 def sound(counted: Tally, *, whole: bool = True) -> Tally:
-    """Return what was counted, if people can add up to it.
+    """Return a tally, if it is one that people can add up to.
 
     Args:
-        counted: on its way to a mechanism.
-        whole: whether everyone adds exactly one unit to cells. Of categories on a ladder they may
-            add less, and are counted by what they add, to the nearest whole number.
+        counted: a tally on its way to a mechanism.
+        whole: whether everyone adds exactly one unit to cells. With categories on a ladder they may
+            add less; the number of people is then what they add, rounded to an integer.
 
     Raises:
-        PrivacyError: they cannot. It is no fact of the data, but a fault on the way.
+        PrivacyError: no people add up to it. That is never due to the data, but to a fault in
+            counting.
     """
     levels, cells, unit = counted.levels, counted.cells, counted.unit
     require(not len(levels) or levels[0] >= 0.0, "levels")
@@ -244,7 +236,7 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
 
 
 def _points(cells: Integers) -> list[int]:
-    """The sum of the cells of each level: what no people add up to may not fit 64 bits."""
+    """The sum of the cells of each level, as Python integers: a faulty sum may exceed 64 bits."""
     if cells.size <= _FEW:
         return list(map(sum, cells.tolist()))
     high, low = ((cells >> 32).sum(axis=1).tolist(), (cells & _LOW).sum(axis=1).tolist())
@@ -252,10 +244,10 @@ def _points(cells: Integers) -> list[int]:
 
 
 def _check_squares(counted: Tally) -> None:
-    """Squares that some n integers with this sum have.
+    """Require squares that n integers with the counted sum can have.
 
-    With d = g − GRID/2 they are floor(d²/GRID): at most n·GRID/4 together, and more than
-    (Σd)²/(n·GRID) − n, by the Cauchy–Schwarz inequality.
+    With d = g − GRID/2 the squares are floor(d²/GRID). Their sum is at most n·GRID/4, and more than
+    (Σd)²/(n·GRID) − n by the Cauchy–Schwarz inequality.
     """
     columns = (counted.counts, counted.sums, counted.squares)
     for n, total, square in zip(*(each.tolist() for each in columns), strict=True):
@@ -264,12 +256,12 @@ def _check_squares(counted: Tally) -> None:
 
 
 def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integers) -> None:
-    """See that weights by bucket are those of people.
+    """Require that sums of weights by bucket are ones that people can add up to.
 
     Args:
-        found: for each of the weights, their sum in each bucket.
-        weights: one or more times the weight of a person of each budget.
-        counts: the people who have it.
+        found: for each set of weights, its sum in each bucket.
+        weights: sets of weights; each has the weight of a person by budget.
+        counts: the number of people with each budget.
 
     Raises:
         PrivacyError: they are not.
@@ -280,10 +272,10 @@ def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integ
 
 
 def require(holds: bool | np.bool_, what: str) -> None:
-    """Refuse what no people add up to.
+    """Refuse counts that no people add up to.
 
     Raises:
-        PrivacyError: it does not hold.
+        PrivacyError: the condition `holds` is false.
     """
     if not holds:
         raise PrivacyError(

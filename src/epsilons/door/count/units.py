@@ -1,18 +1,18 @@
-"""How people divide their unit among cells: from rows that were added up to what was counted.
+"""How people divide their unit among cells: from aggregated rows to counts by level and cell.
 
-**Categories.** Someone with r rows has SHARES points, of which each row gives floor(SHARES / r) to
-its cell. What is left is spread evenly over all cells; on a ladder it is lost.
+**Categories.** Someone with r rows has SHARES points. Each row gives floor(SHARES / r) of them to
+its cell. The remainder is spread evenly over all cells; on a ladder it is dropped.
 
 **Numbers.** Everyone has GRID points. Someone whose number is g on the grid gives g of them to the
-cell of x. With squares there are three cells: a = floor(g²/G), 2g − 2a and G − 2g + a, which stand
-for x², 2x(1 − x) and (1 − x)². All three of a first number, each divided as a second one is, are
-nine cells that sum to G exactly, whatever both are.
+cell of x. With squares there are three cells: a = floor(g²/G), 2g − 2a and G − 2g + a, for x²,
+2x(1 − x) and (1 − x)². With two numbers, each of the three cells of the first is divided like the
+second. These nine cells sum to G exactly, for all values of both.
 
-**Numbers by group.** Someone with r rows that count, r_j of them in group j with integers on the
-grid that sum to S_j, gives t_j = floor(GRID·r_j / r) points to the group: the nearest integer to
-S_j / r, and at most t_j, to its cell of x, and the rest to its cell of 1 - x. What is left of the
-unit, less than their number of groups, goes to the cell of 1 - x of the first group. Someone of
-whom no row counts is outside, with the whole unit. docs/proofs/shares.md
+**Numbers by group.** Someone has r rows that count, r_j of them in group j with integers on the
+grid that sum to S_j. They give t_j = floor(GRID·r_j / r) points to group j: the nearest integer to
+S_j / r, but at most t_j, to its cell of x, and the rest to its cell of 1 - x. The remainder of the
+unit is less than their number of groups and goes to the cell of 1 - x of the first group. Someone
+with no row that counts is outside, with the whole unit. docs/proofs/shares.md
 """
 
 from __future__ import annotations
@@ -48,38 +48,38 @@ __all__ = [
 ]
 
 SHARES: Final = math.lcm(*range(1, 17))
-"""What one person has to give to categories, where a person may have many rows: 720,720, which up
-to 16 rows share without a remainder."""
+"""The points that one person divides among categories, if people may have several rows: 720,720,
+which is divisible by every number of rows up to 16."""
 
 LARGEST_TABLE: Final = 2**28
-"""The most levels times cells: 2 GiB of integers."""
+"""The largest number of levels times cells: 2 GiB of integers."""
 
 _MIDDLE: Final = GRID // 4 * np.array([1, 2, 1])
 _CENTRE: Final = GRID // 16 * np.outer([1, 2, 1], [1, 2, 1]).ravel()
-"""What someone in the middle adds to three cells, and to nine: exactly, for GRID is a power of 2.
-Who is absent was counted there, and is taken out again."""
+"""What a person at the middle adds to three cells, and to nine. These are exact, because GRID is a
+power of 2. Absent people were counted there, and are subtracted again."""
 
 BELOW: Final = tuple(f"t{i}{j}" for i in range(3) for j in range(2))
-"""The names of what is counted of pairs: of each of the three cells of the first number, its parts
-in the first cell of the second number, and in the first two."""
+"""Names of the sums that are counted for pairs: for each of the three cells of the first number,
+its part in the first cell of the second number, and its part in the first two."""
 
 
 @dataclass(frozen=True, eq=False)
 class UnitParts:
-    """Rows of people, or entries of them, that have everything here in common, in any order.
+    """Parts: rows or entries of people with the same budget, cell and number of rows, in any order.
 
-    Of categories these are rows. Of numbers by group a person has an entry for each group that they
-    have rows in.
+    For categories they are rows. For numbers by group, a person has one entry for each group in
+    which they have rows.
 
     Attributes:
-        epsilon: the budget of each part (anything that is not >= 0 is a bad one), or of all.
-        cell: the place of the category or of the group, or `UNDECLARED` or `MISSING`.
-        size: how many rows or entries.
-        each: how many of them each of these people has in all parts; None if one.
-        inside: how many of the entries are of people of whom some row counts.
-        points: what these give to the group.
-        above: what of that is in the cell of x.
-        faults: what may have to be refused, apart from what `cell` says of categories.
+        epsilon: the budget of each part, or of all. A budget that is not >= 0 is bad.
+        cell: the index of the category or group, or `UNDECLARED` or `MISSING`.
+        size: the number of rows or entries.
+        each: the number of them that each of these people has in all parts; None if one.
+        inside: the number of entries of people with some row that counts.
+        points: the points that these give to the group.
+        above: the part of the points in the cell of x.
+        faults: what may have to be refused, apart from what `cell` shows for categories.
     """
 
     epsilon: Floats | float
@@ -95,15 +95,16 @@ class UnitParts:
 def people_of(
     level_of: Integers, size: Integers, each: Integers | None
 ) -> tuple[Integers, Integers, Integers]:
-    """Count people by level: in a level, those of r rows have r rows each together, exactly.
+    """Count people by level and number of rows: n people with r rows each have n·r rows.
 
     Args:
         level_of: the level of each part.
-        size: how many rows it has.
-        each: how many rows each person in it has in all parts together; None if one.
+        size: its number of rows.
+        each: the number of rows of each person in it, over all parts; None if one.
 
     Returns:
-        For each level and number of rows that occur together: these two, and how many people.
+        For each pair of a level and a number of rows that occurs: the level, the number of rows,
+        and the number of people.
     """
     if each is None:
         return level_of, np.ones_like(size), size
@@ -135,7 +136,7 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
     level, each, own = people_of(level_of, parts.size, parts.each)
     people = np.zeros(levels.size, dtype=np.int64)
     np.add.at(people, level, own)
-    # size <= n·each for n people, so that this is at most n·SHARES, which is checked later.
+    # size <= n·each for n people, so this is at most n·SHARES, which is checked later.
     share = parts.size if parts.each is None else parts.size * (SHARES // parts.each)
     flat = np.zeros(levels.size * k, dtype=np.int64)
     inside = cell >= 0
@@ -155,14 +156,14 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
 
 
 def caught(cell: Integers, categories: Categories) -> Integers:
-    """The cell of values, where a category catches those that are in no other."""
+    """The cells of values, where the category `other`, if any, holds those in no other category."""
     return cell if categories.other is None else np.where(cell < 0, categories.other, cell)
 
 
 def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) -> None:
-    """Spread what is left of everyone's unit evenly over the cells; the first get what is over.
+    """Spread the remainders of units evenly over the cells; the first cells get the extras.
 
-    Who has r rows gives each cell a number that r alone decides: nobody else's rows matter.
+    What a person gives to each cell depends only on their number of rows, not on anyone else's.
     """
     k = cells.shape[1]
     for place in np.unique(level[left > 0]).tolist():
@@ -181,14 +182,15 @@ def rows_by_group(
     where: tuple[Integers, Integers] | None,
     rules: Rules,
 ) -> UnitParts:
-    """Divide the units of rows that are people: each has a whole one.
+    """Divide units among groups, where every row is its own person and has a whole unit.
 
     Args:
-        epsilon: the budget of each line, or of all.
-        group: the place of its group, below 0 if it is not declared.
-        added: how many rows it has, how many of these have a value and are asked, and what these
-            are on the grid, together.
-        where: how many are asked, and of how many that is known; None if all are.
+        epsilon: the budget of each line of the aggregate, or of all.
+        group: the index of its group, negative if it is not declared.
+        added: its number of rows; how many of these have a value and are selected by `where`; and
+            the sum of these values on the grid.
+        where: the number of rows that `where` selects, and the number where it is true or false;
+            None without `where`.
         rules: which rows count.
     """
     size, own, total = added
@@ -212,7 +214,7 @@ def rows_by_group(
 
 
 def of_groups(parts: UnitParts, rules: Rules) -> Counted:
-    """Add entries up by budget level and group: x and 1 - x of each, and last those outside.
+    """Add entries up by budget level and group: cells x and 1 - x of each, and last those outside.
 
     Raises:
         ArgumentError: there are too many levels and groups for a table of them.
@@ -254,11 +256,11 @@ class _Divided:
     """Units of people, divided among groups.
 
     Attributes:
-        people: by level, how many there are.
-        inside: how many of them are inside.
-        points: by level and group, what they give to it.
-        above: what of that is in the cell of x.
-        members: by level and group, how many people have rows in it.
+        people: the number of people, by level.
+        inside: the number of them with a row that counts.
+        points: by level and group, the points that they give to it.
+        above: the part of the points in the cell of x.
+        members: by level and group, the number of people with rows in it.
     """
 
     people: Integers
@@ -269,22 +271,22 @@ class _Divided:
 
     @property
     def left(self) -> Integers:
-        """What is left of units."""
+        """The remainders of units, by level."""
         given: Integers = self.points.sum(axis=1)
         return GRID * self.inside - given
 
     @property
     def wrong(self) -> int:
-        """The levels in which somebody has not divided one unit, or more than one.
+        """The number of levels in which some people did not divide exactly one unit.
 
-        What is left of a unit is less than its person's number of groups, whatever the data are.
+        For all data, the remainder of a unit is less than its person's number of groups.
         """
         whole = (self.left >= 0) & (self.left <= self.members.sum(axis=1))
         parts = ((self.above >= 0) & (self.above <= self.points)).all(axis=1)
         return int((~(whole & (self.inside <= self.people) & parts)).sum())
 
     def cells(self, *, outside: bool) -> Integers:
-        """Lay the cells out: x and 1 - x of each group in turn, and last those outside."""
+        """The cells in order: x and 1 - x of each group in turn, and last those outside."""
         levels, k = self.points.shape
         cells = np.zeros((levels, 2 * k + outside), dtype=np.int64)
         cells[:, 0 : 2 * k : 2] = self.above
@@ -294,27 +296,28 @@ class _Divided:
         if outside:
             cells[:, -1] = GRID * without
         else:
-            # Where nobody may be outside, only someone of too many rows is here, in the middle.
+            # Nobody may be outside, so these are people with too many rows, put at the middle.
             cells[:, :2] += HALF * without[:, np.newaxis]
         return cells
 
 
 def joined(first: Integers, second: Integers, size: int) -> Integers:
-    """The place of pairs, of which the second runs fastest; below 0 where either is."""
+    """The indices of pairs; the second entry varies fastest. Negative where either is negative."""
     return np.where(np.minimum(first, second) < 0, np.minimum(first, second), first * size + second)
 
 
 def number_cells(
     what: What, people: Integers, found: Mapping[str, Integers], rules: Rules
 ) -> Integers:
-    """Return the cells of numbers of people who are all in one group, by level.
+    """Return the cells of numbers without groups, by level.
 
     Args:
-        what: two cells, three, or nine.
-        people: how many there are.
-        found: Σ g, which is `x`; of squares Σ `grid.squares` of g, which is `v`; of pairs the sums
-            of `cut`; and how many people lack a number, `absent`, if they are excluded.
-        rules: what becomes of these.
+        what: whether there are two cells, three or nine.
+        people: the number of people.
+        found: sums by name: `x` is Σ g; for squares, `v` is Σ `tallies.squares` of g; for pairs,
+            the sums of the parts in `cut`; `absent` is the number of people without a number, if
+            they are excluded.
+        rules: whether they are excluded, and whether they have a cell.
     """
     if what == "numbers":
         return np.stack([found["x"], people * GRID - found["x"]], axis=1)
@@ -330,11 +333,11 @@ def number_cells(
 
 
 def cut(g: Integers, h: Integers) -> dict[str, Integers]:
-    """Return the parts of everyone's unit from which nine cells follow, by name.
+    """Return the parts of everyone's unit that determine the nine cells, by name.
 
     Args:
         g: the first number of each person, from 0 to GRID.
-        h: the second.
+        h: the second number of each person, from 0 to GRID.
     """
     a, b = over_grid(g, g), over_grid(h, h)
     first = (a, 2 * g - 2 * a, GRID - 2 * g + a)
@@ -344,11 +347,11 @@ def cut(g: Integers, h: Integers) -> dict[str, Integers]:
 
 
 def nine_cells(people: Integers, found: Mapping[str, Integers]) -> Integers:
-    """Return the nine cells of two numbers, by level, the second number running fastest.
+    """Return the nine cells of two numbers, by level. The second number varies fastest.
 
     Args:
-        people: how many there are.
-        found: the sums of what `cut` says.
+        people: the number of people.
+        found: the sums of the parts in `cut`, by name.
     """
     a, g = found["a"], found["x"]
     rows = (a, 2 * g - 2 * a, people * GRID - 2 * g + a)

@@ -1,1 +1,1 @@
-"""What each engine can do, and the queries that all of them answer alike."""
+"""Properties of engines, and queries that all of them answer alike."""

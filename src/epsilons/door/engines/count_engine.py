@@ -1,12 +1,13 @@
-"""Counting on an engine, where a row is a person: any number of questions in one query.
+"""Count on an engine where every row is its own person: any number of questions in one query.
 
 It is one group-by of budget and all labels, with the sums of all numbers: the same integers on
-every engine. Rows are grouped by values as they are, so that text is compared once for each group
-and a dictionary of text is never written out. What is in no category is then made one group, so
-that no more comes back than levels × labels, or the groups that `expressions.py` brings. What each
-question asks for is a margin of that table, and is added up from its lines in integers.
+every engine. Rows are grouped by their original values, so text is compared only once for each
+group, and a dictionary of text is never decoded. Values in no category are then merged into one
+group. So the result has at most levels × labels lines, or the groups that `expressions.py` loads
+into memory. Each question needs a margin of that table, which is added up from its lines in
+integers.
 
-Where people have many rows, `fold_engine.py` counts.
+Where people may have several rows, `fold_engine.py` counts.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Wanted:
         values: the column of values.
         labels: the columns of labels, and what was declared of them.
         beside: the second column of numbers, or None.
-        where: the column that says which rows are asked, or None.
+        where: the column that selects rows, or None.
     """
 
     ask: Ask
@@ -202,7 +203,7 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
 
     Args:
         every: the questions.
-        table: a frame with checked columns, of which a row is a person.
+        table: a frame with checked columns. Every row is its own person.
 
     Raises:
         ArgumentError: there are too many levels and labels for a table of them.

@@ -1,4 +1,4 @@
-"""Entries as they are stored: compared byte by byte, and null where they are of another type."""
+"""Entries as stored: text is compared byte by byte, and entries of another type become null."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 __all__ = ["Spelling", "as_declared", "bytewise", "spelt", "written"]
 
 
-# Text and people are compared byte by byte, whatever collation an engine would use.
+# Text and ids are compared byte by byte, whatever collation an engine would use.
 #
-# A collation calls different texts equal: by case, accents, trailing spaces, or the way a letter is
-# composed. A group-by then returns one spelling of many, which one person can choose for all, and
-# ids that are equal in this sense merge people. Most engines do not say which collation a column
-# has: it may come from the column, from an expression or from a setting of the connection. So on
-# engines that have collations text becomes bytes before anything is compared, and the labels of
-# categories are written alike.
+# Under a collation, different texts are equal: texts that differ in case, accents, trailing spaces,
+# or the composition of a letter. A group-by then returns one spelling of many, which one person can
+# choose for all, and ids that are equal in this sense merge people. Most engines do not report the
+# collation of a column: it may come from the column, from an expression or from a setting of the
+# connection. So on engines with collations, text is converted to bytes before anything is compared,
+# and the labels of categories are converted in the same way.
 
 Spelling = Literal["text", "bytes", "hex"]
-"""How the text of a column is written in a query: as it is, in UTF-8, or that in hexadecimal."""
+"""How text is written in a query: unchanged, as UTF-8 bytes, or as these bytes in hexadecimal."""
 
 Written: TypeAlias = "tuple[nw.LazyFrame[Any], Spelling]"
-"""A frame, and how the text of a column is written in it."""
+"""A frame, and the spelling of a column of text in it."""
 
 BINARY: Final = "UTF8_BINARY"
-"""The collation of Spark that compares bytes, and the only one before Spark 4."""
+"""Spark's collation that compares bytes. It was the only one before Spark 4."""
 
 PLAIN: Final = ("uuid", "null", "void", "timestamptz_ns", "time_ns")
-"""What DuckDB, Ibis and Spark call types that Narwhals does not know, and that hold no text."""
+"""Types in DuckDB, Ibis and Spark that Narwhals does not know and that hold no text."""
 
 WITHOUT_COLLATIONS: Final = ("polars",)
-"""Backends of Ibis that compare text by its bytes, and have no other way."""
+"""Backends of Ibis that can compare text only by its bytes."""
 
 
 def bytewise(
@@ -47,20 +47,20 @@ def bytewise(
     types: Mapping[str, nw.dtypes.DType],
     shown: Mapping[str, str],
 ) -> Written:
-    """Make text and people equal only if they are the same, on whatever engine.
+    """Rewrite text and ids so that entries are equal only if they are the same, on any engine.
 
     Args:
-        frame: of any engine.
-        values: a column of text, or of a dictionary of text; None if values are no text.
-        person: a column of any type, or None.
-        types: those of the columns.
-        shown: what messages call the two, as `values` and `person`.
+        frame: a frame of any engine.
+        values: a column of text, or of a dictionary of text; None if values are not text.
+        person: a column of ids of any type, or None.
+        types: the types of the columns.
+        shown: their names in messages, under `values` and `person`.
 
     Returns:
-        The frame, and how the text of values is written in it from now on.
+        The frame, and the spelling of the text of values in it.
 
     Raises:
-        ColumnError: a column cannot be compared so on this engine.
+        ColumnError: a column cannot be compared in this way on this engine.
     """
     import narwhals as nw
 
@@ -81,22 +81,22 @@ def bytewise(
 
 
 def spelt(labels: Iterable[str], how: Spelling) -> list[str] | list[bytes]:
-    """Return labels as the text of a column is written."""
+    """Return labels in the spelling of a column of text."""
     if how == "bytes":
         return [label.encode() for label in labels]
     return [label.encode().hex().upper() if how == "hex" else label for label in labels]
 
 
 def written(frame: nw.LazyFrame[Any], column: str, shown: str | None = None) -> Written:
-    """Write a column of text so that bytes are compared, and say how it is written.
+    """Rewrite a column of text so that bytes are compared, and return its spelling.
 
     Args:
-        frame: of any engine.
-        column: of text.
-        shown: what messages call it.
+        frame: a frame of any engine.
+        column: a column of text.
+        shown: its name in messages.
 
     Raises:
-        ColumnError: the engine is not known to compare bytes.
+        ColumnError: no way to compare bytes is known for the engine.
     """
     writers: dict[EngineKind, Callable[[nw.LazyFrame[Any], str], Written | None]] = {
         "polars": _as_it_is,
@@ -117,9 +117,9 @@ def written(frame: nw.LazyFrame[Any], column: str, shown: str | None = None) -> 
 
 
 def _comparable(frame: nw.LazyFrame[Any], column: str, dtype: nw.dtypes.DType) -> bool:
-    """Whether the entries of a column, which is no text, are equal only if they are the same.
+    """Whether entries of a column that is not text are equal only if they are the same.
 
-    On engines that have collations nested entries may hold text, which nobody sees; and in DuckDB
+    On engines with collations, nested entries may hold text that the type does not show. In DuckDB
     an interval of 30 days equals one of a month.
     """
     import narwhals as nw
@@ -138,12 +138,12 @@ def _comparable(frame: nw.LazyFrame[Any], column: str, dtype: nw.dtypes.DType) -
 
 
 def _as_it_is(frame: nw.LazyFrame[Any], _: str) -> Written:
-    """Bytes are compared, and nothing else."""
+    """Return the frame unchanged, for engines that compare bytes anyway."""
     return frame, "text"
 
 
 def _on_pyarrow(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Write a dictionary out: in Arrow an entry may stand in it twice."""
+    """Decode a dictionary column: in Arrow an entry may occur twice in a dictionary."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -157,7 +157,7 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], column: str) -> Written:
 
 
 def _on_spark(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Write a column as bytes if it has a collation, which its schema tells."""
+    """Write a column as bytes if it has a collation, according to its schema."""
     import narwhals as nw
 
     native: Any = frame.to_native()
@@ -167,15 +167,15 @@ def _on_spark(frame: nw.LazyFrame[Any], column: str) -> Written:
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Write a column of a relation as bytes, which is no copy."""
+    """Write a column of a relation as bytes, without a copy."""
     sql = DIALECTS["duckdb"]
     name = sql.name(column)
-    # A cast to BLOB would read escapes in the text, and an ENUM has no bytes of its own.
+    # A cast to BLOB would interpret escapes in the text, and an ENUM has no bytes of its own.
     return sql.selected(frame, [f"* REPLACE (encode(CAST({name} AS VARCHAR)) AS {name})"]), "bytes"
 
 
 def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written | None:
-    """Write a column of a table of Ibis as its backend can; None if nobody knows how it can."""
+    """Write a column of an Ibis table as its backend allows; None if no way is known."""
     import ibis
     import narwhals as nw
 
@@ -194,13 +194,13 @@ def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written | None:
         writer = ibis.udf.scalar.builtin(_encode, name="hex", signature=(("string",), "string"))
     else:
         return None
-    # The hexadecimal form of null is an empty text in SQLite.
+    # In SQLite the hexadecimal form of null is an empty text.
     shown = text.isnull().ifelse(ibis.null(), writer(text))
     return nw.from_native(native.mutate(shown.name(column))), spelling
 
 
 def _encode(text: Any) -> Any:  # pragma: no cover: it names a function of the engine
-    """Stand for a function of the engine."""
+    """Placeholder for a function of the engine."""
 
 
 def _unknown_collation(column: str, engine: str) -> str:
@@ -211,12 +211,12 @@ def _unknown_collation(column: str, engine: str) -> str:
     )
 
 
-# SQLite lets an entry be of another type than its column: such an entry is null here.
+# SQLite allows an entry of another type than its column. Such an entry is null here.
 #
-# There the type of an entry is data, as in a CSV file. A text in a column of numbers is above all
-# numbers, and so would be the largest of budgets; an empty one, which is what SQLite's own reader
-# of CSV files leaves of an empty cell, would be the value 0; and an id that is a blob would have
-# the same hexadecimal form as another person's text.
+# There the type of an entry is data, as in a CSV file. Text in a column of numbers compares as
+# above all numbers, so it would be the largest budget. An empty text, which is what SQLite's own
+# CSV reader makes of an empty cell, would be the value 0. An id that is a blob would have the same
+# hexadecimal form as another person's text.
 
 _NUMBERS: Final = ("integer", "real")
 _WHOLE: Final = ("integers", "booleans")
@@ -225,11 +225,12 @@ _WHOLE: Final = ("integers", "booleans")
 def as_declared(
     frame: nw.LazyFrame[Any], columns: Mapping[str, LabelKind | None]
 ) -> nw.LazyFrame[Any]:
-    """Make null of entries that are not of the type of their column, where an engine has such.
+    """Replace entries of another type than their column by null, where an engine allows them.
 
     Args:
-        frame: of any engine, with checked columns.
-        columns: those that count, and what their entries are; None where the type alone says it.
+        frame: a frame of any engine, with checked columns.
+        columns: the columns in use, each with the kind of its entries; None if only its type
+            matters.
     """
     import narwhals as nw
 
@@ -253,7 +254,7 @@ def as_declared(
 
 
 def _storage(dtype: Any) -> tuple[str, ...]:
-    """What SQLite calls the entries that a column of a type declares to have."""
+    """SQLite's storage classes for the entries of a column, by its declared type."""
     if dtype.is_numeric() or dtype.is_boolean():
         return _NUMBERS
     if dtype.is_string():

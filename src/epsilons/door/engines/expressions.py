@@ -1,4 +1,4 @@
-"""What the queries of all tallies have in common, written once in Narwhals."""
+"""Expressions and steps that all counting queries share, written once in Narwhals."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ __all__ = [
 
 How: TypeAlias = Literal["rows", "count", "sum", "min", "max"]
 Total: TypeAlias = tuple[str, How]
-"""A column, and what is wanted of all entries in it; of "rows" the column does not matter."""
+"""A column and its aggregate. For "rows" the column does not matter."""
 
 PEEK = 4096
-"""Rows that are looked at to choose between two ways to the same integers."""
+"""The number of rows that are read to choose between two queries for the same integers."""
 
 COSTLY: Final = ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
-"""Words of a plan in which there is much to do before there is a first row."""
+"""Words in a query plan that show much work before the first row."""
 
 
 def floats(table: Columns, column: str) -> nw.Expr:
@@ -58,7 +58,7 @@ def floats(table: Columns, column: str) -> nw.Expr:
 
 
 def budget_and_person(table: Columns) -> list[nw.Expr]:
-    """Return `e`, if there is a column of budgets, and `who`, if there is one of people."""
+    """Return `e`, if there is a column of budgets, and `who`, if there is a column of ids."""
     import narwhals as nw
 
     columns = []
@@ -67,12 +67,12 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
         if table.ladder is not None:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
-                # Rows that belong to no one are left out of the sum.
+                # With budget 0, rows that belong to no one are left out of the sum.
                 nobody = _is_nobody(table.person, table.types[table.person])
                 budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:
-            # The minimum over a person's rows would pass over a null or a NaN; where rows are
-            # people, bad budgets have keys of their own and come out as levels of their own.
+            # The minimum over a person's rows would ignore a null or a NaN. If every row is its own
+            # person, bad budgets have keys of their own and become levels of their own.
             usable = (budget >= 0.0).fill_null(False) & a_number(budget)
             budget = nw.when(usable).then(budget).otherwise(BAD_BUDGET)
         columns.append(budget.alias("e"))
@@ -89,9 +89,9 @@ def belongs_to_nobody(rows: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def of_somebody(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return how many rows of a group belong to somebody, of rows that `with_ones` has seen.
+    """Return the number of rows of a group that belong to somebody, after `with_ones`.
 
-    They are fewer than all of its rows, if some belong to nobody.
+    It is less than the number of all its rows if some belong to nobody.
     """
     import narwhals as nw
 
@@ -100,16 +100,16 @@ def of_somebody(rows: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def _is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """Return whether a column of people is null or NaN."""
+    """Return whether an id is null or NaN."""
     import narwhals as nw
 
     return ~a_number(nw.col(who)) if dtype.is_float() else nw.col(who).is_null()
 
 
 def _key(budget: nw.Expr) -> nw.Expr:
-    """Return what budgets of one level have in common, to group by: `ladder.keys`, stirred.
+    """Return the key of a budget's level, to group by: `levels.keys`, stirred.
 
-    Stirred keys are negative, and so are none of the others, unless a budget is.
+    Stirred keys are negative. All other keys are not, unless a budget is negative.
     """
     import narwhals as nw
 
@@ -117,19 +117,19 @@ def _key(budget: nw.Expr) -> nw.Expr:
 
 
 def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Add the `key` of the budget `e`, in which there is one zero from now on."""
+    """Add the `key` of the budget `e`, and turn -0.0 into 0.0 in `e`."""
     import narwhals as nw
 
     sql = dialect_of(rows)
     if sql is not None:
         return _keyed_in_text(rows, sql)
-    # PyArrow keeps 0.0 and -0.0 apart.
+    # PyArrow groups 0.0 and -0.0 separately.
     rows = rows.with_columns(nw.col("e") + 0.0)
     return rows.with_columns(_key(nw.col("e")).alias("key"))
 
 
 def _keyed_in_text(rows: nw.LazyFrame[Any], sql: Dialect) -> nw.LazyFrame[Any]:
-    """The same as a text, if a text has not made it before."""
+    """`with_key` as SQL text, unless there is a key already."""
     names = list(rows.collect_schema())
     if "key" in names:
         return rows
@@ -138,7 +138,7 @@ def _keyed_in_text(rows: nw.LazyFrame[Any], sql: Dialect) -> nw.LazyFrame[Any]:
 
 
 def _budget_and_key(budget: str, sql: Dialect) -> list[str]:
-    """A budget, in which there is one zero, and its key, in SQL."""
+    """A budget, with -0.0 as 0.0, and its key, in SQL."""
     number = sql.number
     budget = f"({budget} + {number(0.0)})"
     product = f"{budget} * {number(SPLITTER)}"
@@ -148,15 +148,15 @@ def _budget_and_key(budget: str, sql: Dialect) -> list[str]:
 
 
 def few_budgets(table: Columns) -> bool:
-    """Whether the first rows suggest that the exact budgets are few, where a look is cheap.
+    """Whether the first rows suggest few different budgets; False where reading them is not cheap.
 
-    Grouping by the budgets themselves, and by their keys after that, is up to a third faster where
-    there are few, and three times slower where everyone has their own. The integers are the same.
+    Grouping by the exact budgets first, and then by their keys, is up to a third faster if there
+    are few, and three times slower if everyone has their own. The integers are the same.
     """
     peek = engine_of(table.frame).peek
     if peek == "if planned":
-        # Of a table or a file the first rows cost nothing; what is joined, sorted or added up must
-        # be so before there is a first one.
+        # The first rows of a table or a file cost nothing. A join, sort or aggregation has to run
+        # before its first row.
         plan = table.frame.to_native().explain()
         if any(word in plan for word in COSTLY):
             return False
@@ -171,9 +171,9 @@ def few_budgets(table: Columns) -> bool:
 
 
 def plain_budget(table: Columns, sql: Dialect) -> list[str]:
-    """`budget_and_person` in SQL, where a row is a person and budgets stand on no ladder.
+    """`budget_and_person` in SQL, if every row is its own person and there is no ladder.
 
-    Where nobody looks whether budgets are few, their keys are next.
+    On engines where `few_budgets` never looks at rows, keys are included.
     """
     if not isinstance(table.epsilon, str):
         return []
@@ -192,11 +192,11 @@ def double(table: Columns, column: str, sql: Dialect) -> str:
 
 
 def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
-    """The table to read; and the ladder, if groups of its rows are put on it afterwards.
+    """The table to read; and the ladder, if groups of its rows are to be put on it afterwards.
 
-    To search a rung for each row takes longer than all the rest. What a rung is asked for is one
-    budget, so that the rung of a group of equal ones is that of its rows: the integers are the
-    same. Where budgets are many, or nobody can look, rungs are found row by row.
+    Finding a rung for each row takes longer than everything else. A rung depends only on the
+    budget, so rows with equal budgets share the rung of their group: the integers are the same. If
+    budgets are many, or looking at the first rows is not cheap, rungs are found row by row.
     """
     if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
         return table, None
@@ -205,7 +205,7 @@ def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
 
 
 def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFrame[Any]:
-    """Put the budget `e` of groups on a ladder, if their rows were not put on it."""
+    """Put the budget `e` of groups on a ladder, if their rows are not on it yet."""
     import narwhals as nw
 
     if ladder is None:
@@ -214,16 +214,16 @@ def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFra
 
 
 def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:
-    """Add the floor of a quotient of integers from 0 to 2⁶² and above 0, itself below 2³¹.
+    """Add the floor of a quotient of integers. The quotient must be below 2³¹.
 
-    Some engines divide integers as floats. Such a quotient is at most one off after flooring, and
-    products of integers, which are exact everywhere, put it right.
+    Some engines divide integers as floats. The floor of such a quotient is off by at most one, and
+    products of integers, which are exact everywhere, correct it.
 
     Args:
-        rows: of any engine.
-        name: of the new column.
-        above: a column of 64-bit integers.
-        below: another one.
+        rows: rows of any engine.
+        name: the name of the new column.
+        above: a column of 64-bit integers from 0 to 2⁶².
+        below: a column of 64-bit integers above 0.
     """
     import narwhals as nw
 
@@ -238,14 +238,14 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
 
 
 def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
-    """Add what `how_many` and `of_somebody` could not count by themselves.
+    """Add the columns that `how_many` and `of_somebody` need on some engines.
 
-    `one` is for more rows of one person than 32 bits hold, `somebody` for ids that may be NaN: not
-    every engine asks such a thing of each row of a group.
+    `one` is for more rows of one person than 32 bits hold. `somebody` is for ids that may be NaN:
+    not every engine can test that within a group.
 
     Args:
-        rows: of any engine.
-        size: how many there are in all, if that is known.
+        rows: rows of any engine.
+        size: the number of all rows, if it is known.
     """
     import narwhals as nw
 
@@ -254,23 +254,23 @@ def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
         rows = rows.with_columns(somebody.cast(nw.Int64).alias("somebody"))
     if not engine_of(rows).counts_short or (size is not None and size < 2**32):
         return rows
-    # Polars adds small integers up in 64 bits.
+    # Polars adds up small integers in 64 bits.
     return rows.with_columns(nw.lit(1, dtype=nw.Int8).alias("one"))
 
 
 def how_many(rows: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return the number of rows of a group, exactly, of rows that `with_ones` has seen."""
+    """Return the exact number of rows of a group, after `with_ones`."""
     import narwhals as nw
 
     return nw.col("one").sum() if "one" in rows.collect_schema() else nw.len()
 
 
 def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.LazyFrame[Any]:
-    """Give every row of a person, `who`, what all of their rows have together.
+    """Add to every row aggregates over all rows of its person, `who`.
 
     Args:
-        parts: rows, or groups of rows, of people, which `with_ones` has seen.
-        totals: for each new column what it is; a name may be that of an old one.
+        parts: rows, or groups of rows, of people, after `with_ones`.
+        totals: the aggregate for each new column. A new column may replace an old one.
     """
     import narwhals as nw
 
@@ -281,40 +281,40 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.Laz
     if engine_of(parts).windows:
         own = [total(*wanted).over("who").alias(name) for name, wanted in totals.items()]
         return parts.with_columns(*own)
-    # By one join, where there are no windows.
+    # Without windows, one join does the same.
     people = parts.group_by("who").agg(
         *[total(*wanted).alias(f"{name} of all") for name, wanted in totals.items()]
     )
     joined = parts.join(people, on="who", how="left")
-    # Nobody is joined to nobody: what such rows have has no meaning, and is refused or left out.
+    # A null person joins no row. Totals of such rows have no meaning: they are refused or left out.
     found, types = [], joined.collect_schema()
     for name, (column, how) in totals.items():
         of_all = nw.col(f"{name} of all")
         alone = nw.lit(1) if how == "rows" else nw.col(column)
         whole = nw.when(of_all.is_null()).then(alone).otherwise(of_all)
-        # In pandas and Dask integers with gaps have become floats.
+        # In pandas and Dask, integers with nulls have become floats.
         whole_number = how == "rows" or types[column].is_integer()
         found.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
     return joined.with_columns(*found).drop(*[f"{name} of all" for name in totals])
 
 
-# Rows added up by what they have in common: the first step of most queries.
+# Aggregate rows by some columns: the first step of most queries.
 #
-# Where an engine takes long to read a query, this step is one text of SQL, and the few groups that
-# it makes are brought into memory: what follows is the same query, of the same integers.
+# On engines that are slow to build a query, this step is one SQL text, and its few groups are
+# loaded into memory. The rest of the query is the same, on the same integers.
 
 MOST_AT_HAND: Final = 2**18
-"""Groups that are brought into memory, and one more."""
+"""One more than the largest number of groups that are loaded into memory."""
 
 SQL: Final[dict[How, str]] = {
     "rows": "count(*)",
     "count": "count({})",
-    # DuckDB adds 64-bit integers up in 128 bits, and the sum of nothing is null.
+    # DuckDB adds up 64-bit integers in 128 bits, and the sum of no rows is null.
     "sum": "CAST(coalesce(sum({}), 0) AS BIGINT)",
     "min": "min({})",
     "max": "max({})",
 }
-"""What is wanted of a column, in SQL."""
+"""Aggregates of a column in SQL."""
 
 
 def added_up(
@@ -325,18 +325,18 @@ def added_up(
     *,
     bounded: bool = False,
 ) -> nw.LazyFrame[Any]:
-    """Add rows up by some columns, ready to be sorted out and added up again.
+    """Aggregate rows by some columns, for later steps that aggregate the groups again.
 
-    Counts are 64-bit integers: those that wrap at 2³² would move by all of that for one person
-    more.
+    Counts are 64-bit integers. A count that wraps at 2³² would change by all of 2³² for one more
+    person.
 
     Args:
-        rows: of any engine.
-        by: what rows of one group have in common.
-        totals: what is wanted of each group, by its new name.
-        passed: what counts the rows that are read, where somebody looks on.
-        bounded: whether they are few for any data: keys of budgets are, but for budgets above
-            2⁹⁰⁰, each of which is its own.
+        rows: rows of any engine.
+        by: the columns to group by.
+        totals: the aggregates of each group, by their new names.
+        passed: the counter of rows read, if progress is shown.
+        bounded: whether there are few groups for any data. Keys of budgets are few, except that
+            each budget above 2⁹⁰⁰ is its own key.
     """
     sql = dialect_of(rows)
     if sql is not None:
@@ -353,7 +353,7 @@ def added_up(
 
 
 def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Make 64-bit integers of counts of rows, before those of several groups are added up."""
+    """Cast counts of rows to 64-bit integers, before counts of several groups are added up."""
     import narwhals as nw
 
     if not (counts and engine_of(groups).counts_short):
@@ -362,7 +362,7 @@ def long_counts(groups: nw.LazyFrame[Any], counts: Sequence[str]) -> nw.LazyFram
 
 
 def wanted(totals: Mapping[str, Total]) -> list[nw.Expr]:
-    """Write totals in Narwhals."""
+    """Totals as Narwhals expressions."""
     import narwhals as nw
 
     made = []
@@ -375,12 +375,12 @@ def wanted(totals: Mapping[str, Total]) -> list[nw.Expr]:
 def _at_hand(
     groups: nw.LazyFrame[Any], passed: Passed | None, *, bounded: bool
 ) -> nw.LazyFrame[Any]:
-    """Bring groups into memory, if they are few."""
+    """Load groups into memory, if they are few."""
     import narwhals as nw
 
     if any(dtype in (nw.Int128, nw.UInt128) for dtype in groups.collect_schema().values()):
-        return groups  # Arrow, by which groups come, has no such integers
-    # In Spark the first of them are found by a stage of their own.
+        return groups  # groups are transferred by Arrow, which has no such integers
+    # In Spark, `head` needs a stage of its own.
     few = collected(groups if bounded else groups.head(MOST_AT_HAND), passed)
     is_all = bounded or len(few) < MOST_AT_HAND
     return nw.from_native(few.to_polars().lazy()) if is_all else groups

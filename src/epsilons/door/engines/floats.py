@@ -1,4 +1,4 @@
-"""Floats in a query, in the words that every engine answers alike, and columns of budgets."""
+"""Expressions of floats that every engine computes alike, and columns of budgets."""
 
 from __future__ import annotations
 
@@ -35,28 +35,29 @@ __all__ = [
 ]
 
 
-# What is asked of floats in a query, in the words that every engine answers alike.
+# Expressions of floats that every engine computes alike.
 
 SAFE: Final = 1.0 - 2.0**-48
-"""No engine is so far off when it makes a float of a number that is none."""
+"""One minus a relative error that no engine reaches when it converts a number to a float."""
 
 MOST_DIGITS: Final = 2.0**45
-"""A decimal whose digits are a number below it is found from a float near it."""
+"""A decimal whose digits, read as an integer, are below this can be recovered from a nearby
+float."""
 
 HALVES: Final = 2.0**27 + 1.0
-"""Veltkamp's constant that leaves 26 significant bits: products of halves are exact."""
+"""Veltkamp's constant: it leaves 26 significant bits, so products of halves are exact."""
 
 STIR: Final = -1.3530931263017538
-"""A number of 53 significant bits, below -1: different floats times it are different, subnormal
-ones, too."""
+"""A number of 53 significant bits, below -1. Times it, different floats stay different, including
+subnormal ones."""
 
 
 def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """Return a finite float as an expression that is that very float.
+    """Return an expression that evaluates to exactly this finite float.
 
-    Ibis writes numbers into a query as decimals. What a database makes of one with many digits may
-    be the float beside it: a rung, or an end of one, that is not the one which was declared. Whole
-    numbers are read as they are, and to divide by a power of two rounds nothing.
+    Ibis writes numbers into a query as decimals. A database may read one with many digits as an
+    adjacent float: a rung, or the end of one, would then differ from the one that was declared.
+    Integers are read exactly, and division by a power of two is exact.
     """
     import narwhals as nw
 
@@ -72,42 +73,42 @@ def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def finite(number: nw.Expr) -> nw.Expr:
-    """Return whether a float is there: false for null, NaN and infinities.
+    """Return whether a float is finite: false for null, NaN and infinities.
 
-    A finite float less itself is 0, and NaN and infinities are not. No comparison would do, nor
-    `is_nan`: DuckDB knows the extremes of a Parquet file, which leave NaN out, and takes `v <= c`,
-    and even `isnan(v)`, for decided without a look at the rows.
+    A finite float minus itself is 0; that is not so for NaN and infinities. Comparisons and
+    `is_nan` would not work: from the extremes that a Parquet file states, which leave out NaN,
+    DuckDB decides `v <= c`, and even `isnan(v)`, without reading the rows.
     """
     return less_itself_is_0(number).fill_null(False)
 
 
 def less_itself_is_0(number: nw.Expr) -> nw.Expr:
-    """Return whether a float is finite, and null for null."""
+    """Return whether a float is finite; null for null."""
     return (number - number) == 0.0
 
 
 def a_number(number: nw.Expr) -> nw.Expr:
-    """Return whether a float is there: false for null and NaN, and true for infinities."""
+    """Return whether a float is a number: false for null and NaN, true for infinities."""
     return finite(number) | (number.abs() == math.inf).fill_null(False)
 
 
 def stirred(number: nw.Expr) -> nw.Expr:
-    """Return another float for each float of at most 2⁹⁰⁰ and few bits, to group by.
+    """Return a distinct float, with all bits in use, for each float of few bits up to 2⁹⁰⁰.
 
-    Spark finds a group by the bits of a float that are zero in numbers of few significant bits:
-    all of them would meet in a few places, and be looked for one after another.
+    Spark hashes a group by bits that are zero in floats of few significant bits. All of these would
+    collide in a few places, and be searched one after another.
     """
     return number * STIR
 
 
 def rounded(budget: nw.Expr) -> nw.Expr:
-    """A budget of at most 2⁹⁰⁰ to 9 significant bits: `ladder.keys` as an expression."""
+    """A budget of at most 2⁹⁰⁰, rounded to 9 significant bits: `levels.keys` as an expression."""
     product = budget * SPLITTER
     return product - (product - budget)
 
 
 def integer_down(near: nw.Expr) -> nw.Expr:
-    """The float of an integer, made less where it may be above it: integers to 2⁵³ are floats."""
+    """A float at most an integer, from the `near` float. Integers up to 2⁵³ are exact."""
     import narwhals as nw
 
     return nw.when(near <= 2.0**53).then(near).otherwise(near * SAFE)
@@ -116,15 +117,15 @@ def integer_down(near: nw.Expr) -> nw.Expr:
 def decimal_down(near: nw.Expr, scale: int | None) -> nw.Expr:
     """The largest float that is not above a decimal, from a float `near` it.
 
-    A decimal is a whole number over 10^scale. Where that number is below `MOST_DIGITS` it is found
-    from `near`, however the engine rounded. Their quotient is the nearest float, which may be
-    above; then the float below is taken, which is 1 − 2⁻⁵³ times it. Whether a float is above is
-    asked in sums and products alone, without an error. Larger decimals, and those whose scale is
-    not known, become `near` times `SAFE`: less by some ulps, and not above.
+    A decimal is an integer over 10^scale. If the integer is below `MOST_DIGITS`, it is recovered
+    from `near`, however the engine rounded. The quotient of the two is the nearest float, which may
+    be above the decimal; then the next float below is used, which is 1 − 2⁻⁵³ times the quotient.
+    Sums and products without rounding error decide whether a float is above. Larger decimals, and
+    those of unknown scale, become `near` times `SAFE`: less by some ulps, and not above.
 
     Args:
         near: the decimal as a float, with a relative error of at most 2⁻⁴⁸.
-        scale: the digits after the point; None if they are not known.
+        scale: the number of digits after the point; None if it is not known.
     """
     import narwhals as nw
 
@@ -133,7 +134,8 @@ def decimal_down(near: nw.Expr, scale: int | None) -> nw.Expr:
         return less
     power = 10.0**scale
     whole = (near * power + 0.5).floor()
-    # Polars makes a product with the inverse of a quotient by a constant, and that rounds twice.
+    # Polars turns division by a constant into multiplication by its inverse, which rounds twice.
+    # So the divisor is an expression.
     quotient = whole / (near - near + power)
     below = quotient * (1.0 - 2.0**-53)
     down = nw.when(_excess(below, power, whole) <= 0.0).then(below).otherwise(less)
@@ -142,10 +144,10 @@ def decimal_down(near: nw.Expr, scale: int | None) -> nw.Expr:
 
 
 def _excess(number: nw.Expr, power: float, whole: nw.Expr) -> nw.Expr:
-    """What number · power, which is near `whole`, exceeds it by: its sign is right.
+    """Return number · power − whole, which are near each other. The sign is exact.
 
-    Dekker's product: halves of 26 bits multiply without an error, and so does the whole as two
-    floats. The first of them less `whole` is exact, since they are near each other.
+    Dekker's product: halves of 26 bits multiply without error, so the product is exact as the sum
+    of two floats. The first of them minus `whole` is exact, because they are near each other.
     """
     high = number * HALVES - (number * HALVES - number)
     low = number - high
@@ -156,19 +158,19 @@ def _excess(number: nw.Expr, power: float, whole: nw.Expr) -> nw.Expr:
     return product - whole + rest
 
 
-# Columns of budgets on an engine: as floats that are not above what was given, and on a ladder.
+# Columns of budgets on an engine: as floats that are not above the given budgets, and on a ladder.
 
 BUDGET = "the budget of all"
-"""A column of one number, where a budget is needed for each row."""
+"""The name of a constant column, where a single budget is needed for each row."""
 
 ROUNDED = "the budget, rounded down"
-"""A column of floats, where budgets are not."""
+"""The name of a column of floats, where the given budgets are not floats."""
 
 
 def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
-    """Make floats of budgets that are decimals or large integers, none of them above what it was.
+    """Convert budgets that are decimals or large integers to floats, rounding down.
 
-    A cast would round to the nearest, and so may take more than somebody offered.
+    A cast rounds to nearest, and so might spend more than somebody offered.
 
     Raises:
         BudgetError: the budgets are decimals, and declared levels are floats right above decimals.
@@ -197,7 +199,7 @@ def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
 
 
 def _scale(table: Columns, dtype: Any) -> int | None:
-    """The digits after the point of a column of decimals; None if nobody says."""
+    """The number of digits after the point in a column of decimals; None if it is not known."""
     if not engine_of(table.frame).scales:
         native: Any = table.frame.to_native()
         dtype = native.schema()[table.epsilon]
@@ -206,7 +208,7 @@ def _scale(table: Columns, dtype: Any) -> int | None:
 
 
 def on_ladder(table: Columns, ladder: Ladder) -> Columns:
-    """Put budgets on a ladder. One budget for all becomes a column where some rows have nobody."""
+    """Put budgets on a ladder. A single budget becomes a column if rows may belong to nobody."""
     import narwhals as nw
 
     if isinstance(table.epsilon, str):
@@ -218,7 +220,7 @@ def on_ladder(table: Columns, ladder: Ladder) -> Columns:
 
 
 def _with_budgets(table: Columns, budgets: nw.Expr, name: str) -> Columns:
-    """Add a column of floats, which are the budgets from now on."""
+    """Add a column of floats that replaces the budgets."""
     import narwhals as nw
 
     types = {**table.types, name: nw.Float64()}
@@ -226,13 +228,13 @@ def _with_budgets(table: Columns, budgets: nw.Expr, name: str) -> Columns:
 
 
 def misses_decimals(ladder: Ladder, scale: int | None) -> bool:
-    """Whether someone at a declared level in decimals, rounded down, stands below its rung.
+    """Whether a decimal that equals a declared level is below its rung after rounding down.
 
-    The float 0.1 is above the decimal 0.1, and nobody is put on a rung that is above their ε.
+    The float 0.1 is above the decimal 0.1, and nobody is put on a rung above their ε.
 
     Args:
-        ladder: public.
-        scale: the digits of the decimals after the point; None if they are not known.
+        ladder: a public ladder.
+        scale: the number of digits after the point; None if it is not known.
     """
     if ladder.fine or scale is None:
         return not ladder.fine
@@ -245,7 +247,7 @@ def misses_decimals(ladder: Ladder, scale: int | None) -> bool:
 
 
 def rung(ladder: Ladder, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """`Ladder.of`, as an expression of the engine of a frame."""
+    """`Ladder.of` as an expression of the engine of a frame."""
     import narwhals as nw
 
     lowest, top = exactly(float(ladder.levels[0]), frame), exactly(ladder.top, frame)
@@ -261,7 +263,7 @@ def rung(ladder: Ladder, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def _highest(epsilon: nw.Expr, levels: list[nw.Expr]) -> nw.Expr:
-    """Return the highest level at or below ε, the first of them at least: a search by halves."""
+    """Return the highest level at or below ε, at least the first one, by binary search."""
     import narwhals as nw
 
     if len(levels) == 1:

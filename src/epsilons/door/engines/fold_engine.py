@@ -1,16 +1,16 @@
-"""Counting on an engine, where people have many rows: these are made one person first.
+"""Count on an engine where people may have several rows: aggregate by person first.
 
-**Numbers.** The first group-by is of person: the mean of their rows that have a value. A second one
+**Numbers.** The first group-by is by person: the mean of their rows that have a value. The second
 adds people up by level.
 
-**Numbers by group.** The first group-by is of person and group; what a person has over all of their
-groups is put beside each entry of that smaller table, their unit is divided there, and a second
-group-by adds entries up by level and group, and by how many entries their people have: so people
-are counted exactly as well.
+**Numbers by group.** The first group-by is by person and group. Aggregates over all groups of a
+person are added to each entry of that smaller table, and people's units are divided there. The
+second group-by adds entries up by level, by group, and by the number of entries that their people
+have. So people are also counted exactly.
 
-**Categories.** Rows are grouped by value, by the smallest budget of their person, and by how many
-rows the person has: who shares, and how much, is then arithmetic of integers that no engine does.
-That is at most levels × categories × different numbers of rows.
+**Categories.** Rows are grouped by value, by the smallest budget of their person, and by the number
+of rows of the person. Shares are then computed from these groups in integers, outside the engine.
+There are at most levels × categories × different numbers of rows.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ PART: Final = 2**22
 has. More rows are read again for each part of the people, which takes a sixth longer each time."""
 
 MOST_PARTS: Final = 3
-"""Into which people are divided: each part reads all rows."""
+"""The largest number of parts into which people are divided. Each part reads all rows."""
 
 
 def count(asked: Wanted, table: Columns) -> Counted:
@@ -89,7 +89,7 @@ def count(asked: Wanted, table: Columns) -> Counted:
 
     Args:
         asked: the question.
-        table: a frame with checked columns, of which one says whose a row is.
+        table: a frame with checked columns, including a column of ids.
 
     Raises:
         ArgumentError: there are too many levels and labels for a table of them.
@@ -264,7 +264,7 @@ def _categories(asked: Wanted, table: Columns) -> Counted:
 def _rows_of_people(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
     """Group rows by the smallest `e` of their person, how many `rows` they have, and value.
 
-    Only these two are put beside rows: what is asked of groups need not be kept for each row.
+    Only these two are added to rows: aggregates of groups need not be kept for each row.
     """
     import narwhals as nw
 
@@ -386,11 +386,11 @@ def _entries(asked: Wanted, table: Columns) -> nw.LazyFrame[Any]:
 
 
 def _with_people(asked: Wanted, entries: nw.LazyFrame[Any], table: Columns) -> nw.LazyFrame[Any]:
-    """Put beside each entry what its person has over all of theirs.
+    """Add to each entry aggregates over all entries of its person.
 
-    `own`, `sum` and `gaps`, rows that are asked without a value, are those of declared groups, and
-    `r` and `r_gaps` the sums of `own` and `gaps`; `rows` are all rows, `each` is the number of
-    entries, `declared` that of declared groups, and `e` the smallest budget from now on.
+    `own`, `sum` and `gaps` (selected rows without a value) count declared groups only, and `r` and
+    `r_gaps` are the person's sums of `own` and `gaps`. `rows` is the number of all rows, `each`
+    that of entries, `declared` that of declared groups. `e` becomes the smallest budget.
     """
     import narwhals as nw
 
@@ -508,7 +508,7 @@ def _parts(asked: Wanted, table: Columns, result: nw.DataFrame[Any]) -> UnitPart
 def by_people(table: Columns) -> list[Columns]:
     """Parts of a large table in Polars, each with all rows of some of its people.
 
-    Everyone is in one part, whatever is read when: their id alone says in which.
+    Everyone is in exactly one part, which depends only on their id.
     """
     import narwhals as nw
     import polars as pl
@@ -517,7 +517,7 @@ def by_people(table: Columns) -> list[Columns]:
         return [table]
     parts = min(MOST_PARTS, -(-table.size // PART))
     native: pl.LazyFrame = table.frame.to_native()
-    # Of other types equal ids may have different hashes, or those of another time.
+    # For other types, equal ids may have different hashes, or hashes that differ between reads.
     dtype = native.collect_schema()[table.person]
     if parts < 2 or not (dtype.is_integer() or dtype in (pl.String, pl.Binary)):
         return [table]

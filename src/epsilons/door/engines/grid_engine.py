@@ -1,11 +1,11 @@
 """Numbers on the grid, as expressions of engines: the same integers as those of `tallies.py`.
 
-What is written here was chosen because all engines agree on it: floor and not round, comparisons
+These expressions were chosen because all engines agree on them: floor instead of round, comparisons
 that put NaN on the same side whether an engine sorts it last or not, casts outside of aggregates,
-no division by zero, no quotient of integers. Where an engine is faster at other words, they stand
-below: a query of several numbers costs what its arithmetic costs. The smaller of two numbers takes
-DuckDB ten times as long as their product, and a square in floats has three times the steps of one
-in integers.
+no division by zero, no integer division. Where an engine is faster with another expression, it is
+below: the arithmetic dominates the cost of a query of several numbers. The minimum of two numbers
+takes DuckDB ten times as long as their product, and a square in floats has three times the steps of
+one in integers.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _SPLIT: Final = 2**15
 """The square root of GRID."""
 
 FAR: Final = 2.0**500
-"""What is farther from zero is cut to it: beyond all moderate bounds, and nothing overflows."""
+"""Values are clipped to ± this: it is beyond all moderate bounds, and nothing overflows."""
 
 MODERATE: Final = 2.0**400
-"""Bounds, and steps between them, that are neither larger nor smaller than one over it."""
+"""Bounds are moderate if they and the steps are at most this, and steps at least one over it."""
 
 Square: TypeAlias = tuple[str, str | None, str]
 """A column of integers on the grid, the one that says where it is valid, and the new column."""
@@ -159,7 +159,7 @@ def lacking(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
 
 
 def with_parts(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
-    """Add what `units.cut` says of each person's two numbers."""
+    """Add the parts in `units.cut` for each person's two numbers."""
     import narwhals as nw
 
     def number(column: str) -> nw.Expr:
@@ -184,7 +184,7 @@ def with_parts(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
 
 
 def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """Add `grid.squares` of columns, of each person; of a value that is missing null, or 0."""
+    """Add `tallies.squares` of columns for each person; null or 0 where the value is missing."""
     own = SQUARES.get(engine_of(rows).kind)
     if own is not None:
         return own(rows, squares)
@@ -192,10 +192,10 @@ def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 
 
 def _square(name: str, valid: str | None) -> nw.Expr:
-    """Return `grid.squares` of a column, in floats.
+    """Return `tallies.squares` of a column, in floats.
 
-    It is `over_grid` of a number with itself, in half as many words: engines read a query of a few
-    milliseconds nearly as long as they run it.
+    It is `over_grid` of a number with itself, in half as many operations: if a query runs for a few
+    milliseconds, engines take nearly as long to parse it.
     """
     import narwhals as nw
 
@@ -209,11 +209,11 @@ def _square(name: str, valid: str | None) -> nw.Expr:
 
 
 def over_grid(p: nw.Expr, q: nw.Expr) -> nw.Expr:
-    """Return floor(p·q / GRID) of whole numbers from 0 to GRID, all in floats.
+    """Return floor(p·q / GRID) for integers from 0 to GRID, all in floats.
 
     With p = a·2¹⁵ + b and q = c·2¹⁵ + d the quotient p·q/2³⁰ is a·c + ((a·d + b·c)·2¹⁵ + b·d)/2³⁰.
-    Both numbers above are whole and below 2⁵³, so that floats hold them, and quotients by powers of
-    two round nothing.
+    Both a·c and the numerator are integers below 2⁵³, so floats hold them exactly, and division by
+    powers of two is exact.
     """
     a, c = _over(p, _SPLIT), _over(q, _SPLIT)
     b, d = p - a * float(_SPLIT), q - c * float(_SPLIT)
@@ -240,10 +240,10 @@ def is_moderate(bounds: tuple[float, float]) -> bool:
 
 
 def within_reach(value: nw.Expr) -> nw.Expr:
-    """Return finite numbers, cut to ±FAR, and null for all others.
+    """Return finite numbers, clipped to ±FAR, and null for all others.
 
-    What is finite is asked first, and by that name: DuckDB answers comparisons from the extremes
-    that a Parquet file states, and NaN is not among these.
+    `is_finite` is needed, and not comparisons: DuckDB answers comparisons from the extremes that a
+    Parquet file states, and these leave out NaN.
     """
     import narwhals as nw
 
@@ -253,21 +253,21 @@ def within_reach(value: nw.Expr) -> nw.Expr:
 
 
 def steps_by_sizes(value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
-    """Return numbers within reach on the grid, in floats, without a minimum or a maximum.
+    """Return numbers from `within_reach` on the grid, in floats, without a minimum or a maximum.
 
-    u + |u| is 2u or 0, so that t, the floor of its steps and a half, is whole and not below 0. Then
-    d = t − GRID, and (d − |d|)/2 is d or 0: the smaller one of t and GRID is left, as by a clip.
-    docs/proofs/tally.md shows that all of it is exact.
+    u + |u| is 2u or 0, so t, the floor of its steps plus ½, is an integer and at least 0. Then
+    d = t − GRID, and (d − |d|)/2 is d or 0. Adding GRID gives the minimum of t and GRID, as a clip
+    would. docs/proofs/tally.md shows that all of it is exact.
     """
     lo, hi = bounds
     above = value - lo if lo else value
-    # Written out, not named: an engine finds what it has twice.
+    # Repeated subexpressions are not named: engines find them.
     d = ((above + above.abs()) * (0.5 * (GRID / (hi - lo))) + 0.5).floor() - float(GRID)
     return (d - d.abs()) * 0.5 + float(GRID)
 
 
 def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """`grid.squares` as it stands, where quotients of integers are whole."""
+    """`tallies.squares` as it is there, for engines with integer division."""
     import narwhals as nw
 
     made = []
@@ -330,7 +330,7 @@ STEPS: Final[dict[EngineKind, Callable[[Dialect, str, tuple[float, float]], str]
 
 
 def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """`grid.squares` in SQL, whose integers are shifted: Narwhals has no word for that."""
+    """`tallies.squares` in SQL by a shift of integers, which Narwhals does not have."""
     kind = engine_of(rows).kind
     sql, made = DIALECTS[kind], ["*"]
     for name, valid, new in squares:

@@ -1,7 +1,7 @@
-"""Declared labels on an engine: the value of a row, as its engine holds it, and the cell it is in.
+"""Declared labels on an engine: the value of a row, as its engine holds it, and its cell.
 
-Text and integers stay as they are until rows are grouped, so that they are compared once for each
-group and a dictionary of text is never written out. What is in no category is then made one.
+Text and integers stay as they are until rows are grouped. So they are compared only once for each
+group, and a dictionary of text is never decoded. Values in no category are then merged into one.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ __all__ = [
 ]
 
 
-# Many categories: looked up by the engine itself, in a small table that is sent to it.
+# Many categories: the engine looks them up in a small table that is sent to it.
 #
-# A few categories are written into a query. Very many would make it too long, and without them
-# every value that occurs would come back, which may be as many as there are rows. So a table of
-# them is handed to the engine, and joined there.
+# A few categories are written into the query. Very many would make it too long. Without them, every
+# value that occurs would come back, and there may be as many as rows. So a table of the categories
+# is sent to the engine, and joined there.
 
 Lookup: TypeAlias = dict[str, list[Any]]
 """A small table that is sent along: its columns by name."""
 
 BRANCHES: Final = 64
-"""Breaks between which a value is compared at a time: a tree of so many branches finds its place
-in few steps."""
+"""The branching factor of the search tree over breaks. A value is compared with the breaks of one
+node at a time, so it is found in few steps."""
 
 
 def added(terms: Sequence[nw.Expr]) -> nw.Expr:
@@ -82,14 +82,14 @@ def with_places(
 
     table = sent_along(rows, {column: list(labels), place: list(range(len(labels)))})
     joined = rows.join(table, on=column, how="left")
-    # In pandas a column with gaps is one of floats.
+    # In pandas, a column of integers with nulls is one of floats.
     return joined.with_columns(nw.col(place).fill_null(-1).cast(nw.Int64))
 
 
 def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.LazyFrame[Any]:
-    """Replace numbers by how many breaks, which ascend, they are at or above, in 64-bit integers.
+    """Replace each number by the number of ascending breaks that it reaches, a 64-bit integer.
 
-    What is NaN or null gets any index: look for it before.
+    NaN and null get an arbitrary index: test for them before.
 
     Args:
         rows: a frame of any engine.
@@ -107,7 +107,7 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
     while block > BRANCHES:
         block //= BRANCHES
         step = block // BRANCHES
-        # The first break of a block was compared with when the block was found.
+        # The first break of a block was already compared when the block was found.
         starts = np.arange(0, len(breaks), block)
         within = np.arange(step, block, step)
         columns: dict[str, list[Any]] = {place: list(range(len(starts)))}
@@ -123,13 +123,13 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
         ]
         rows = rows.with_columns((nw.col(place) * BRANCHES + added(passed)).alias(place))
         rows = rows.drop(*[f"break {branch}" for branch in range(len(within))])
-    # So far the first break of all has been taken for passed.
+    # Until here, every value counts as at or above the very first break.
     below = (value < float(breaks[0])).fill_null(False).cast(nw.Int64)
     return rows.with_columns((nw.col(place) + 1 - below).alias(column)).drop(place)
 
 
 def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
-    """Return how many of some breaks a value is at or above."""
+    """Return the number of breaks that a value is at or above."""
     import narwhals as nw
 
     if not breaks:
@@ -168,7 +168,7 @@ def _in_memory(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
 
 
 def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
-    """PyArrow joins nothing but equal types, and has two of text."""
+    """A table with the frame's own types: PyArrow joins only equal types, and has two for text."""
     import pyarrow as pa
 
     native: Any = frame.to_native()
@@ -178,7 +178,7 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
-    """A relation does not tell its connection, but a query on it is one on its connection."""
+    """A relation does not expose its connection, but a query on it runs on its connection."""
     native: Any = frame.to_native()
     lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
     return _lazy(native.query("ours", f"SELECT {lists}"))
@@ -213,7 +213,7 @@ def _lazy(native: Any) -> nw.LazyFrame[Any]:
 
 
 def _sql(items: list[Any]) -> str:
-    """Return a list in DuckDB's SQL: floats to their last digit, as text that is read as such."""
+    """Return a list in DuckDB's SQL. Floats are exact, because they are parsed from text."""
 
     def literal(item: Any) -> str:
         if item is None:
@@ -226,26 +226,26 @@ def _sql(items: list[Any]) -> str:
 
 
 Labels = list[str] | list[bytes] | list[int]
-"""Categories as the values of a table are written."""
+"""Categories in the spelling of the values of a table."""
 
 MOST_LISTED = 4096
-"""Categories that are listed in a query. More are looked up in a table that is sent along."""
+"""The most categories that are listed in a query. More are looked up in a table sent along."""
 
 MOST_BREAKS = 256
-"""Breaks between bins that are compared in a query. More are searched in such a table."""
+"""The most breaks between bins that are compared in a query. More are searched in such a table."""
 
 
 def labels_of(categories: Categories, spelling: Spelling) -> Labels:
-    """Return what is declared, as the values of the table are written."""
+    """Return the declared labels in the spelling of the values of the table."""
     declared = categories.declared
     return spelt(declared, spelling) if categories.kind == "text" else list(declared)
 
 
 def values(table: Columns, column: str, categories: Categories, name: str) -> list[nw.Expr]:
-    """Return a column of values, called `name`, and whether it is there, if `placed` has to know.
+    """Return a column of values, called `name`, and for very many bins whether it is a number.
 
-    It is the value as it is; for bins its index among the breaks, or -1 if it is missing, where
-    `placed` follows.
+    It is the value unchanged. For bins it is the index among the breaks, -1 if the value is
+    missing; if there are very many breaks, `placed` finds the index later.
 
     Raises:
         ArgumentError: the engine cannot search so many breaks.
@@ -272,7 +272,7 @@ def values(table: Columns, column: str, categories: Categories, name: str) -> li
 
 
 def placed(rows: nw.LazyFrame[Any], name: str, categories: Categories) -> nw.LazyFrame[Any]:
-    """Search numbers among very many breaks, where `values` has left that to do."""
+    """Find the index of numbers among very many breaks, where `values` did not."""
     import narwhals as nw
 
     if categories.kind != "bins" or categories.breaks.size <= MOST_BREAKS:
@@ -290,9 +290,9 @@ def sorted_out(
     name: str = "v",
     out: str = "out",
 ) -> nw.LazyFrame[Any]:
-    """Make one value of all that is in no category: `out` is 1 for these, and 2 for null.
+    """Merge all values in no category into one. `out` is 1 for these, 2 for null, otherwise 0.
 
-    If there are very many categories, the value is the place among them. Bins are left as they are.
+    If there are very many categories, values become indices among them. Bins are unchanged.
     """
     import narwhals as nw
 
@@ -310,7 +310,7 @@ def sorted_out(
             inside = inside & (value <= 2**63 - 1)
             if dtype == nw.Int128:
                 inside = inside & (value >= -(2**63))
-        # Dask has no null to cast, and a cast of what is too large would fail.
+        # Dask cannot cast null, and a cast of a number that is too large would fail.
         nothing = nw.lit(False) if dtype == nw.Boolean else nw.lit(0)
         value = nw.when(inside.fill_null(False)).then(value).otherwise(nothing).cast(nw.Int64)
     listed = len(labels) <= MOST_LISTED
@@ -318,8 +318,8 @@ def sorted_out(
         inside = inside & value.is_in(labels)
     inside = inside.fill_null(False)
     is_out = (~inside).cast(nw.Int64) + null.cast(nw.Int64)
-    # A label stands in for what is out: a null would make floats of integers in pandas, and is not
-    # joined alike by all engines.
+    # A label stands in for values in no category: a null would turn integers into floats in pandas,
+    # and engines differ in how they join null.
     parts = parts.with_columns(
         nw.when(inside).then(value).otherwise(nw.lit(labels[0])).alias(name), is_out.alias(out)
     )
@@ -337,7 +337,7 @@ def sorted_out(
 def outside(
     parts: nw.LazyFrame[Any], categories: Categories, name: str = "v", out: str = "out"
 ) -> nw.LazyFrame[Any]:
-    """Add `out` for bins, too: what `sorted_out` adds for all others."""
+    """Add `out` for bins, as `sorted_out` does for all other kinds."""
     import narwhals as nw
 
     if categories.kind != "bins":

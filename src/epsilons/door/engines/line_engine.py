@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["budgets", "count", "weigh"]
 
 RUNS: Final = 4
-"""So many weights, in the order of budgets, are told by comparisons."""
+"""The most runs of equal weights, in the order of budgets, that are found by comparisons."""
 
 MOST: Final = 4096
-"""Budgets that are few enough to be looked up for each row."""
+"""The most budgets that are looked up for each row."""
 
 
 def count(table: Columns, window: Window | None) -> LineGroups:
@@ -68,9 +68,13 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     given = _floats(result, "e") if grouped else np.full(size, table.epsilon)
     budgets = in_range(given)
     usable = budgets >= 0.0
-    faults = Faults(most=1)
+    cells = _floats(result, "cell") if window is None else _whole(result, "cell")
+    people = _whole(result, "people")
+    gone = people[cells == (NO_KEY if window is None else NO_CELL)]
+    faults = Faults(missing=int(gone.sum()), most=1)
     if folded and size:
         faults = Faults(
+            missing=int(_whole(result, "missing").sum()),
             conflicts=int(_whole(result, "conflicts").sum()),
             nobody=int(_whole(result, "nobody").sum()),
             most=int(_whole(result, "most").max()),
@@ -78,8 +82,8 @@ def count(table: Columns, window: Window | None) -> LineGroups:
     return LineGroups(
         keys=np.where(usable, coarse(np.where(usable, budgets, 0.0)), BAD_BUDGET),
         budgets=np.where(usable, budgets, BAD_BUDGET),
-        cells=_floats(result, "cell") if window is None else _whole(result, "cell"),
-        people=_whole(result, "people"),
+        cells=cells,
+        people=people,
         faults=faults,
         moved=moved(given),
     )
@@ -89,7 +93,7 @@ def budgets(table: Columns) -> tuple[Floats, Integers] | None:
     """Count people by exact budget, NaN for null, where a row is a person and budgets are few.
 
     Args:
-        table: a frame with checked columns, of which that of budgets alone is read.
+        table: a frame with checked columns. Only the column of budgets is read.
 
     Returns:
         The budgets, as they were given, and the people of each; None if budgets may be many.
@@ -124,11 +128,11 @@ def weigh(
         table: a frame with checked columns.
         window: cells to zoom in on; None for the whole line.
         own: the budgets of people who have a weight, ascending, all different, none of them NaN.
-        weights: one or more times the weight of a person of each of these budgets.
+        weights: one or more sets of weights; each has the weight of a person by budget.
 
     Returns:
-        The float (or the index in a window) of each bucket, as in `LineGroups`; and for each of
-        the weights the sum of those of the people in it.
+        The float (or the index in a window) of each bucket, as in `LineGroups`; and for each set of
+        weights the sum over the people in it.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -139,7 +143,7 @@ def weigh(
 
     def run() -> nw.DataFrame[Any]:
         value = floats(plain, plain.values)
-        # What is not finite is NaN after it was rounded, and null stays null: missing, both of it.
+        # Values that are not finite are NaN after rounding, and null stays null: both are missing.
         cell = _bucket(value) if window is None else _cell(value, finite(value), window)
         rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
         rows = _with_weights(rows, own, columns)
@@ -157,11 +161,11 @@ def weigh(
 def _with_weights(
     rows: nw.LazyFrame[Any], own: Floats, columns: Mapping[str, Integers]
 ) -> nw.LazyFrame[Any]:
-    """Add the weights of the budget `e`; those of any other budget are null.
+    """Add the weights of the budget `e`, null for a budget that is not in `own`.
 
-    Where most people have the same weight, as with a cap, comparisons are a third faster than to
-    look budgets up. In Polars NaN is above all numbers in each of them. DuckDB may take them for
-    decided by the extremes that a file states, and NaN is not among these.
+    If most people have the same weight, as with a cap, comparisons are a third faster than a
+    lookup. In Polars, NaN is above all numbers in every comparison. DuckDB may decide comparisons
+    by the extremes that a file states, which leave out NaN.
     """
     import narwhals as nw
 
@@ -208,6 +212,7 @@ def _query(
         totals.append(nw.col("e").min().alias("e"))
     if folded:
         totals += [
+            nw.col("missing").sum(),
             nw.col("conflict").sum().alias("conflicts"),
             nw.col("nobody").sum().alias("nobody"),
             nw.col("rows").max().alias("most"),
@@ -221,6 +226,7 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
 
     of_person = [
         nw.len().alias("rows"),
+        nw.col("v").count().alias("valid"),
         nw.col("v").min().alias("low"),
         nw.col("v").max().alias("high"),
     ]
@@ -232,6 +238,7 @@ def _fold(rows: nw.LazyFrame[Any], *, budgets: bool) -> nw.LazyFrame[Any]:
         *([nw.col("e")] if budgets else []),
         (nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v"),
         nw.col("rows").cast(nw.Int64),
+        (nw.col("rows").cast(nw.Int64) - nw.col("valid").cast(nw.Int64)).alias("missing"),
         conflict.cast(nw.Int64).alias("conflict"),
         belongs_to_nobody(rows).cast(nw.Int64).alias("nobody"),
     )
@@ -255,7 +262,7 @@ def _bucket(value: nw.Expr) -> nw.Expr:
 
 
 def _coarse(budget: nw.Expr) -> nw.Expr:
-    """What budgets of one level have in common, to group by: `line.coarse`, stirred."""
+    """The key of a budget's level, to group by: `line.coarse`, stirred."""
     import narwhals as nw
 
     fine = rounded(budget)

@@ -1,4 +1,4 @@
-"""Where queries are run: how far they are, and what is said when an engine fails."""
+"""Run queries: show their progress, stop them on Ctrl-C, and withhold messages of engines."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ __all__ = [
 ]
 
 
-# How far a long query is: one line on a terminal, and nothing in a pipe or in a notebook.
+# Progress of a long query: one line on a terminal, and nothing in a pipe or in a notebook.
 #
-# What is shown is for the curator, who has the data anyway, and it is still no more than a share
-# and seconds: how many rows there are is private where neighbours are added and removed, and a
-# terminal may be recorded. No thread is started and no query is changed where there is no terminal.
+# Progress is for the curator, who has the data anyway. Still it shows only a share and seconds: the
+# number of rows is private under add/remove neighbours, and a terminal may be recorded. Without a
+# terminal, no thread is started and no query is changed.
 
 T = TypeVar("T")
 
 PATIENCE = 1.0
-"""Seconds before anything is shown: who waits less does not wonder."""
+"""Seconds before progress is shown. Shorter queries show nothing."""
 
 PERIOD = 0.2
-"""Seconds between two states of the line."""
+"""Seconds between two updates of the line."""
 
 FAREWELL = 1.0
-"""Seconds that the end of a query waits for its line, if an engine is slow to say how far it is."""
+"""Seconds that a finished query waits for its line, if the engine is slow to report progress."""
 
 Share = Callable[[], float | None]
-"""Says which share of the work is done, from 0 to 1, or None if that is not known yet."""
+"""A function that returns the share of the work done, from 0 to 1; None if it is not known yet."""
 
 
 def on_terminal() -> bool:
@@ -64,14 +64,14 @@ def on_terminal() -> bool:
 
 
 def shown(run: Callable[[], T], text: str, share: Share | None = None) -> T:
-    """Return `run()`, show on a terminal how far it is, and erase that, however it ends.
+    """Return `run()`. Show its progress on a terminal meanwhile, and always erase it at the end.
 
-    The work stays in this thread, so that Ctrl-C interrupts it as if nothing were shown.
+    The work stays in this thread, so Ctrl-C interrupts it as if nothing were shown.
 
     Args:
         run: the work.
-        text: what is done.
-        share: how much of it is done, asked from another thread.
+        text: a description of the work.
+        share: the share of it that is done, called from another thread.
     """
     if not on_terminal():
         return run()
@@ -80,8 +80,8 @@ def shown(run: Callable[[], T], text: str, share: Share | None = None) -> T:
     try:
         return run()
     finally:
-        # Polars answers one Ctrl-C with two interrupts, and the second strikes at the first call
-        # from here. A lock is let go before that: then the line is erased, whoever waits for it.
+        # Polars turns one Ctrl-C into two interrupts, and the second arrives at the first call from
+        # here. The lock is released before that, so the line is erased in any case.
         try:
             line.working.release()
         finally:
@@ -89,7 +89,7 @@ def shown(run: Callable[[], T], text: str, share: Share | None = None) -> T:
 
 
 class _Line:
-    """One line of a terminal, rewritten while the work goes on."""
+    """One line of a terminal, rewritten while the work runs."""
 
     def __init__(self, terminal: TextIO, text: str, share: Share | None) -> None:
         self.working = threading.Lock()
@@ -100,15 +100,15 @@ class _Line:
         self._began = time.monotonic()
         self._width = 0
         self._turn = threading.Lock()
-        # A daemon: no program waits for it.
+        # A daemon, so Python does not wait for it at exit.
         self._thread = threading.Thread(target=self._run, name="epsilons progress", daemon=True)
 
     def start(self) -> None:
-        """Show the line from now on."""
+        """Start to show the line."""
         self._thread.start()
 
     def end(self) -> None:
-        """Erase the line, after `working` was let go."""
+        """Erase the line, after `working` was released."""
         self._thread.join(FAREWELL)
         self._erase()
 
@@ -117,14 +117,14 @@ class _Line:
         while not self.working.acquire(timeout=wait):
             wait = PERIOD
             line = f"{self._text}{self._percent()}, {time.monotonic() - self._began:.0f} s"
-            if self.working.acquire(blocking=False):  # it ended while the engine was asked
+            if self.working.acquire(blocking=False):  # it ended while the engine was queried
                 break
             self._write(line)
         self._erase()
 
     def _percent(self) -> str:
         done = None
-        # An engine that is being stopped may fail to answer. That is no failure of the query.
+        # An engine that is being stopped may fail to answer. That is not a failure of the query.
         with contextlib.suppress(Exception):
             done = self._share() if self._share is not None else None
         return "" if done is None else f", {100 * min(max(done, 0.0), 1.0):.0f} %"
@@ -134,18 +134,18 @@ class _Line:
             columns = os.get_terminal_size(self._terminal.fileno()).columns
         except (OSError, ValueError):
             columns = 0
-        # A line as wide as the terminal would wrap, and could not be rewritten. A terminal that
-        # does not tell its width says 0.
+        # A line as wide as the terminal would wrap, and could not be rewritten. Terminals of
+        # unknown width report 0.
         room = (columns or 80) - 1
         line = line[:room]
         with self._turn, contextlib.suppress(OSError, ValueError):  # the terminal is gone
-            # Blanks over what is left of a longer line.
+            # Blanks overwrite the rest of a longer line.
             self._terminal.write("\r" + line.ljust(min(self._width, room)))
             self._terminal.flush()
             self._width = len(line)
 
     def _erase(self) -> None:
-        """Leave the cursor at the start of an empty line, if something was written."""
+        """If something was written, clear the line and put the cursor at its start."""
         with self._turn, contextlib.suppress(OSError, ValueError):
             if self._width:
                 self._terminal.write("\r" + " " * self._width + "\r")
@@ -154,10 +154,10 @@ class _Line:
 
 
 class Passed:
-    """The rows of a Polars scan that have passed, counted as they do.
+    """A counter of the rows that a Polars scan has read.
 
     Args:
-        total: how many rows there are.
+        total: the number of all rows.
     """
 
     def __init__(self, total: int) -> None:
@@ -166,17 +166,17 @@ class Passed:
         self._turn = threading.Lock()
 
     def __call__(self) -> float | None:
-        """The share of the rows that have passed."""
+        """The share of rows read so far; None if there are no rows."""
         return self._done / self._total if self._total else None
 
     def begin(self) -> None:
-        """Count from nothing, if all rows have passed: another query reads them again."""
+        """Start from 0 if all rows have been read: another query reads them again."""
         with self._turn:
             if self._done >= self._total:
                 self._done = 0
 
     def watched(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """The same rows, counted as they pass: about one call for each 100,000 of them."""
+        """The same frame, with rows counted as they are read: one call per 100,000 rows or so."""
         return frame.map_batches(
             self._count,
             predicate_pushdown=True,
@@ -193,23 +193,23 @@ class Passed:
 
 
 def share_of(query: nw.LazyFrame[Any]) -> Share | None:
-    """How far the engine of a query says that it is, if it says it, asked before it starts."""
+    """A query's progress as its engine reports it, or None. Call this before the query starts."""
     engine = engine_of(query)
     if engine.kind == "spark" and not engine.remote:
         native: Any = query.to_native()
-        # An engine that does not answer this will say more when the query is run.
+        # If the engine fails here, the query will report the failure.
         with contextlib.suppress(Exception):
             return _Tasks(native.sparkSession.sparkContext.statusTracker())
     return None
 
 
 def shows_its_own(query: nw.LazyFrame[Any]) -> bool:
-    """Whether an engine shows progress by itself: two lines would write over each other.
+    """Whether an engine shows its own progress. Two lines would overwrite each other.
 
-    Spark does so from Python, and DuckDB where Python is interactive, unless they are told not to.
+    By default Spark does so from Python, and DuckDB where Python is interactive.
     """
     engine, native = engine_of(query), cast(Any, query.to_native())
-    # An engine that does not answer this will say more when the query is run.
+    # If the engine fails here, the query will report the failure.
     with contextlib.suppress(Exception):
         if engine.kind == "spark" and engine.remote:
             return os.environ.get("SPARK_CONNECT_PROGRESS_BAR_ENABLED") == "1"
@@ -217,14 +217,14 @@ def shows_its_own(query: nw.LazyFrame[Any]) -> bool:
             settings = native.sparkSession.sparkContext.getConf()
             return bool(settings.get("spark.ui.showConsoleProgress") == "true")
         if engine.kind == "duckdb":
-            # Of the connection of the query, without a row of it.
+            # A setting of the query's own connection, read without any of its rows.
             setting = "count(*), current_setting('enable_progress_bar')"
             return bool(native.limit(0).aggregate(setting).fetchall()[0][1])
     return False
 
 
 class _Tasks:
-    """The share of tasks that are done, of the Spark jobs that began after this was made."""
+    """The share of tasks that are done, over the Spark jobs that began after this object."""
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
@@ -241,26 +241,26 @@ class _Tasks:
                     done += tasks.numCompletedTasks
                     total += tasks.numTasks
         if total:
-            # A query is one job after another, of which the first reads the rows.
+            # A query is a sequence of jobs, and the first one reads the rows.
             self._most = max(self._most, done / total)
         return self._most or None
 
 
-# Where queries are run: the one place at which rows are read.
+# Run queries. This is the only place where rows are read.
 
 AGAIN: Final = 0.05
-"""Seconds between two looks at a query that is to stop: it may not have begun when first told."""
+"""Seconds between two requests to stop a query: it may not have begun at the first request."""
 
 INTERRUPTED = "Query interrupted"
-"""What DuckDB says after Ctrl-C, in a RuntimeError: no failure of the data."""
+"""DuckDB's message after Ctrl-C, in a RuntimeError: not a failure of the data."""
 
 
 def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.DataFrame[Any]:
-    """Run a query, in Polars by its streaming engine, and show progress on a terminal.
+    """Run a query and show progress on a terminal. Polars uses its streaming engine.
 
     Args:
-        query: of any engine.
-        passed: what counts the rows that the query reads, if something does.
+        query: a query of any engine.
+        passed: the counter of the rows that the query reads, if there is one.
     """
     engine = engine_of(query)
 
@@ -276,21 +276,21 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
 
 
 def glanced(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Run a query that is expected to be quick: nothing is shown."""
+    """Run a query that is expected to be quick, without showing progress."""
     try:
         return interruptible(query.collect, _stop(query))
     except RuntimeError as problem:
         if str(problem) != INTERRUPTED:
             raise
-    # Out here, so that DuckDB's exception is neither its cause nor its context.
+    # Outside the handler, so DuckDB's exception is neither its cause nor its context.
     raise KeyboardInterrupt
 
 
 def _stop(query: nw.LazyFrame[Any]) -> Callable[[], object] | None:
-    """What stops a query of an engine that does not hear Ctrl-C; None if there is no need.
+    """A function that stops a query on an engine that ignores Ctrl-C; None if none is needed.
 
-    While its other threads work DuckDB does not ask whether there was a signal. Its relations have
-    no public name for their connection; those that have none at all are run as they are.
+    DuckDB does not check for signals while its other threads work. Its relations have no public
+    attribute for their connection; a relation without one is run as it is.
     """
     if engine_of(query).kind != "duckdb":
         return None
@@ -300,11 +300,11 @@ def _stop(query: nw.LazyFrame[Any]) -> Callable[[], object] | None:
 def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T:
     """Return `work()`, and stop it if this thread is interrupted.
 
-    Signals reach the main thread alone: it waits here, and another one works.
+    Only the main thread receives signals, so it waits here while another thread works.
 
     Args:
-        work: what is done.
-        stop: what makes it end soon; None if it hears of signals itself.
+        work: the work.
+        stop: makes it end soon; None if it handles signals itself.
     """
     if stop is None or threading.current_thread() is not threading.main_thread():
         return work()
@@ -319,23 +319,23 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
         try:
             if not given_up.is_set():
                 found.append(work())
-        except BaseException as problem:  # whatever it is, it is raised where somebody waits
+        except BaseException as problem:  # raised again in the waiting thread
             failed.append(problem)
         finally:
             ended.append(True)
             working.release()
 
-    # No daemon: Python waits for it at its end, also if there are two interrupts. And a lock of its
-    # own: a thread whose `join` is interrupted is taken for ended, though it works on.
+    # Not a daemon: Python waits for it at exit, even after two interrupts. With a lock instead of
+    # `join`: a thread whose `join` is interrupted counts as ended, although it still works.
     worker = threading.Thread(target=run, name="epsilons query")
     try:
         worker.start()
         while not ended:
-            working.acquire(timeout=AGAIN)  # a wait without end hears of no signal on some systems
+            working.acquire(timeout=AGAIN)  # without a timeout, some systems deliver no signals
     except BaseException:
         given_up.set()
-        # What has ended is written down: an interrupt may come when the lock was just acquired, and
-        # nobody would release it again.
+        # `ended` is needed besides the lock: an interrupt may come just after the lock was
+        # acquired, and nobody would release it again.
         while worker.ident is not None and not ended:
             stop()
             working.acquire(timeout=AGAIN)
@@ -345,23 +345,21 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
     return found[0]
 
 
-# What an engine says when it fails may show a value: here it is caught and never passed on.
-#
-# And what is said of a column that is not there.
+# An engine's error message may show a value, so it is caught here and never passed on.
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "
     "The engine's own message is withheld, because it may show a private value."
 )
-"""What to say of a frame: for `guarded`."""
+"""The message of `guarded` for a frame."""
 
 
 def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T:
-    """Return `run()`, or raise `error` with nothing of what the engine said but its kind.
+    """Return `run()`. If it fails, raise `error`, which shows only the class of the failure.
 
     Args:
-        run: something that asks an engine.
-        error: what to raise if it fails.
+        run: a function that uses an engine.
+        error: the exception to raise if it fails.
         message: a sentence for the user, in which `{kind}` stands for the class of the failure.
 
     Raises:
@@ -379,12 +377,12 @@ def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T
         )
     except BaseException as problem:  # a panic of Polars is not an Exception
         failure = error(message.format(kind=type(problem).__name__))
-    # Raised out here, so that the engine's exception is neither its cause nor its context.
+    # Outside the handler, so the engine's exception is neither its cause nor its context.
     raise failure
 
 
 def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
-    """Say that a column is not there, and which are: those of a schema, never of a CSV file."""
+    """The message for an unknown column. It lists columns of a schema, never of a CSV file."""
     hint = parameters.did_you_mean(column, columns)
     more = ", …" if len(columns) > 20 else ""
     hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."

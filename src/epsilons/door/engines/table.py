@@ -1,8 +1,8 @@
-"""What each engine can do, and how it differs: one row for each that Narwhals reads.
+"""The engines that Narwhals reads: what each can do, and how it differs from the others.
 
-Queries are written once for all. Where an engine needs other words for the same integers, the
-reason stands here, and what is one engine's own way of doing it stands where it is done, in a
-dictionary by `Engine.kind`.
+Queries are written once for all engines. Where an engine needs another expression for the same
+integers, this file has the reason. The expression itself is where it is used, in a dictionary by
+`Engine.kind`.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ __all__ = [
 
 
 EngineKind = Literal["polars", "pandas", "pyarrow", "duckdb", "spark", "ibis", "dask", "other"]
-"""Engines that are asked in the same way."""
+"""Kinds of engines. Engines of one kind get the same queries."""
 
 Peek = Literal["always", "if planned", "never"]
-"""When the first rows of a query are looked at."""
+"""When to look at the first rows of a query."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What the tally must know of an engine.
+    """Properties of an engine that matter for counting.
 
     Attributes:
-        name: what messages and the line on a terminal call it.
-        kind: by which its own ways of doing things are found.
-        moved: frames are handed to Polars, where that can be: four to eight times faster, mostly no
-            copy. PyArrow would also refuse integers above 2**53, and show one of them.
-        sql: a query is one of SQL. A clip asks for null first there, and here that is known.
-        nullable: integers may be null, and a condition that is null is not met. Then one column
-            less is needed. In pandas integers with null become floats.
-        finite: it has its own function for what is finite, which is a fifteenth faster.
-        slow_clip: the smaller of two numbers takes ten times as long as their product.
-        truncates: a cast of a float to an integer leaves out what is after the point. Others round.
-        counts_short: rows are counted in 32 bits, and such counts are added up in 32 bits, too.
+        name: its name in messages and in the progress line on a terminal.
+        kind: the key of its own expressions.
+        moved: frames are moved to Polars where possible, which is four to eight times faster and
+            mostly needs no copy. PyArrow would also refuse integers above 2**53, and show one.
+        sql: queries are SQL. A clip would test for null first, which is not needed here.
+        nullable: integers may be null, and a null condition counts as false. Then one column less
+            is needed. In pandas, integers with nulls become floats.
+        finite: it has its own function for finite floats, which is a fifteenth faster.
+        slow_clip: the minimum of two numbers takes ten times as long as their product.
+        truncates: a cast from float to integer drops the fraction. Other engines round.
+        counts_short: rows are counted in 32 bits, and sums of such counts are also in 32 bits.
         divides: integers are divided as integers, which is three times as fast as with floats.
-        floats: a float in a query arrives as it is. Ibis writes numbers as decimals: what a
-            database makes of one with many digits may be the float beside it.
-        compares_null: what is null is no number after a comparison, either, and fails in a cast.
-        windows: `over` keeps rows in order. In PyArrow each is a join, with an order of its own; in
-            Dask it is put beside its rows by their labels, which rows may share.
-        joins: a small table may be joined to rows whose people are looked at in windows.
-        peek: whether the first rows of a query cost next to nothing: where a plan says so, and
-            nothing is joined, sorted or added up before.
+        floats: a float in a query arrives unchanged. Ibis writes numbers as decimals, and a
+            database may read one with many digits as an adjacent float.
+        compares_null: a comparison with null yields null, which fails in a cast to a number.
+        windows: `over` keeps rows in order. In PyArrow it is a join, which has an order of its own;
+            in Dask results are assigned by row labels, which several rows may share.
+        joins: a small table may be joined to rows whose people are then aggregated in windows.
+        peek: whether the first rows of a query cost next to nothing: always, never, or if the plan
+            shows that nothing is joined, sorted or aggregated before them.
         collates: text may be compared by a collation, and nested entries may hold text.
-        scales: Narwhals tells how many digits decimals have after the point.
-        streams: it has a streaming engine, and rows may be taken in pieces.
-        remote: its session is elsewhere, and does not tell how far it is.
-        loose: a backend may let entries be of another type than their column.
-        reads: a column of another type can be read as cells are. Dask has no integers with gaps.
+        scales: Narwhals gives the scale of decimals: the number of digits after the point.
+        streams: it has a streaming engine, and rows may be read in pieces.
+        remote: its session is remote, and does not report progress.
+        loose: a backend may allow entries of another type than their column.
+        reads: a column of another type can be parsed like cells. Dask has no integers with nulls.
     """
 
     name: str
@@ -132,8 +132,8 @@ ENGINES: Final[dict[str, Engine]] = {
     "SQLFRAME": Engine("Sqlframe", "other"),
     "DASK": Engine("Dask", "dask", reads=False, compares_null=True, windows=False, joins=False),
 }
-"""By the names of Narwhals. An engine that is not here is asked in the words that all understand,
-and is refused what needs its own: see `engine_of`."""
+"""Engines by their names in Narwhals. Any other engine gets the expressions that all understand,
+and is refused where it would need its own: see `engine_of`."""
 
 
 def engine_of(frame: nw.LazyFrame[Any] | nw.DataFrame[Any] | nw.Series[Any]) -> Engine:
@@ -143,7 +143,7 @@ def engine_of(frame: nw.LazyFrame[Any] | nw.DataFrame[Any] | nw.Series[Any]) -> 
 
 
 def kind_of_data(data: object) -> EngineKind | None:
-    """The kind of a frame as the user gave it, before Narwhals wraps it, where that matters."""
+    """The kind of a frame as the user gave it, before Narwhals wraps it; None if it is unknown."""
     from narwhals import dependencies
 
     known: dict[EngineKind, Callable[[Any], bool]] = {
@@ -163,21 +163,21 @@ def kind_of_data(data: object) -> EngineKind | None:
     return next((kind for kind, is_one in known.items() if is_one(data)), None)
 
 
-# Steps of a query as texts of SQL, for engines that take long to read a query word by word.
+# Steps of a query as SQL text, for engines that are slow to build a query from expressions.
 #
-# DuckDB reads the whole chain of steps anew at each of them, and Spark's Python asks Java for every
-# word of an expression, many times: that is more than a million rows take.
+# DuckDB parses the whole chain of steps again at each step, and PySpark calls Java many times for
+# every part of an expression. That takes longer than a million rows.
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What differs between the engines that are asked in SQL.
+    """The SQL dialect of an engine.
 
     Attributes:
-        mark: what names stand between.
-        double: a number in double precision, of its digits.
-        select: the step that keeps some expressions, of a frame as its engine has it.
-        add_up: the step that groups by some columns and keeps expressions.
+        mark: the quotation mark around names.
+        double: a template for a literal in double precision, given its digits.
+        select: selects expressions from a native frame.
+        add_up: groups a native frame by columns and aggregates expressions.
     """
 
     mark: str
@@ -186,15 +186,15 @@ class Dialect:
     add_up: Callable[[Any, Sequence[str], Sequence[str]], Any]
 
     def name(self, column: str) -> str:
-        """The name of a column, whatever stands in it."""
+        """The quoted name of a column, for any characters in it."""
         return self.mark + column.replace(self.mark, 2 * self.mark) + self.mark
 
     def number(self, value: float) -> str:
-        """A float, to its last digit."""
+        """An exact literal of a float."""
         return f"({self.double.format(repr(float(value)))})"
 
     def selected(self, rows: nw.LazyFrame[Any], texts: Sequence[str]) -> nw.LazyFrame[Any]:
-        """Keep expressions of rows."""
+        """Select expressions from rows."""
         import narwhals as nw
 
         found: nw.LazyFrame[Any] = nw.from_native(self.select(rows.to_native(), texts))
@@ -203,7 +203,7 @@ class Dialect:
     def added_up(
         self, rows: nw.LazyFrame[Any], by: Sequence[str], texts: Sequence[str]
     ) -> nw.LazyFrame[Any]:
-        """Group rows by some columns, and keep these and expressions."""
+        """Group rows by columns, and keep these and the aggregated expressions."""
         import narwhals as nw
 
         keys = list(map(self.name, by))
@@ -212,7 +212,7 @@ class Dialect:
 
 
 def dialect_of(rows: nw.LazyFrame[Any]) -> Dialect | None:
-    """The dialect of the engine of rows, if it is asked in SQL."""
+    """The SQL dialect of the engine of rows; None if its queries are not SQL text."""
     return DIALECTS.get(engine_of(rows).kind)
 
 
@@ -225,7 +225,7 @@ def _added_up_by_spark(native: Any, keys: Sequence[str], texts: Sequence[str]) -
 DIALECTS: Final[dict[EngineKind, Dialect]] = {
     "duckdb": Dialect(
         '"',
-        # Read as text: a decimal of many digits might be rounded twice.
+        # Parsed from text: a decimal literal of many digits might be rounded twice.
         "'{}'::DOUBLE",
         lambda native, texts: native.project(", ".join(texts)),
         lambda native, keys, texts: native.aggregate(", ".join([*keys, *texts]), ", ".join(keys)),

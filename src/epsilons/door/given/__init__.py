@@ -1,1 +1,1 @@
-"""What users hand in: files, arrays and frames, and the labels that they declare."""
+"""Input from users: files, arrays and frames, and the labels that they declare."""

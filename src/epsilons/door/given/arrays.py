@@ -1,4 +1,4 @@
-"""Arrays that the user gave: checked, put into cells and counted, in NumPy."""
+"""Check the user's arrays, assign rows to cells, and count, all in NumPy."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ __all__ = [
 ]
 
 
-# Arrays that the user gave, checked: numbers in float64, budgets in float64, people as numbers.
+# The user's arrays after checks: values and budgets in float64, people as numbers.
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +89,12 @@ class Arrays:
     Attributes:
         values: numbers, NaN or infinite where they are missing.
         epsilon: the budget of each row, or of all.
-        person: who a row belongs to; None if a row is a person.
-        group: the place of its group among those declared, or below 0; None if there are none.
-        asked: 1 for a row that is asked, 0 for one that is not, below 0 if nobody knows; None if
-            all are.
-        beside: a second number of each row, if there is one.
+        person: a number for the person of each row; None if every row is its own person.
+        group: the index of each row's group, negative if it is undeclared or missing; None without
+            groups.
+        asked: for each row, 1 if `where` selects it, 0 if not, negative if `where` is neither true
+            nor false; None without `where`.
+        beside: a second number for each row, if there is one.
     """
 
     values: Floats
@@ -114,22 +115,22 @@ def read(
     lenient: bool,
     y: object = None,
 ) -> Arrays:
-    """Check arrays.
+    """Return arrays of numbers, budgets and people, after checking them.
 
     Args:
         values: one number for each row; None, NaN and infinities are missing values.
         epsilon: one budget for each row, or one number for all.
-        person: who each row belongs to, anything that can be compared; or None.
-        names: what messages call the three.
-        ladder: the public ladder that budgets stand on, if they are private. Then rows that belong
-            to no one are left out of the sum, and nothing is refused because of an entry.
-        lenient: whether an entry of values that is no number is a missing value, in a list or a
-            column of objects; it is refused otherwise.
+        person: an id for each row, of any type that can be compared; or None.
+        names: their names in messages.
+        ladder: the public ladder of budgets, if budgets are private. Then rows that belong to no
+            one are left out of the sum, and no entry causes a refusal.
+        lenient: whether an entry of a list or a column of objects that is not a number is a missing
+            value; otherwise it is refused.
         y: a second number for each row, if there is one.
 
     Raises:
-        ArgumentError: something is not one column, the lengths differ, or labels do.
-        ColumnError: something is not made of numbers.
+        ArgumentError: something is not one column, or the lengths or index labels differ.
+        ColumnError: a column is not of numbers.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
@@ -147,13 +148,13 @@ def read(
 
 
 def unnamed(given: Mapping[str, object]) -> None:
-    """Refuse names of columns, since there is no data, and columns whose labels differ.
+    """Refuse column names, which need `data`, and pandas columns whose index labels differ.
 
     Args:
-        given: what the user gave, by parameter.
+        given: the user's arguments, by parameter.
 
     Raises:
-        ArgumentError: there are such.
+        ArgumentError: an argument is a name, or labels differ.
     """
     for name, column in given.items():
         if isinstance(column, str):
@@ -171,7 +172,7 @@ def budgets_and_people(
     rows: int,
     ladder: Ladder | None = None,
 ) -> tuple[Floats | float, npt.NDArray[Any] | None]:
-    """Check the budgets and the people of so many rows, as `read` does."""
+    """Return the budgets and the people of `rows` rows, checked as in `read`."""
     private = ladder is not None
     budgets, who, nobody = unchecked(epsilon, person, names, rows, lenient=private, private=private)
     if ladder is None:
@@ -198,11 +199,11 @@ def unchecked(
     lenient: bool,
     private: bool = False,
 ) -> tuple[Floats | float, npt.NDArray[Any] | None, Booleans | None]:
-    """Return the budgets and the people of so many rows, and which rows belong to no one.
+    """Return the budgets and the people of `rows` rows, and which rows belong to no one.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
-        ColumnError: something is not of the type that it must be.
+        ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
     """
     budgets: Floats | float | None = one_budget(epsilon)
@@ -224,9 +225,9 @@ def _other_length(first: str, second: str) -> ArgumentError:
 
 
 def one_budget(epsilon: object) -> float | None:
-    """Return `epsilon` if it is one number for everyone, and None if it is something else.
+    """Return `epsilon` if it is one number for everyone, otherwise None.
 
-    What is not a float64 is rounded down to one.
+    A number that is not a float64 is rounded down to one.
     """
     if isinstance(epsilon, Mapping) or (hasattr(epsilon, "levels") and hasattr(epsilon, "counts")):
         raise ArgumentError(
@@ -254,7 +255,7 @@ def one_budget(epsilon: object) -> float | None:
 
 
 def length(given: object, name: str) -> int:
-    """Return how many rows `given` has, without making an array of it where it says so itself."""
+    """Return the number of rows of `given`, without converting it to an array if it has a len()."""
     if isinstance(given, Sized) and not isinstance(given, np.ndarray):
         return len(given)
     return len(opened(given, name))
@@ -267,15 +268,17 @@ def floats(
 
     Args:
         given: a list, an array or a series.
-        name: what messages call it.
-        lenient: whether text is read as a cell of a file is, and an entry that is no number is a
-            missing value, in a list or a column of objects; it is refused otherwise.
-        kind: "numbers", among which truth values are 0 and 1, or "bins", which have none.
-        private: whether a column of another type is read so, too, and nothing is refused.
+        name: its name in messages.
+        lenient: for a list or a column of objects: whether text is parsed like a cell of a file,
+            and an entry that is not a number is a missing value; otherwise such entries are
+            refused.
+        kind: "numbers", which include booleans as 0 and 1, or "bins", which do not.
+        private: whether a column of another declared type is read like a column of objects;
+            otherwise it is refused. Nested columns are always refused.
 
     Raises:
         ArgumentError: it is not one column.
-        ColumnError: its type declares something else than numbers, or an entry is no number.
+        ColumnError: its declared type is not numeric, or an entry is not a number.
     """
     column, truth = opened(given, name), kind == "numbers"
     entries = _numbers(column, name, kind, booleans=truth, lenient=lenient, private=private)
@@ -303,10 +306,10 @@ def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Float
 def _numbers(
     column: Column, name: str, kind: LabelKind, *, booleans: bool, lenient: bool, private: bool
 ) -> npt.NDArray[Any] | list[Any]:
-    """Return the entries of a column of numbers, None for those of a list that are missing.
+    """Return the entries of a column of numbers; in a list, missing ones are None.
 
     Raises:
-        ColumnError: the type declares something else, or an entry that is no number is refused.
+        ColumnError: the declared type is not numeric, or an entry that is not a number is refused.
     """
     held = column.family
     odd = held in ("text", "time") or (held == "boolean" and not booleans)
@@ -335,15 +338,15 @@ def _numbers(
 
 
 def _plain(entries: list[Any]) -> Floats | None:
-    """Return a list of Python's own numbers, and None, in float64; None if it is another."""
+    """Return a list of Python's own numbers and None in float64; None for any other list."""
     if set(map(type, entries)) <= {float, int, bool, type(None)}:
-        with contextlib.suppress(OverflowError):  # an integer beyond all floats
+        with contextlib.suppress(OverflowError):  # an integer larger than any float
             return np.array(entries, dtype=np.float64)
     return None
 
 
 def _nearest(item: Any) -> float:
-    """The float64 nearest to a number, at most the largest in size; NaN for None."""
+    """The float64 nearest to a number, clipped to finite floats unless infinite; NaN for null."""
     if item is None or is_null(item):
         return np.nan
     try:
@@ -353,14 +356,14 @@ def _nearest(item: Any) -> float:
     return min(max(near, -LARGEST), LARGEST) if near != item else near
 
 
-# Labels of arrays in NumPy: categories, groups, and which rows are asked.
+# Labels of arrays in NumPy: categories, groups, and the rows that `where` selects.
 
 FAMILY: Final[dict[LabelKind, Family]] = {
     "text": "text",
     "integers": "integer",
     "booleans": "boolean",
 }
-"""What the type of a column must declare for categories of a kind."""
+"""The declared type that a column of categories must have, by kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,19 +383,19 @@ def read_labels(
     names: Names,
     ladder: Ladder | None = None,
 ) -> CellArrays:
-    """Check arrays, and find the cell of each row.
+    """Return the cell, budget and person of each row, after checking the arrays.
 
     Args:
         values: one value for each row.
         epsilon: one budget for each row, or one number for all.
-        person: who each row belongs to, or None.
-        categories: what was declared. With `other`, no entry is refused.
-        names: what messages call the three.
-        ladder: the public ladder that budgets stand on, if they are private.
+        person: an id for each row, or None.
+        categories: the declared categories. With `other`, no entry is refused.
+        names: their names in messages.
+        ladder: the public ladder of budgets, if budgets are private.
 
     Raises:
         ArgumentError: something is not one column, or the lengths differ.
-        ColumnError: something is not of the type that it must be.
+        ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
@@ -410,18 +413,18 @@ def groups_of(
     lenient: bool,
     private: bool = False,
 ) -> Integers:
-    """Return the place of the group of each row, below 0 if it is not declared, or missing.
+    """Return the index of the group of each row, negative if it is undeclared or missing.
 
     Args:
-        grouping: what was declared.
-        columns: one entry for each row, by parameter.
-        names: what messages call these.
-        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
-        private: whether a column of another type is read so, too.
+        grouping: the declared groups.
+        columns: one or two columns by parameter, with one entry for each row.
+        names: their names in messages.
+        lenient: whether an entry of another type is parsed like a cell; otherwise it is refused.
+        private: whether a column of another declared type is also read, as in `floats`.
 
     Raises:
         ArgumentError: something is not one column.
-        ColumnError: something is not of the type that it must be.
+        ColumnError: a column has the wrong type.
     """
     group = np.zeros(0, dtype=np.int64)
     for place, (name, column) in enumerate(columns.items()):
@@ -436,7 +439,7 @@ def groups_of(
 
 
 def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
-    """Return 1 for rows that are asked, 0 for others, and a number below 0 where nobody knows."""
+    """Return, for each row, 1 if `where` is true, 0 if false, negative if it is neither."""
     truth = declare((False, True), None, None)
     return cells_of(
         column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
@@ -444,10 +447,10 @@ def asked_of(column: object, names: Names, *, lenient: bool, private: bool = Fal
 
 
 def check_declared(values: object, kind: LabelKind, name: str, of: str = "categories") -> None:
-    """Refuse a column whose type declares that it holds something else than the kind needs.
+    """Refuse a column whose declared type is not the one that the kind needs.
 
     Raises:
-        ColumnError: it does.
+        ColumnError: the type is another one.
     """
     held, dtype = declared(values)
     if held not in (FAMILY[kind], None) and dtype != INFERRED:
@@ -465,16 +468,17 @@ def cells_of(
 ) -> Integers:
     """Return the cell of each value.
 
-    In a list or a column of objects the type of an entry is data: it is read as a cell of a file
-    is. If that is refused, it is with its type, which is kinder than "in no category".
+    In a list or a column of objects the type of an entry is data, so entries are parsed like the
+    cells of a file. Where an entry is refused, the message names its type, which helps more than
+    "in no category".
 
     Args:
         values: one for each row.
-        categories: what was declared.
-        name: what messages call the values.
-        lenient: whether an entry of another type is read as a cell is; it is refused otherwise.
-        private: whether a column of another type is read so, too, and nothing is refused.
-        of: what the categories are, for messages.
+        categories: the declared categories.
+        name: the name of the values in messages.
+        lenient: whether an entry of another type is parsed like a cell; otherwise it is refused.
+        private: whether a column of another declared type is also read, as in `floats`.
+        of: the word for the categories in messages.
     """
     kind = categories.kind
     if kind == "bins":
@@ -518,21 +522,21 @@ def _fits(type_: type, kind: LabelKind) -> bool:
     return issubclass(type_, numbers.Integral) and is_number_type(type_)
 
 
-# Counting in NumPy, of arrays: what `count_engine.py` does on engines, for small data.
+# Count arrays in NumPy: the same as `count_engine.py` does on engines, for small data.
 
 _NO_NUMBERS: Final = "These rows are of categories, or of one column of numbers."
 
 
 def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
-    """Count what is asked.
+    """Count rows for one question.
 
     Args:
-        held: checked.
-        ask: what is counted.
-        rules: how.
+        held: rows, already checked.
+        ask: the question.
+        rules: how rows are counted.
 
     Raises:
-        TypeError: these rows have no such columns.
+        TypeError: these rows do not have the columns that the question needs.
     """
     if isinstance(held, CellArrays):
         if ask.what != "cells":
@@ -547,13 +551,13 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
 
 @dataclass(frozen=True, eq=False)
 class ArrayPeople:
-    """Who the rows of arrays belong to, and the level of each person.
+    """The person of each row of arrays, and the budget level of each person.
 
     Attributes:
-        who: the person of each row, by number; None if a row is a person.
-        rows: how many rows each person has.
+        who: the person of each row, as an index; None if every row is its own person.
+        rows: the number of rows of each person.
         budgets: the smallest budget of each person, or that of all.
-        conflicts: how many people have two budgets.
+        conflicts: the number of people with two budgets.
         levels: the smallest budget of each level.
         level_of: the level of each person.
     """
@@ -568,7 +572,10 @@ class ArrayPeople:
     def on_grid(
         self, values: Floats, bounds: Bounds, rule: Rule | None = None
     ) -> tuple[Integers, Integers]:
-        """Everyone's integer, missing values at the middle, and how many of their rows miss one."""
+        """Each person's integer on the grid, and the number of their rows without a value.
+
+        The integer is the mean of their values, rounded; `HALF` if they have no value.
+        """
         grid, valid = to_grid(values, bounds, rule)
         if self.who is None:
             grid[~valid] = HALF
@@ -579,20 +586,20 @@ class ArrayPeople:
         return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
-        """Whole numbers of people, added up by level."""
+        """Integers of people, added up by level."""
         return _sum(self.level_of, numbers, self.levels.size)
 
     def faults(self, missing: int) -> Faults:
-        """What may have to be refused, where so many values are missing."""
+        """The numbers of faults, which may cause a refusal, given the number of missing values."""
         most = int(self.rows.max(initial=0))
         return Faults(missing=missing, conflicts=self.conflicts, most=most)
 
 
 def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: int) -> ArrayPeople:
-    """Find the people of so many rows, and their levels."""
+    """Return the people of `size` rows, and their budget levels."""
     who, rows, conflicts = None, np.ones(size, dtype=np.int64), 0
     if not isinstance(epsilon, float):
-        # NaN is neither smaller nor larger: here it must be a budget like others, a bad one.
+        # NaN does not compare with numbers, so minima and maxima need a bad budget as a number.
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     if person is not None:
         who = np.unique(person, return_inverse=True)[1]
@@ -606,7 +613,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
 
 
 def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
-    """Divide the units of people who are all in one group."""
+    """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
     people = fold(arrays.epsilon, arrays.person, arrays.values.size)
     g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
     exclude = rules.missing == "exclude"
@@ -619,7 +626,7 @@ def _counted_numbers(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
             raise TypeError(_NO_NUMBERS)
         h, more = people.on_grid(arrays.beside, ask.beside)
         gaps = gaps + more
-        if absent is not None:  # who lacks one number stands in the middle of both
+        if absent is not None:  # if either number is missing, both are the midpoint
             absent |= more == people.rows
             g, h = np.where(absent, HALF, g), np.where(absent, HALF, h)
         parts = cut(g, h)
@@ -644,7 +651,7 @@ def _categories(held: CellArrays, rules: Rules) -> Counted:
 
 
 def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
-    """Divide everyone's unit among groups."""
+    """Divide everyone's unit among groups: see `units`."""
     grid, there = to_grid(arrays.values, ask.ends, ask.rule)
     rows = grid.size
     group = np.zeros(rows, dtype=np.int64) if arrays.group is None else arrays.group
@@ -652,7 +659,7 @@ def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
     asked = flag == 1
     people = fold(arrays.epsilon, arrays.person, rows)
     who, everyone = np.arange(rows) if people.who is None else people.who, people.rows.size
-    # An entry for each group that a person has rows in, the undeclared ones among them.
+    # One entry for each person and group in which they have rows, including undeclared groups.
     k = len(rules.groups_of)
     found, entry = np.unique(who * (k + 2) + (group + 2), return_inverse=True)
     owner, place = found // (k + 2), found % (k + 2) - 2
@@ -666,7 +673,7 @@ def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
     valued = asked & there & (group >= 0)
     own, total = entries(valued), entries(np.where(valued, grid, 0))
     if rules.in_the_middle:
-        # Someone who has no value at all stands in the middle of each of their groups.
+        # A person without any value gets the midpoint in each of their groups.
         gaps = entries(asked & (group >= 0) & ~there)
         without = (of_owner(own) == 0)[owner]
         own, total = np.where(without, gaps, own), np.where(without, HALF * gaps, total)
@@ -691,7 +698,7 @@ def _by_group(arrays: Arrays, ask: Ask, rules: Rules) -> Counted:
 
 
 def _sum(index: Integers, numbers: Integers, size: int) -> Integers:
-    """Add up `numbers` by index, in integers."""
+    """Add up `numbers` by index in integers, which is exact."""
     if size == 1:
         return np.array([numbers.sum()], dtype=np.int64)
     total = np.zeros(size, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Categories and groups that the caller declares: never taken from the data."""
+"""Categories and groups as the caller declares them. They are never taken from the data."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ __all__ = [
 ]
 
 LabelKind = Literal["numbers", "bins", "text", "integers", "booleans"]
-"""What a column of values must be: "numbers" for a mean, the others for categories."""
+"""The kind of entries that a column must have: "numbers" for a mean, the others for categories."""
 
 UNDECLARED: Final = -1
 """The cell of a value that is in no category."""
 
 MISSING: Final = -2
-"""The cell of a value that is not there."""
+"""The cell of a missing value."""
 
 MOST_GROUPS: Final = 10**5
-"""The most groups, over both columns."""
+"""The largest number of groups, over both columns together."""
 
 AS_TEXT: Final = "Convert it first: text is never read as numbers here."
 GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
@@ -58,15 +58,16 @@ NEEDED: Final[dict[LabelKind, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """Cells, and how a value finds its own.
+    """The cells of a table, and the rule that assigns each value to a cell.
 
     Attributes:
-        kind: what values must be.
-        labels: the label of each cell; that of `other` is the last if it is no category itself.
-        declared: what a value must equal, in the order of cells; nothing for bins. Booleans are
+        kind: the kind that values must have.
+        labels: the label of each cell. The label of `other` is the last, unless it is that of a
+            category.
+        declared: the value of each cell, in the order of cells; empty for bins. Booleans are
             written as 0 and 1.
-        other: the cell that catches what is missing or undeclared, or None.
-        breaks: for bins: a value that is at or above j of these, which ascend, has the index j.
+        other: the cell of values that are missing or undeclared, or None.
+        breaks: for bins: ascending breaks. A value that is at or above j of them has the index j.
         cells: for bins: the cell of each index.
     """
 
@@ -79,7 +80,7 @@ class Categories:
 
     @property
     def recast(self) -> Categories:
-        """The same for a column of numbers or truth values, where text was declared."""
+        """The same categories for a column of numbers or booleans, where text was declared."""
         if self.kind != "text":
             return self
         from epsilons.door.given.spellings import canonical
@@ -87,22 +88,23 @@ class Categories:
         return replace(self, declared=tuple(canonical(self.declared)))
 
     def of_floats(self, values: Floats) -> Integers:
-        """Return the cell of each value, for bins: cells, `UNDECLARED` or `MISSING`."""
+        """Return the bin of each value: its cell, `UNDECLARED` or `MISSING`."""
         found = self.cells[np.searchsorted(self.breaks, values, side="right")]
         return np.where(np.isnan(values), MISSING, found)
 
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Which group a row is of: one of those that were declared, never of what the data hold.
+    """The groups of rows. Groups are declared, never taken from the data.
 
     Attributes:
         by: one or two columns, each an array or the name of a column of the data.
-        declared: as many `Categories`, without `other`: rows that are in none are excluded, or
-            refused.
+        declared: one `Categories` for each column, without `other`: rows in no group are excluded
+            or refused.
 
     Raises:
-        ArgumentError: there are not as many of the one as of the other, or too many groups.
+        ArgumentError: the numbers of columns and of `Categories` differ, or there are too many
+            groups.
     """
 
     by: tuple[Any, ...]
@@ -123,34 +125,34 @@ class Grouping:
 
     @property
     def size(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         sizes = [len(each.labels) for each in self.declared]
         return sizes[0] * (sizes[1] if len(sizes) > 1 else 1)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
-        """The label of each group; of two columns a pair, of which the second runs fastest."""
+        """The label of each group; for two columns a pair. The second entry varies fastest."""
         if len(self.declared) == 1:
             return self.declared[0].labels
         return tuple(product(*(each.labels for each in self.declared)))
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns by what messages call them."""
+        """The columns by their names in messages."""
         if len(self.by) == 1:
             return {"by": self.by[0]}
         return {f"by[{place}]": column for place, column in enumerate(self.by)}
 
 
 def declare(categories: object, edges: object, other: object) -> Categories:
-    """Check categories.
+    """Return the categories that were declared, after checking them.
 
     Args:
-        categories: distinct strings, integers or booleans; or None, and
-        edges: numbers that ascend, or pairs (lo, hi) that ascend and do not overlap. Bins hold
-            lo <= v < hi, and the last one its upper end too.
-        other: the label of what is missing or in no category: one of the categories, or a further
-            one; or None, if there must be no such values.
+        categories: distinct strings, integers or booleans; or None, if `edges` is given.
+        edges: ascending numbers; or ascending pairs (lo, hi) that do not overlap. A bin holds
+            lo <= v < hi, and the last one also its upper end.
+        other: the label of missing and undeclared values: one of the categories, or a further
+            label; None if there must be no such values.
 
     Raises:
         ArgumentError: they cannot be categories. The message shows none of them.
@@ -162,7 +164,7 @@ def declare(categories: object, edges: object, other: object) -> Categories:
     kind: LabelKind
     if edges is not None:
         kind, found = "bins", bins(edges)
-        # + 0.0 makes an ordinary zero of -0.0.
+        # + 0.0 turns -0.0 into 0.0.
         lo, hi = np.array(found, dtype=np.float64).T + 0.0
         breaks, cells = _bins(lo, hi)
     else:
@@ -176,7 +178,7 @@ def declare(categories: object, edges: object, other: object) -> Categories:
 
 
 def declare_groups(groups: object) -> Categories:
-    """Check the labels of the groups of one column: there may be one alone.
+    """Return the groups of one column, after checking their labels. A single group is allowed.
 
     Args:
         groups: distinct strings, integers or booleans.
@@ -190,9 +192,10 @@ def declare_groups(groups: object) -> Categories:
 
 
 def refuse_midpoint(missing: str) -> None:
-    """Refuse what is done with missing values of a mean.
+    """Refuse ways to treat missing values that only numbers have.
 
-    `open` does so, too; asked before `declare`, it is told before what is wrong with categories.
+    `open` refuses them as well. Called before `declare`, this reports them before any error in the
+    categories.
 
     Raises:
         ArgumentError: it is "midpoint" or "exclude".
@@ -210,7 +213,7 @@ def refuse_midpoint(missing: str) -> None:
 
 
 def _written(items: tuple[Any, ...], name: str) -> tuple[LabelKind, tuple[Any, ...]]:
-    """Return the kind of categories or groups, and what a value must equal for each."""
+    """Return the kind of categories or groups, and the value that belongs to each."""
     if isinstance(items[0], str):
         declared = tuple(map(str.__str__, items))
         if not _is_unicode(declared):
@@ -224,13 +227,13 @@ def _written(items: tuple[Any, ...], name: str) -> tuple[LabelKind, tuple[Any, .
 
 
 def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories") -> ColumnError:
-    """Say that something, which `must` be of the type that `kind` needs, is not.
+    """The error for a column whose type is not the one that `kind` needs.
 
     Args:
-        kind: what was declared.
-        must: how the message begins.
-        dtype: the type that it has.
-        of: what the kind is one of.
+        kind: the declared kind.
+        must: the beginning of the message.
+        dtype: the type that the column has.
+        of: the word for what was declared: "categories", "groups", …
     """
     held = family(dtype)
     what = TIMES if held == "time" else AS_TEXT
@@ -240,9 +243,9 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
 
 
 def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories") -> ColumnError:
-    """Say that something, which `must` be of the type that `kind` needs, has an entry that is not.
+    """The error for a column with an entry whose type is not the one that `kind` needs.
 
-    Of the entry nothing is shown but its type.
+    The message shows only the type of the entry.
     """
     what = TIMES if is_time(type_) else AS_TEXT
     if issubclass(type_, (list, tuple, np.ndarray)):
@@ -265,11 +268,11 @@ def _is_unicode(texts: tuple[str, ...]) -> bool:
 
 
 def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
-    """Return the breaks of bins and the cell of each index: see `Categories`."""
+    """Return the breaks of bins, and the cell of each index: see `Categories`."""
     breaks, cells = np.repeat(lo, 2), np.repeat(np.arange(lo.size), 2)
     breaks[1::2] = hi
     cells[1::2] = UNDECLARED
-    # The last bin holds its upper end: it breaks off at the next float, and not before infinity.
+    # The last bin holds its upper end, so its break is the next float; none if the end is infinite.
     breaks[-1] = math.nextafter(hi[-1], math.inf)
     keep = np.ones(breaks.size, dtype=bool)
     keep[1:-1:2] = hi[:-1] < lo[1:]
@@ -278,7 +281,7 @@ def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
 
 
 def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...], int | None]:
-    """Return all labels, and the place of `other` among them."""
+    """Return all labels, and the index of `other` among them; None if there is no other."""
     if other is None:
         return found, None
     other = other.item() if isinstance(other, np.generic) else other

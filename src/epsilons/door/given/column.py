@@ -1,4 +1,4 @@
-"""One column that the user hands in: its type, its entries, and whose row each is."""
+"""One column from the user: its declared type, its entries, and ids that say whose row each is."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from epsilons.door.engines.table import engine_of
 from epsilons.errors import ArgumentError, ColumnError
-from epsilons.types import Floats, Integers
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import polars as pl
+from epsilons.types import Integers
 
 __all__ = [
     "INFERRED",
@@ -31,7 +26,6 @@ __all__ = [
     "family",
     "is_null",
     "is_time",
-    "numbered",
     "opened",
     "people",
     "same_labels",
@@ -39,15 +33,13 @@ __all__ = [
 ]
 
 
-# One column that the user hands in: what type it declares, and its entries, none of them rounded.
-#
-# A typed array (of NumPy, Arrow, Polars, or a typed Series of pandas) declares what it holds: that
-# is a schema, which may be refused. In a list or a column of Python objects the type of an entry is
-# data. There nothing is inferred from the entries together: NumPy would make floats of integers,
-# and text of everything, because of one entry among them.
+# A typed array (NumPy, Arrow, Polars, or a typed pandas Series) declares its type. That is a
+# schema, and a schema may be refused. In a list, or in a column of Python objects, the type of an
+# entry is data, so no type is inferred from all entries together: a single entry could make NumPy
+# turn integers into floats, or everything into text. Entries are never rounded.
 
 Family = Literal["integer", "float", "decimal", "boolean", "text", "time", "nested"]
-"""What a declared type holds."""
+"""Kinds of declared types."""
 
 _OF_KIND: Final[dict[str, Family]] = {
     **dict.fromkeys("iu", "integer"),
@@ -66,15 +58,16 @@ _OF_NAME: Final[dict[str, Family]] = {
     r"date|time|duration|period|(year|month|day)\w*interval": "time",
     r"(large_)?(list|binary)|array|struct|fixed_size|map|interval": "nested",
 }
-"""How names of types begin, in Arrow, Polars, pandas and Narwhals. All others, objects, columns of
-null, and pandas' categories among them, declare nothing: their entries are looked at one by one."""
+"""Prefixes of type names in Arrow, Polars, pandas and Narwhals. All other types declare nothing,
+and their entries are read one by one: objects, columns of null, and pandas' categories are among
+them."""
 
 INFERRED: Final = "str"
-"""What pandas calls the type of columns in which it found text. It is no schema: before pandas 3
-such columns were objects."""
+"""The type that pandas gives to columns in which it found text. It is not a schema: before pandas
+3, such columns were of type object."""
 
 _OF_THE_DAY: Final = r"time(64\[ns\])?($|\[pyarrow\])"
-"""Types of times of the day in nanoseconds, as Polars, Arrow and pandas call them."""
+"""Type names of times of day in nanoseconds, in Polars, Arrow and pandas."""
 
 TIMES: Final = (
     "These are dates or times, which have no mean and no categories here: convert them to "
@@ -87,9 +80,9 @@ class Column:
     """One column.
 
     Attributes:
-        entries: an array of NumPy in which nothing is missing but NaN and NaT, or else a list of
+        entries: a NumPy array, whose only missing entries are NaN and NaT; otherwise a list of
             Python objects.
-        family: what its type declares; None if it declares nothing.
+        family: the kind of its declared type; None if the type declares nothing.
         dtype: the name of the type, for messages.
     """
 
@@ -99,7 +92,7 @@ class Column:
 
     @property
     def inferred(self) -> bool:
-        """Whether its type is one that pandas takes for any text, as it took objects before."""
+        """Whether pandas inferred its type from text in it: see `INFERRED`."""
         return self.dtype == INFERRED
 
     def __len__(self) -> int:
@@ -107,14 +100,14 @@ class Column:
 
 
 def family(dtype: object) -> Family | None:
-    """What a type declares to hold, by its name; None if it declares nothing."""
+    """The kind of a type, by its name; None if the type declares nothing."""
     name = str(dtype).lower()
     found = (held for begins, held in _OF_NAME.items() if re.match(begins, name))
     return next(found, None)
 
 
 def declared(given: Any) -> tuple[Family | None, str]:
-    """What the type of a column declares to hold, and its name, without a look at the entries."""
+    """The kind and the name of a column's type, without reading its entries."""
     if isinstance(given, np.ndarray):
         return _OF_KIND.get(given.dtype.kind), str(given.dtype)
     dtype = getattr(given, "dtype", getattr(given, "type", None))  # `type` in PyArrow
@@ -122,11 +115,11 @@ def declared(given: Any) -> tuple[Family | None, str]:
 
 
 def opened(given: object, name: str) -> Column:
-    """Return what the user gave as one column.
+    """Return a list, an array or a series as a `Column`.
 
     Args:
         given: a list, an array or a series.
-        name: what messages call it.
+        name: its name in messages.
 
     Raises:
         ArgumentError: it is not one column.
@@ -135,36 +128,36 @@ def opened(given: object, name: str) -> Column:
     try:
         column = _array(given) if isinstance(given, np.ndarray) else _other(given)
     except Exception:
-        column = None  # the message of NumPy or of a library might show a value: it is not kept
+        column = None  # drop the library's message: it might show a value
     if column is None:
         raise ArgumentError(
             f"{name} must be a list, an array or a series, one entry for each row; "
             f"it is of type {type(given).__name__}."
         )
     if isinstance(column.entries, np.ndarray) and column.entries.ndim != 1:
-        # Its shape would tell how many rows there are.
+        # The message does not show its shape: that would reveal the number of rows.
         raise ArgumentError(f"{name} has {column.entries.ndim} dimensions: give one column.")
     return column
 
 
 def _array(given: npt.NDArray[Any]) -> Column | None:
-    """A column of an array of NumPy; None if it has no rows."""
+    """A NumPy array as a column; None if it has no dimensions."""
     if given.ndim == 0:
         return None
     held, dtype = declared(given)
     if given.ndim == 1 and (given.dtype.kind in "OT" or _is_masked(given)):
-        # What is behind a mask is not a value: a list says None there.
+        # Data behind a mask is not a value; in the list it is None.
         return Column(_listed(given), held, dtype)
     return Column(np.asarray(given), held, dtype)
 
 
 def _is_masked(given: npt.NDArray[Any]) -> bool:
-    """Whether an array has a mask. NumPy loads what it has of masks where somebody asks for it."""
+    """Whether an array has a mask. The first test avoids loading `np.ma` where it is not needed."""
     return type(given) is not np.ndarray and isinstance(given, np.ma.MaskedArray)
 
 
 def _listed(given: npt.NDArray[Any]) -> list[Any]:
-    """The entries of an array, as they are: `tolist` would make integers of some dates."""
+    """The entries of an array, unchanged. `tolist` turns some dates into integers."""
     if given.dtype.kind in "mMf" and _is_masked(given):
         gone = np.ma.getmaskarray(given)
         return [None if no else item for no, item in zip(gone, given.data, strict=True)]
@@ -172,7 +165,7 @@ def _listed(given: npt.NDArray[Any]) -> list[Any]:
 
 
 def _other(given: Any) -> Column | None:
-    """A column of anything else; None if it is not one."""
+    """Any other object as a column; None if it is not a column."""
     if isinstance(given, (str, bytes, Mapping, Set)):
         return None
     lister = getattr(given, "to_pylist", getattr(given, "to_list", None))  # PyArrow; other series
@@ -182,7 +175,7 @@ def _other(given: Any) -> Column | None:
         held, dtype = declared(given)
         if re.match(_OF_THE_DAY, dtype.lower()):
             return Column(_ticks(given), held, dtype)
-        # With gaps, NumPy would make floats of integers; it has none beyond 64 bits.
+        # NumPy turns integers with nulls into floats, and has no integers beyond 64 bits.
         whole = held in ("integer", "boolean") and "128" not in dtype and not _gaps(given)
         if whole or held in ("float", "time"):
             array = np.asarray(given)
@@ -199,16 +192,16 @@ def _other(given: Any) -> Column | None:
 
 
 def _is_extension(given: Any) -> bool:
-    """Whether this is an array of pandas, whose type NumPy does not have.
+    """Whether this is a pandas extension array, whose type NumPy does not have.
 
-    NumPy is not asked for it: it would make floats of integers with gaps.
+    It is not converted by NumPy, which would turn integers with nulls into floats.
     """
     dtype = getattr(given, "dtype", None)
     return dtype is not None and not isinstance(dtype, np.dtype) and hasattr(given, "__len__")
 
 
 def _ticks(given: Any) -> list[Any]:
-    """Times of the day as whole numbers: those of Python have no nanoseconds."""
+    """Times of day as integers, because Python's have no nanoseconds."""
     if hasattr(given, "to_physical"):  # Polars
         return list(given.to_physical().to_list())
     if hasattr(given, "to_pylist"):
@@ -217,22 +210,22 @@ def _ticks(given: Any) -> list[Any]:
 
 
 def _gaps(given: Any) -> bool:
-    """Whether a series may have entries that are null."""
-    count = getattr(given, "null_count", None)  # PyArrow says it; Polars and Narwhals are asked
+    """Whether a series may have null entries."""
+    count = getattr(given, "null_count", None)  # property in PyArrow, method in Polars, Narwhals
     if count is not None:
         return bool(count() if callable(count) else count)
     return bool(getattr(given, "hasnans", True))  # pandas
 
 
 def is_null(item: object) -> bool:
-    """Whether a Python object stands for no value."""
+    """Whether a Python object is null: None, NaN, NaT, NA or masked."""
     if isinstance(item, (float, np.floating)):
         return bool(item != item)
     if isinstance(item, Decimal):
         return item.is_nan()
     if isinstance(item, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(item))
-    # pandas is not imported here, so its NA and NaT are known by name; so is a masked entry.
+    # By name, because pandas is not imported here: its NA and NaT, and NumPy's masked entry.
     return item is None or type(item).__name__ in ("NAType", "NaTType", "MaskedConstant")
 
 
@@ -243,19 +236,19 @@ def is_time(item: type) -> bool:
 
 
 def same_labels(**given: object) -> None:
-    """Refuse labelled columns (Series of pandas) whose labels differ.
+    """Refuse labelled columns (pandas Series) whose labels differ.
 
-    Columns are paired by their order, and whoever gives labels means them: paired by order, one
-    person's value would be used with the budget of another.
+    Columns are paired by position. If labels differ, that would pair one person's value with the
+    budget of another.
 
     Args:
-        given: columns by the names of their parameters. What has no labels fits everything.
+        given: columns by the names of their parameters. A column without labels matches any other.
 
     Raises:
         ArgumentError: labels differ.
     """
     indexes: dict[str, Any] = {name: getattr(one, "index", None) for name, one in given.items()}
-    # A list has an `index`, too.
+    # The `index` of a list is a method.
     labelled = [(name, index) for name, index in indexes.items() if hasattr(index, "equals")]
     for name, index in labelled[1:]:
         first, labels = labelled[0]
@@ -268,15 +261,12 @@ def same_labels(**given: object) -> None:
             )
 
 
-# Who a row belongs to: ids compared exactly as they were given or stored.
-#
-# An id never passes through a float, a NumPy text (which drops a NUL at its end) or a Python time
-# (which has no nanoseconds): each of these makes one person of two.
-
-NOBODY: Final = -1
+# Ids of people are compared exactly as they were given or stored. An id is never converted to a
+# float, to NumPy text (which drops a trailing NUL) or to a Python time (which has no nanoseconds):
+# each of these could merge two people into one.
 
 _WHOLE: Final = re.compile("0|-?[1-9][0-9]{0,99}")
-"""Whole numbers as Python writes them."""
+"""Integers as Python writes them."""
 
 _SECONDS: Final = {
     "W": Fraction(604800),
@@ -285,28 +275,28 @@ _SECONDS: Final = {
     "m": Fraction(60),
     **{f"{prefix}s": Fraction(1, 1000**k) for k, prefix in enumerate(["", *"munpfa"])},
 }
-"""The units of NumPy's dates and times that have a length."""
+"""Units of NumPy's dates and times that have a fixed length, in seconds."""
 
 
 def people(
     given: object, name: str, *, lenient: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return people as numbers, the same number for the same person, and which rows have none.
+    """Return a number for each row, equal for the same person, and which rows have no person.
 
-    Two ids of a list or a column of objects are one person if they are equal in Python, as 1, 1.0
-    and True are; or if one is the text of the other, as "1" is of 1: a reader of cells may have
-    made text of some, because of what stands elsewhere. "01" is another person. Numbers of NumPy
-    are compared as the numbers that they are, which NumPy itself does not do (it takes 2**53 + 1
-    for the float 2.0**53).
+    Two ids in a list or a column of objects are one person if they are equal in Python, as 1, 1.0
+    and True are, or if one is the text of the other, such as "1" and 1: a reader of files may have
+    turned some ids into text because of other cells. "01" is another person. NumPy numbers are
+    compared by their exact values; NumPy itself would compare 2**53 + 1 and 2.0**53 as equal.
 
     Args:
         given: a list, an array or a series.
-        name: what messages call it.
-        lenient: whether an id that cannot be compared belongs to no one; it is refused otherwise.
+        name: its name in messages.
+        lenient: whether a row whose id cannot be compared belongs to no one; otherwise such ids are
+            refused.
 
     Raises:
         ArgumentError: it is not one column.
-        ColumnError: some ids cannot be compared.
+        ColumnError: some ids cannot be compared, that is, hashed.
     """
     entries = opened(given, name).entries
     if isinstance(entries, np.ndarray):
@@ -344,62 +334,13 @@ def people(
 
 
 def whole_in(text: str) -> int | str:
-    """The whole number of which this is the text, as Python writes it; or else the text."""
+    """The integer that this text is, exactly as Python writes it; otherwise the text itself."""
     return int(text) if _WHOLE.fullmatch(text) else text
 
 
-def numbered(series: nw.Series[Any]) -> Integers | Floats | np.ma.MaskedArray[Any, Any]:
-    """Return a number for each entry: equal numbers for equal ids, and a mask where there is none.
-
-    What are floats already stay floats, and are NaN where there is none.
-
-    Args:
-        series: ids of any type, of an engine that holds them in memory.
-    """
-    native: Any = series.to_native()
-    if series.dtype.is_float():
-        return series.fill_null(float("nan")).to_numpy()
-    number = {"polars": _in_polars, "pyarrow": _in_pyarrow}.get(engine_of(series).kind, _in_pandas)
-    found = number(native)
-    gone = found == NOBODY
-    return np.ma.MaskedArray(found, mask=gone) if gone.any() else found
-
-
-def _in_polars(series: pl.Series) -> Integers:
-    """Number the groups that Polars makes of equal entries, in the order in which they come."""
-    import polars as pl
-
-    who = series.alias("who").to_frame()
-    groups = (
-        who.with_row_index("row")
-        .group_by("who", maintain_order=True)
-        .agg("row")
-        .with_row_index("number")
-    )
-    number = (
-        pl.when(pl.col("who").is_null()).then(NOBODY).otherwise(pl.col("number").cast(pl.Int64))
-    )
-    rows = groups.select(number.alias("number"), "row").explode("row")
-    found = np.empty(len(series), dtype=np.int64)
-    found[rows["row"].to_numpy()] = rows["number"].to_numpy()
-    return found
-
-
-def _in_pyarrow(series: Any) -> Integers:
-    import pyarrow as pa
-
-    plain = series.cast(series.type.value_type) if pa.types.is_dictionary(series.type) else series
-    codes = plain.combine_chunks().dictionary_encode().indices
-    return np.asarray(codes.fill_null(NOBODY).to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def _in_pandas(series: Any) -> Integers:
-    return np.asarray(series.factorize()[0], dtype=np.int64)
-
-
 def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """People that floats of at most 64 bits stand for."""
-    array = array.astype(np.float64) + 0.0  # one zero
+    """Numbers for ids that are floats of at most 64 bits, and which of them are NaN."""
+    array = array.astype(np.float64) + 0.0  # -0.0 becomes 0.0
     return array, np.isnan(array)
 
 
@@ -412,7 +353,7 @@ def _can_be_compared(item: object) -> bool:
 
 
 def _plain(item: Any) -> object:
-    """Return a Python object that equals others exactly if the items are the same."""
+    """Return a Python object that is equal to another's exactly if the items are the same."""
     if isinstance(item, tuple):
         return tuple(map(_plain, item))
     if not isinstance(item, np.generic):
@@ -425,13 +366,14 @@ def _plain(item: Any) -> object:
 
 
 def _instant(item: Any) -> object:
-    """A date or time of NumPy: equal ones in different units are one."""
+    """A key of a NumPy date or time. Equal instants in different units have the same key."""
     unit, steps = np.datetime_data(item.dtype)
     count = int(item.astype(np.int64)) * steps
     if unit in _SECONDS:
         return type(item), count * _SECONDS[unit]
-    if isinstance(item, np.timedelta64):  # months and years have no length
+    if isinstance(item, np.timedelta64):  # months and years have no fixed length
         return type(item), unit == "generic", count * (12 if unit == "Y" else 1)
     year, month = divmod(count, 12) if unit == "M" else (count, 0)
+    # 400 Gregorian years are 146,097 days, so NumPy only has to convert the years 1970 to 2369.
     days = int(np.datetime64(f"{1970 + year % 400:04d}-{month + 1:02d}", "D").astype(np.int64))
     return type(item), (days + (year - year % 400) // 400 * 146097) * _SECONDS["D"]

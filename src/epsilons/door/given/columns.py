@@ -1,4 +1,4 @@
-"""A frame that the user gave, with the columns that they named: checked from its schema alone."""
+"""The user's frame and the columns that they named, checked by the schema alone."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ __all__ = [
 
 
 OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
-"""What a column is to hold, by parameter, for messages; the others hold groups."""
+"""The contents of a column by parameter, for messages. All other parameters hold groups."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A further column that says something of a row: which group it is of, or whether it is asked.
+    """A further column: the group of a row, a condition (`where`), or a second number (`y`).
 
     Attributes:
-        parameter: by which it was named.
+        parameter: the parameter that named it.
         column: its name.
-        kind: what its entries must be.
-        spelling: how its text is written.
+        kind: the kind that its entries must have.
+        spelling: how its text is written in queries.
     """
 
     parameter: str
@@ -64,23 +64,23 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A frame, the columns that count, and what to raise if its engine fails.
+    """A frame, its columns that are used, and the exception to raise if its engine fails.
 
     Attributes:
-        frame: lazy, of any engine.
+        frame: a lazy frame of any engine.
         values: the column of values.
         epsilon: the column of budgets, or one budget for all.
-        person: the column of who a row belongs to, or None.
+        person: the column of ids, which say whose row it is, or None.
         types: the type of each of these columns.
-        failure: the exception and its message.
-        ladder: the public ladder that budgets stand on, if they are private.
-        size: how many rows there are, where that costs nothing to know.
-        passed: what counts the rows that are read, where somebody looks on.
-        called: what messages call the columns, if there is more to say of them than their names.
-        shown: the names that the user gave columns, by parameter: a query has others.
-        spelling: how the text of values is written.
-        marks: further columns, in the order in which they were asked for.
-        recast: the parameters whose columns were numbers or truth values, where text is declared.
+        failure: the exception class and its message.
+        ladder: the public ladder of budgets, if budgets are private.
+        size: the number of rows, where it is known at no cost.
+        passed: the counter of rows read so far, if progress is shown on a terminal.
+        called: the names of the columns in messages, if notes on missing cells come with them.
+        shown: the user's names of the columns, by parameter. Queries use other names.
+        spelling: how the text of values is written in queries.
+        marks: further columns, in the order in which they were given.
+        recast: the parameters whose columns were numbers or booleans although text is declared.
     """
 
     frame: nw.LazyFrame[Any]
@@ -100,7 +100,7 @@ class Columns:
 
     @property
     def named(self) -> dict[str, str]:
-        """The columns that are named, by parameter."""
+        """The names of the columns in the frame, by parameter."""
         named = {"values": self.values}
         if isinstance(self.epsilon, str):
             named["epsilon"] = self.epsilon
@@ -109,7 +109,7 @@ class Columns:
         return named | {mark.parameter: mark.column for mark in self.marks}
 
     def showing(self, parameter: str) -> str:
-        """A parameter, and the name that the user gave it, for messages."""
+        """A parameter and the user's name of its column, for messages."""
         column = self.shown.get(parameter, self.named[parameter])
         return f"{said(parameter, self.named)}={column!r}"
 
@@ -119,7 +119,7 @@ class Columns:
         return self.named.get("y")
 
     def pieces(self, rows: int) -> list[Columns]:
-        """Parts of a table in Polars, of so many rows, to be read one after another."""
+        """The table in parts of `rows` rows each, if Polars holds it; otherwise in one part."""
         import narwhals as nw
 
         if self.size is None or not engine_of(self.frame).streams:
@@ -142,22 +142,22 @@ def read(
     *,
     lenient: bool = False,
 ) -> Columns:
-    """Check that `data` has the columns that are named, and that they are of the right types.
+    """Return the named columns of `data`, after checking that they exist and have the right types.
 
     Args:
         values: the name of a column, of the type that `kind` needs.
         epsilon: the name of a column of numbers, one number, or budgets by person.
         data: a frame, or the path of a file.
         person: the name of a column, or None.
-        kind: what values must be.
-        ladder: the public ladder that budgets stand on, if they are private.
+        kind: the kind that values must have.
+        ladder: the public ladder of budgets, if budgets are private.
         marks: further columns.
-        lenient: whether columns of a frame are read cell by cell, whatever their types are, as
-            they are with a ladder.
+        lenient: whether columns of a frame are read cell by cell, whatever their types are. With a
+            ladder they always are.
 
     Raises:
-        ArgumentError: a column is not named by a string, or `data` is not a frame.
-        ColumnError: a column is not there, or is not of its type.
+        ArgumentError: the name of a column is not a string, or `data` is not a frame.
+        ColumnError: a column does not exist, or has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         FileError: `data` is a path, and the file cannot be read.
     """
@@ -165,7 +165,7 @@ def read(
         raise ArgumentError("values must be the name of a column of data, since data is given.")
     offers = epsilon if isinstance(epsilon, Offers) else None
     if offers is not None:
-        epsilon = 1.0  # until budgets are joined
+        epsilon = 1.0  # a placeholder until budgets are joined
     budget = epsilon if isinstance(epsilon, str) else arrays.one_budget(epsilon)
     if budget is None:
         raise ArgumentError(
@@ -199,13 +199,13 @@ def read(
 
 
 def _declared(table: Columns, kind: LabelKind | None) -> list[tuple[str, str, LabelKind]]:
-    """The columns whose type was declared: parameter, column, and what its entries must be."""
+    """The columns of a declared kind: parameter, column, and the kind of its entries."""
     own = [] if kind is None else [("values", table.values, kind)]
     return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
 
 
 def _written(table: Columns, kind: LabelKind) -> Columns:
-    """Write text and people so that bytes are compared."""
+    """Rewrite text and ids in a form that engines compare byte by byte."""
     held: dict[str, LabelKind | None] = dict.fromkeys(table.named.values())
     held |= {column: kind for _, column, kind in _declared(table, kind)}
     frame = as_declared(table.frame, held)
@@ -221,17 +221,17 @@ def _written(table: Columns, kind: LabelKind) -> Columns:
 
 
 def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = False) -> Columns:
-    """Open a table for its people, whatever type they are of: they are its values.
+    """Open a table whose values are the ids of people, of any type.
 
     Args:
         data: a frame, or the path of a file.
-        person: the name of the column of people.
+        person: the name of the column of ids.
         epsilon: the name of a column of budgets, or one number.
         lenient: whether budgets of a frame are read cell by cell, whatever their type is.
 
     Raises:
         ArgumentError: `data` is not a frame.
-        ColumnError: a column is not there, or budgets are not of their type.
+        ColumnError: a column does not exist, or budgets have the wrong type.
         FileError: `data` is a path, and the file cannot be read.
     """
     table = _open(data, person, epsilon, None, "text", ())
@@ -241,7 +241,7 @@ def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = F
 
 
 def moved(table: Columns) -> Columns:
-    """Hand a table to Polars, if its engine is one that frames are moved from."""
+    """Move a table to Polars, if its engine is one that frames are moved from."""
     frame = _into_polars(table)
     if frame is table.frame:
         return table
@@ -256,7 +256,7 @@ def _open(
     kind: LabelKind,
     marks: tuple[Mark, ...],
 ) -> Columns:
-    """Return the columns of `data` that are named, as a lazy Narwhals frame, whatever it is."""
+    """Return the named columns of `data`, a file or a frame, as a lazy Narwhals frame."""
     import narwhals as nw
 
     failure: tuple[type[DataError] | type[FileError], str] = (DataError, UNUSABLE)
@@ -305,9 +305,10 @@ def _open_text(
     kind: LabelKind,
     marks: tuple[Mark, ...],
 ) -> Columns:
-    """Return a table of a CSV file. Its columns are called as the parameters that named them.
+    """Return the named columns of a CSV file, each under the name of its parameter.
 
-    So one column may be values and people, of which the first are numbers and the others text.
+    So one column can be both values and ids: it is read as numbers for the one and as text for the
+    other.
     """
     import narwhals as nw
 
@@ -334,17 +335,17 @@ def _open_text(
 def _typed(
     table: Columns, kind: LabelKind | None, *, private: bool = False
 ) -> tuple[Columns, dict[str, LabelKind]]:
-    """Refuse columns that are not of their type. No row is read, nothing is cast.
+    """Refuse columns of the wrong type. No row is read, and nothing is cast.
 
     Args:
-        table: with all columns.
-        kind: what values must be; None if they may be anything.
-        private: whether a type may have been found for all cells together, so that it must not be
-            refused.
+        table: a table with all columns.
+        kind: the kind that values must have; None if any will do.
+        private: whether a type may have been inferred from all cells together. Such a type depends
+            on the data and must not be refused.
 
     Returns:
-        The table with the types of its columns, so that the engine is asked for them once; and the
-        parameters whose columns are of other types, with what they are read as.
+        The table with the types of its columns, which the engine then computes only once; and the
+        parameters whose columns have other types, with the kinds that they are read as.
     """
     import narwhals as nw
 
@@ -377,7 +378,7 @@ def _typed(
 
 
 def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
-    """Whether a reader of cells may have found a type, and its engine can read cells again."""
+    """Whether a file reader may have inferred a type from cells, and the engine can reread them."""
     import narwhals as nw
 
     found = dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.Unknown)
@@ -385,7 +386,7 @@ def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
 
 
 def _as_cells(table: Columns, odd: Mapping[str, LabelKind]) -> Columns:
-    """Read columns as cells are."""
+    """Read the cells of the columns in `odd` as the kinds given there."""
     import narwhals as nw
 
     named = table.named
@@ -409,9 +410,9 @@ def _as_cells(table: Columns, odd: Mapping[str, LabelKind]) -> Columns:
 
 
 def with_whole(table: Columns, column: str) -> Columns:
-    """Make integers of ids that are floats, because a reader found gaps among them.
+    """Convert ids from floats to integers. A reader makes them floats if some are missing.
 
-    Ids that are no whole numbers belong to nobody then.
+    A row whose id is not an integer then belongs to nobody.
     """
     import narwhals as nw
 
@@ -423,7 +424,7 @@ def with_whole(table: Columns, column: str) -> Columns:
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
-    """Refuse a categorical column whose categories are not text, which Narwhals does not tell."""
+    """Refuse a categorical column whose categories are not text. Narwhals does not show that."""
     import narwhals as nw
 
     dtype = table.types[column]
@@ -444,7 +445,7 @@ def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
 
 
 def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
-    """Return the frame, in Polars if its engine is one that frames are moved from."""
+    """Return the frame, moved to Polars if its engine is one that frames are moved from."""
     frame = table.frame
     if not engine_of(frame).moved:
         return frame
@@ -455,5 +456,5 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
 
     try:
         return guarded(convert, *table.failure)
-    except EpsilonsError:  # without PyArrow, or with people of mixed types: it stays where it is
+    except EpsilonsError:  # PyArrow is missing, or ids have mixed types: the frame stays
         return frame

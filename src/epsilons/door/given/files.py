@@ -1,4 +1,4 @@
-"""Files in and out: paths of Parquet and CSV files, read block by block, and Parquet written."""
+"""Files: reads Parquet and CSV files block by block, and writes Parquet."""
 
 from __future__ import annotations
 
@@ -43,46 +43,46 @@ __all__ = [
 ]
 
 
-# Bytes of a CSV file as blocks of whole records, in which nobody's row changes another's.
+# A CSV file is split into blocks of whole records such that no row changes how another is read.
 #
-# A record ends at the end of its line, unless that is within quotes. A field is quoted if it begins
-# with a quote and ends with one, before a separator or the end of a line; between them two quotes
-# are one. Every other quote is a character like all others, wherever it stands: in the middle of a
-# field, at the start of one that is not closed, or before something else than a separator.
+# A record ends at a line end outside quotes. A field is quoted if it begins with a quote and ends
+# with a quote before a separator or a line end; between them, a doubled quote stands for one. Any
+# other quote is an ordinary character: in the middle of a field, at the start of a field that is
+# never closed, or before anything but a separator.
 #
-# Polars takes every second quote for a closing one, also a stray one, and then reads the rows of
-# others otherwise. So it is given blocks in which all quotes open or close a field: most files have
-# no others, which NumPy sees at once, and what has others is written anew.
+# Polars takes every second quote as a closing one, even a stray quote, and then misreads the rows
+# of others. So it gets blocks in which every quote opens or closes a field. In most files all
+# quotes do, which NumPy detects quickly; blocks with stray quotes are rewritten.
 
 QUOTE: Final = b'"'
 NEWLINE: Final = b"\n"
 
 BLOCK: Final = 2**22
-"""Bytes that are read at a time."""
+"""Bytes read at a time."""
 
 FIRST: Final = 2**18
-"""Bytes that are read first: enough for the header, and for a look at a few thousand rows."""
+"""Bytes of the first read: enough for the header and for the first few thousand rows."""
 
 LONGEST: Final = 2**24
-"""Bytes of the longest quoted field. A quote that is not closed within these opens no field, so
-that an open one neither takes the rest of the file, nor keeps it in memory."""
+"""Bytes of the longest quoted field. A quote that is not closed within these opens no field. So an
+unclosed quote does not swallow the rest of the file or hold it in memory."""
 
 _BLANK = re.compile(rb"^\r?\n", re.MULTILINE)
 _QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|^\r?\n', re.MULTILINE)
 
 
 class Readable(Protocol):
-    """What bytes are read from."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """At most so many bytes; none at the end."""
+        """At most `size` bytes; empty at the end."""
 
 
 def records(file: Readable, separator: bytes) -> Iterator[bytes]:
-    """Yield the records of a file, in blocks that any reader of CSV reads alike.
+    """Yield the records of a file, in blocks that every CSV reader parses the same way.
 
     Args:
-        file: read from where it stands.
+        file: a file, read from its current position.
         separator: one byte.
     """
     rest, size = b"", FIRST
@@ -90,15 +90,15 @@ def records(file: Readable, separator: bytes) -> Iterator[bytes]:
         block, rest = _whole(rest + chunk, separator, final=False)
         if block:
             yield block
-        # A long record is looked through again with each read: each is twice as long.
+        # Each read scans an unfinished record again, so reads double in size.
         size = max(min(2 * size, BLOCK), len(rest))
     if rest:
-        # With an end of line, what follows a last quote is known.
+        # With a line end added, every last quote has a character after it.
         yield _whole(rest if rest.endswith(NEWLINE) else rest + NEWLINE, separator, final=True)[0]
 
 
 def without_blank_lines(block: bytes) -> bytes:
-    """Return a block that `records` made, without its empty lines, which are no rows."""
+    """Return a block from `records` without its empty lines, which are not rows."""
     empty = (b"\n\n", b"\n\r\n")
     if not (block.startswith((b"\n", b"\r\n")) or any(lines in block for lines in empty)):
         return block
@@ -108,7 +108,7 @@ def without_blank_lines(block: bytes) -> bytes:
 
 
 def _whole(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, bytes]:
-    """Return the whole records at the start of a buffer, and the rest of it."""
+    """Return the complete records at the start of a buffer, and the rest of it."""
     if QUOTE not in buffer:
         cut = buffer.rfind(NEWLINE) + 1
         return buffer[:cut], buffer[cut:]
@@ -119,14 +119,14 @@ def _whole(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, byte
 
 
 def _end_if_regular(buffer: bytes, separator: bytes) -> int:
-    """Return where the last whole record ends, if all quotes before it open and close fields.
+    """Return the end of the last complete record, if all quotes before it open or close fields.
 
     Returns:
-        0 if they do not, or if there is no whole record.
+        The index after that record; 0 if there is a stray quote, or no complete record.
     """
     array = np.frombuffer(buffer, dtype=np.uint8)
     quotes = np.flatnonzero(array == QUOTE[0])
-    # If all is regular then every second quote closes, and lines end after such a one.
+    # Without stray quotes every second quote closes, and records end only after a closing quote.
     end, pairs = 0, len(quotes) // 2
     upper = int(quotes[-1]) if len(quotes) % 2 else len(buffer)
     while end == 0:
@@ -147,7 +147,7 @@ def _end_if_regular(buffer: bytes, separator: bytes) -> int:
 def _all_open_or_close(
     array: npt.NDArray[np.uint8], opens: Integers, closes: Integers, separator: bytes
 ) -> bool:
-    """Whether quotes, in turn, open a field and close it, or stand twice within one."""
+    """Whether quotes alternately open and close a field, or are doubled within one."""
     newline = NEWLINE[0]
     before, after = array[opens - 1], array[closes + 1]
     opened = (before == separator[0]) | (before == newline)
@@ -167,11 +167,12 @@ def _all_open_or_close(
 
 
 def _mended(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, bytes]:
-    """Write stray quotes as quoted fields: whole records, and the rest as it is."""
+    """Quote fields with stray quotes. Return the complete records, and the rest unchanged."""
     ends = re.compile(b"[" + re.escape(separator) + b"\n]")
     whole: list[bytes] = []
     record: list[bytes] = []
-    # What is before `done` is in these lists, before `at` has been read, before `rest` is whole.
+    # Bytes before `done` are in these lists, bytes before `at` have been read, and bytes before
+    # `rest` belong to complete records.
     done = at = rest = 0
     while True:
         quote = buffer.find(QUOTE, at)
@@ -203,7 +204,7 @@ def _mended(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, byt
 
 
 def _end_of_quoted(buffer: bytes, quote: int, separator: bytes, *, final: bool) -> int | None:
-    """Return where the field ends that a quote opens; -1 if it opens none, None if it may yet."""
+    """Return the end of the field that a quote opens; -1 if it opens none, None if undecided."""
     at = quote + 1
     while True:
         at = buffer.find(QUOTE, at, quote + LONGEST + 1)
@@ -218,13 +219,13 @@ def _end_of_quoted(buffer: bytes, quote: int, separator: bytes, *, final: bool) 
             return None if not final and after in (b"", b"\r") else -1
 
 
-# CSV and TSV files, scanned block by block: every column has its type before a row is read.
+# CSV and TSV files are scanned block by block. Every column has its type before a row is read.
 
 Failure = tuple[type[FileError], str]
-"""What to raise if a file cannot be read, and its message."""
+"""The exception to raise if a file cannot be read, and its message."""
 
 SHOWN: Final = {",": "','", ";": "';'", "\t": r"'\t'", "|": "'|'"}
-"""What files are seen to be separated by, as one writes it in Python."""
+"""Separators that are detected, each as a Python literal."""
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -234,9 +235,9 @@ class Role:
     """A column that the user named.
 
     Attributes:
-        parameter: by which it was named, and what it is called in the frame.
+        parameter: the parameter that named it, and its name in the frame.
         column: its name in the first line of the file.
-        kind: what its cells are read as.
+        kind: the kind that its cells are read as.
     """
 
     parameter: str
@@ -246,13 +247,15 @@ class Role:
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file of which each line is a row, but for quoted ends of lines, and the first one names.
+    """A CSV or TSV file. The first line names the columns, and each other line is a row.
+
+    Line ends within quotes do not end a row.
 
     Attributes:
-        path: where it is.
+        path: its path.
         separator: one ASCII character.
         zipped: whether it is compressed by gzip.
-        failure: what to raise if it cannot be read.
+        failure: the exception to raise if it cannot be read, and its message.
     """
 
     path: Path
@@ -261,12 +264,12 @@ class TextFile:
     failure: Failure
 
     def scan(self, roles: list[Role]) -> pl.LazyFrame:
-        """Return a lazy frame with one column for each role, called as its parameter.
+        """Return a lazy frame with one column for each role, named after its parameter.
 
-        Its types follow from roles alone: cells that are not of them are null.
+        The types depend on the roles alone. Cells that do not parse as their type are null.
 
         Raises:
-            ColumnError: a column is not named in the first line, or more than once.
+            ColumnError: the first line does not name a column, or names it more than once.
             FileError: the file cannot be read.
         """
         from polars.io.plugins import register_io_source
@@ -301,7 +304,7 @@ class TextFile:
         return cast(BinaryIO, gzip.GzipFile(self.path)) if self.zipped else self.path.open("rb")
 
     def _records(self, file: BinaryIO) -> tuple[bytes, Iterator[bytes]]:
-        """Return the first record, which names the columns, and blocks of all others."""
+        """Return the first record, which names the columns, and blocks of all other records."""
         if file.read(len(BYTE_ORDER_MARK)) != BYTE_ORDER_MARK:
             file.seek(0)
         blocks = records(file, self.separator.encode())
@@ -323,9 +326,9 @@ class TextFile:
             yield from self._records(file)[1]
 
     def _problem(self, role: Role, header: bytes, times: int, roles: list[Role]) -> str:
-        """Say why a column cannot be found, without a word of the first line.
+        """The message for a column that cannot be found. It quotes nothing from the first line.
 
-        Without names it is somebody's data.
+        If a file has no header, that line is somebody's data.
         """
         parameter = said(role.parameter, {each.parameter for each in roles})
         named = f"{parameter}={role.column!r}"
@@ -354,7 +357,7 @@ def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _fields(header: bytes, separator: str) -> list[str]:
-    """Return the names that the first record holds."""
+    """Return the names in the first record."""
     line = header.decode("utf-8", errors="replace").removesuffix("\n").removesuffix("\r")
     mark = re.escape(separator)
     found = re.findall(f'{mark}("(?:[^"]|"")*"|[^{mark}]*)', separator + line)
@@ -375,13 +378,13 @@ def _is_utf8(header: bytes) -> bool:
 def _frame(
     block: bytes, separator: str, columns: int, roles: list[Role], places: dict[str, int]
 ) -> pl.DataFrame:
-    """Parse a block of records: rows that are too short lack cells, more cells are passed over."""
+    """Parse a block of records. Short rows have null cells; cells beyond the header are ignored."""
     import polars as pl
 
     wanted = sorted({places[role.parameter] for role in roles})
     cells = _cells(block, separator, columns, wanted)
     if columns > 1 and _has_empty_rows(cells):
-        # An empty line is no row. (In a file of one column it is one, whose cell is empty.)
+        # An empty line is not a row. (In a file of one column it is a row with an empty cell.)
         rows = without_blank_lines(block)
         cells = cells if len(rows) == len(block) else _cells(rows, separator, columns, wanted)
     found = [
@@ -392,10 +395,10 @@ def _frame(
 
 
 def _cells(block: bytes, separator: str, columns: int, wanted: list[int]) -> pl.DataFrame:
-    """Return the cells of some columns as text, null where they are empty."""
+    """Return the cells of the columns `wanted` as text, null where they are empty."""
     import polars as pl
 
-    # The names are put before each block, because Polars takes the number of columns from there.
+    # A header goes before each block, because Polars takes the number of columns from it.
     names = [str(place) for place in range(columns)]
     return pl.read_csv(
         separator.join(names).encode() + NEWLINE + block,
@@ -410,7 +413,7 @@ def _cells(block: bytes, separator: str, columns: int, wanted: list[int]) -> pl.
 
 
 def _has_empty_rows(cells: pl.DataFrame) -> bool:
-    """Whether some row is null throughout, as an empty line is."""
+    """Whether all cells of some row are null, as in an empty line."""
     import polars as pl
 
     if not all(column.null_count() for column in cells):
@@ -418,12 +421,12 @@ def _has_empty_rows(cells: pl.DataFrame) -> bool:
     return bool(cells.select(pl.all_horizontal(pl.all().is_null()).any()).item())
 
 
-# Paths of Parquet and CSV files, scanned lazily by Polars.
+# Parquet and CSV files by path, scanned lazily by Polars.
 
 PARQUET: Final = ".parquet"
 
 SEPARATORS: Final = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
-"""What files of text are separated by, if nobody says it, by how their names end."""
+"""Default separators of text files, by file name extension."""
 
 UNREADABLE: Final = (
     "data={path!r} could not be read as {kind_of_file} ({{kind}}). Is it complete, and is it "
@@ -433,21 +436,21 @@ UNREADABLE: Final = (
 
 @dataclass(frozen=True)
 class Separated:
-    """The path of a CSV file, and what separates its columns."""
+    """The path of a CSV file, and the separator of its columns."""
 
     path: str | os.PathLike[str]
     separator: str
 
 
 def source(data: object, separator: object) -> object:
-    """Return `data`, with the separator of its columns if that is given.
+    """Return `data`, with the separator of its columns if one is given.
 
     Args:
         data: anything; with a separator, the path of a CSV or TSV file.
         separator: one character, or None for a comma in .csv files and a tab in .tsv files.
 
     Raises:
-        ArgumentError: the separator cannot be one, or `data` has no use for it.
+        ArgumentError: the separator is invalid, or `data` is not a CSV or TSV file.
     """
     if separator is None:
         return data
@@ -467,17 +470,17 @@ def source(data: object, separator: object) -> object:
 
 
 def is_file(data: object) -> bool:
-    """Whether `data` is a path, and not a frame."""
+    """Whether `data` is the path of a file and not a frame."""
     return isinstance(data, (str, os.PathLike, Separated))
 
 
 @dataclass(frozen=True)
 class ParquetFile:
-    """A Parquet file, whose types stand in it.
+    """A Parquet file, which stores the types of its columns.
 
     Attributes:
-        path: where it is.
-        failure: what to raise if it cannot be read.
+        path: its path.
+        failure: the exception to raise if it cannot be read, and its message.
     """
 
     path: Path
@@ -487,7 +490,7 @@ class ParquetFile:
         """Return a lazy frame.
 
         Raises:
-            FileError: it is no Parquet file.
+            FileError: it is not a Parquet file.
         """
 
         def run() -> pl.LazyFrame:
@@ -498,13 +501,13 @@ class ParquetFile:
         return guarded(run, *self.failure)
 
     def rows(self, scanned: pl.LazyFrame) -> int:
-        """Return how many rows the file says that it has.
+        """Return the number of rows that the file states in its metadata.
 
         Args:
-            scanned: what `scan` returned.
+            scanned: the frame that `scan` returned.
 
         Raises:
-            FileError: it is no Parquet file.
+            FileError: it is not a Parquet file.
         """
         import polars as pl
 
@@ -513,10 +516,10 @@ class ParquetFile:
 
 
 def open_file(data: str | os.PathLike[str] | Separated) -> ParquetFile | TextFile:
-    """Return the file at a path, as what its name says that it is.
+    """Return the file at a path. Its format follows from the extension of its name.
 
     Raises:
-        FileError: it is not there, or its name says that it is something else.
+        FileError: it does not exist, or its extension is not one of those that can be read.
     """
     path = data.path if isinstance(data, Separated) else data
     ending = _ending(path)
@@ -533,31 +536,31 @@ def open_file(data: str | os.PathLike[str] | Separated) -> ParquetFile | TextFil
 
 
 def _found(path: str | os.PathLike[str], kind: str) -> tuple[Path, Failure]:
-    """Return where a file is, and what to raise if it cannot be read."""
+    """Return the path of a file, and what to raise if it cannot be read."""
     file = Path(os.path.expanduser(os.fspath(path)))
     if not file.is_file():
         what = "is a directory, not a file" if file.is_dir() else "does not exist"
         raise FileError(f"data={str(path)!r} {what}.")
-    # Braces in a path must survive the second formatting, of the kind of failure.
+    # Braces in a path must survive a second `format`, which inserts the kind of failure.
     shown = str(path).replace("{", "{{").replace("}", "}}")
     return file, (FileError, UNREADABLE.format(path=shown, kind_of_file=kind))
 
 
 def _ending(path: str | os.PathLike[str]) -> str | None:
-    """Return how the name of a file ends, if it is one that can be read."""
+    """Return the extension of a file name, if it is one that can be read; otherwise None."""
     name = os.fspath(path).lower()
     return next((end for end in (PARQUET, *SEPARATORS) if name.endswith(end)), None)
 
 
-# Rows out: as a Parquet file, which a ledger hands to an auditor, or as a frame in memory.
+# Output: a Parquet file, which a ledger hands to an auditor, or a frame in memory.
 
 
 def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """Columns as a Polars frame.
 
     Args:
-        columns: lists or arrays by name, equally long. Of a list whose entries are not all of one
-            type the words are taken.
+        columns: lists or arrays by name, equally long. A list with entries of several types becomes
+            a list of their texts.
     """
     import polars as pl
 
@@ -571,12 +574,12 @@ def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
 def write_parquet(
     path: Path, columns: Mapping[str, type], batches: Iterable[Sequence[Sequence[Any]]]
 ) -> None:
-    """Write rows as a Parquet file; one that is there is replaced.
+    """Write rows as a Parquet file. An existing file is replaced.
 
     Args:
-        path: of the file.
-        columns: their names, and what they hold: int, str or bytes.
-        batches: rows, some at a time.
+        path: the path of the file.
+        columns: the names and types of the columns: int, str or bytes.
+        batches: the rows, in batches.
 
     Raises:
         FileError: the file cannot be written.
@@ -594,12 +597,12 @@ def write_parquet(
 def write_frame(
     path: Path, columns: Mapping[str, Any], facts: dict[str, str] | None = None
 ) -> None:
-    """Write columns as a Parquet file; one that is there is replaced.
+    """Write columns as a Parquet file. An existing file is replaced.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         columns: as in `frame`.
-        facts: about all of it, for the metadata of the file.
+        facts: facts about the whole file, for its metadata.
 
     Raises:
         FileError: the file cannot be written.

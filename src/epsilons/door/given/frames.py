@@ -1,8 +1,8 @@
-"""What is asked for: columns as arrays, or by their names in a frame.
+"""The columns of a question, as arrays or as names in a frame, and how to pick them by position.
 
-A frame of pandas may have columns of Python objects, whose type is data: pandas and Narwhals tell
-it from the entries. Such columns are taken out of the frame, and read entry by entry as a list is.
-So are columns whose names are not text, which other libraries do not know.
+A pandas frame may have columns of Python objects. Their type is data: pandas and Narwhals infer it
+from the entries. Such columns are taken out of the frame and read entry by entry, like a list. So
+are columns whose names are not text, which other libraries do not have.
 """
 
 from __future__ import annotations
@@ -33,20 +33,22 @@ if TYPE_CHECKING:
 __all__ = ["LABELS", "AskedRows", "asked", "called", "columns_of", "picked", "refuse_doubles"]
 
 LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
-"""What the columns of a frame of pandas are called."""
+"""Types that a name of a pandas column may have."""
 
 
 @dataclass(frozen=True, eq=False)
 class AskedRows:
-    """What the user gave, without what only frames of pandas have.
+    """The user's arguments: arrays, or names of typed columns of `data`.
+
+    Columns that only pandas has (of objects, or with names that are not text) are arrays here.
 
     Attributes:
         values: an array; or the name of a column, if there is data.
-        epsilon: an array, or the name of a column; or one number.
-        data: a frame or the path of a file; or None, if the others are arrays.
-        person: an array, or the name of a column; or None.
-        names: what messages call them.
-        marks: further columns by parameter, as arrays or by their names.
+        epsilon: an array, the name of a column, or one number.
+        data: a frame or the path of a file; None if the others are arrays.
+        person: an array, the name of a column, or None.
+        names: their names in messages.
+        marks: further columns by parameter, as arrays or names.
     """
 
     values: Any
@@ -67,7 +69,7 @@ def asked(
     kinds: Mapping[str, Of] | None = None,
     private: bool = False,
 ) -> AskedRows:
-    """Find out whether arrays are given, or names of columns.
+    """Return the user's arguments as arrays or as names of columns.
 
     Args:
         values: an array, or the name of a column.
@@ -75,14 +77,15 @@ def asked(
         data: a frame, the path of a file, or None.
         person: an array, the name of a column, or None.
         marks: further columns, by parameter.
-        kinds: what columns are read as, by parameter, where that is declared.
-        private: whether no data may be refused, and so no type that pandas found for all cells.
+        kinds: the declared kinds of columns, by parameter.
+        private: whether a refusal must not depend on the data. Then a type that pandas inferred
+            from all cells must not be refused either.
 
     Raises:
-        ArgumentError: names are given without data; or the labels of arrays differ; or one number
-            as a budget is also the name of a column.
-        ColumnError: a name stands for two columns, or, if it is not text, for none; or a column on
-            Dask is one of objects.
+        ArgumentError: names are given without data; or the labels of arrays differ; or `epsilon` is
+            a number that is also the name of a column.
+        ColumnError: several columns have a given name; or a name that is not text is not that of a
+            column; or a column on Dask is of type object.
     """
     marks = marks or {}
     if data is None:
@@ -92,7 +95,7 @@ def asked(
         )
     import narwhals as nw
 
-    data = nw.to_native(data, pass_through=True)  # a frame of Narwhals is one of an engine
+    data = nw.to_native(data, pass_through=True)  # a Narwhals frame wraps one of an engine
     names = Names.of_columns(values, epsilon, person, marks)
     given = AskedRows(values, epsilon, data, person, names, marks)
     kind = kind_of_data(data)
@@ -104,15 +107,15 @@ def asked(
 
 
 def _of_rows(epsilon: Any, person: Any) -> Any:
-    """Budgets by person as those of each row, where rows are arrays."""
+    """Budgets by row, if they were given by person. Rows are arrays here."""
     return epsilon.for_rows(person) if isinstance(epsilon, Offers) else epsilon
 
 
 def _refuse_objects(given: AskedRows) -> None:
-    """Refuse columns of objects on Dask, whose entries cannot be looked at one by one here.
+    """Refuse columns of objects on Dask, whose entries cannot be read one by one here.
 
     Raises:
-        ColumnError: there is one.
+        ColumnError: there is such a column.
     """
     types = given.data.dtypes
     for parameter, column in _named(given).items():
@@ -128,7 +131,7 @@ def _refuse_objects(given: AskedRows) -> None:
 def _of_pandas(
     given: AskedRows, columns: list[Any], kinds: Mapping[str, Of], *, private: bool
 ) -> AskedRows:
-    """Take columns of objects, and those whose names are not text, out of a frame of pandas."""
+    """Return columns of a pandas frame as arrays, if one has objects or a name that is not text."""
     data, epsilon = given.data, given.epsilon
     if isinstance(epsilon, (int, np.integer)) and epsilon in columns:
         raise ArgumentError(
@@ -143,7 +146,7 @@ def _of_pandas(
     for parameter, column in named.items():
         refuse_doubles(said(parameter, named), column, columns)
     if "values" not in named or not all(column in columns for column in named.values()):
-        return given  # it is refused where names are looked up
+        return given  # refused later, where names are looked up
     if all(
         isinstance(column, str)
         and not _entry_by_entry(data[column].dtype, kinds.get(parameter), private=private)
@@ -162,7 +165,7 @@ def _of_pandas(
 
 
 def _named(given: AskedRows) -> dict[str, Any]:
-    """The parameters that name columns. What is no name at all is refused where it is read."""
+    """The parameters that name columns. Anything that cannot be a name is refused when read."""
     named = {"values": given.values, "person": given.person, **given.marks}
     if not is_number(given.epsilon):
         named["epsilon"] = given.epsilon
@@ -170,10 +173,11 @@ def _named(given: AskedRows) -> dict[str, Any]:
 
 
 def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
-    """Whether a type of pandas says nothing of the entries of a column that is read as a kind.
+    """Whether a column must be read entry by entry, because its pandas type declares nothing.
 
-    It does not if it is that of objects, or of categories that are objects. Nor does it if it is
-    that of text, which pandas found in a column of numbers: see `given.INFERRED`.
+    That is so for objects, for categoricals of objects, and for a column in which pandas found text
+    although another kind is declared: see `column.INFERRED`. Under `private` it is also so for
+    every other categorical with a declared kind, except one of text that is declared as text.
     """
     categories = getattr(dtype, "categories", None)
     name = str(dtype if categories is None else categories.dtype)
@@ -186,10 +190,10 @@ def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
 
 
 def refuse_doubles(parameter: str, column: Any, columns: Sequence[Any]) -> None:
-    """Refuse a name that stands for several columns.
+    """Refuse a name that several columns have.
 
     Raises:
-        ColumnError: it does.
+        ColumnError: several columns have it.
     """
     times = columns.count(column)
     if times > 1:
@@ -200,7 +204,7 @@ def refuse_doubles(parameter: str, column: Any, columns: Sequence[Any]) -> None:
 
 
 def columns_of(data: Any, kind: EngineKind | None) -> list[Any] | None:
-    """The names of the columns of a frame, in their order; None if it is no frame."""
+    """The names of the columns of a frame, in order; None if it is not a frame."""
     import narwhals as nw
 
     if kind == "pyarrow":
@@ -214,7 +218,7 @@ def columns_of(data: Any, kind: EngineKind | None) -> list[Any] | None:
 
 
 def called(parameter: str) -> str:
-    """What a column is called in a query: no name of a user's is in it."""
+    """The name of a column in queries. It contains no name that the user chose."""
     return re.sub(r"\W+", "_", parameter)
 
 
@@ -225,22 +229,22 @@ def picked(
     wanted: Mapping[str, str],
     new: Callable[[str], str] = called,
 ) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
-    """Take some columns out of a frame by their places, and give them other names.
+    """Select columns of a frame by position, and rename them.
 
-    An engine may find another column by a name than the one that has it: it may take small letters
-    for large ones, parts of a name for the parts of a column, or a name for a pattern; and it
-    renames those that come twice in a subquery. A place stands for one column everywhere.
+    Given a name, an engine may find another column: it may ignore case, read a dotted name as a
+    field of a column, or read a name as a pattern; and it renames duplicates in a subquery. A
+    position means the same column in every engine.
 
     Args:
         data: a frame, as the user gave it.
-        kind: of its engine.
-        columns: the names of all of its columns, in their order.
-        wanted: which of them are taken, by parameter. Each of them is there once.
-        new: what they are called from now on, by parameter.
+        kind: the kind of its engine.
+        columns: the names of all of its columns, in order.
+        wanted: the columns to select, by parameter. Each name occurs once among `columns`.
+        new: maps a parameter to the new name of its column.
 
     Raises:
-        ColumnError: the engine knows columns by their names alone, and does not know one of these
-            from another.
+        ColumnError: the engine selects columns by name only, and could confuse one of these with
+            another.
     """
     import narwhals as nw
 
@@ -273,12 +277,12 @@ def picked(
 
 
 def _refuse_alike(data: Any, columns: Sequence[str], wanted: Mapping[str, str]) -> None:
-    """Refuse names that a database behind a frame may take for one another.
+    """Refuse names that a database behind a frame may confuse.
 
-    What it takes for doubles it may rename, too, by a number at the end.
+    It may also rename columns that it takes for duplicates, by appending a number.
 
     Raises:
-        ColumnError: there are such.
+        ColumnError: there is such a name.
     """
     backend = getattr(data, "get_backend", None)
     if callable(backend) and backend().name in WITHOUT_COLLATIONS:
@@ -294,12 +298,12 @@ def _refuse_alike(data: Any, columns: Sequence[str], wanted: Mapping[str, str]) 
             )
         if numbered is not None and numbered.fullmatch(_folded(column)):
             raise ColumnError(
-                f"{parameter}={column!r} cannot be told from another column of data: a database "
-                "takes small letters for large ones, and numbers names that come twice. Select the "
-                "columns that are needed, and give each a name of its own."
+                f"{parameter}={column!r} cannot be distinguished from another column of data: a "
+                "database ignores case in names, and appends numbers to duplicate ones. Select the "
+                "columns that are needed, and give each a unique name."
             )
 
 
 def _folded(name: str) -> str:
-    """A name as the most generous of engines compares it."""
+    """A name in the form in which the engine that distinguishes fewest names compares it."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -1,12 +1,12 @@
-"""What cells say, cell by cell: one grammar for files, lists and frames, and no refusal.
+"""Parse cells one by one: one grammar for files, lists and frames, which refuses nothing.
 
-In a CSV file the type of a column is data: it follows from the cells, and so from each person's.
-So all cells are read as text, and each is parsed on its own. What is not of the type that is asked
-for is null, as an empty cell is.
+In a CSV file the type of a column is data: it depends on the cells, and so on each person's. So all
+cells are read as text, and each is parsed on its own. A cell that is not of the declared kind is
+null, like an empty cell.
 
-A frame may come from a reader that looked at all cells to choose the type of a column. Where no
-data may be refused, its entries are read as the cells that they were: text that spells a number is
-the number, and a number is the text that spells it.
+A frame may come from a reader that looked at all cells to choose the type of a column. Where a
+refusal must not depend on the data, its entries are read as the cells that they were: text that
+spells a number is that number, and a number is the text that spells it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["NOTES", "as_cells", "canonical", "dtype_of", "in_query", "parsed", "whole_of"]
 
 BLANKS: Final = " \t"
-"""What may stand around a number, a truth value, but not around text."""
+"""Characters that are stripped around numbers and booleans, but not around text."""
 
 MOST_EXACT: Final = 2.0**53
-"""Floats below this are all the whole numbers that there are."""
+"""Floats represent every integer below this exactly."""
 
 NOT_UTF8: Final = "\ufffd"
-"""What stands for bytes that are not UTF-8, and is read as missing: two names that were damaged in
-different ways must not become one."""
+"""The replacement character for bytes that are not UTF-8. Text with it is read as missing: two
+names with different invalid bytes must not become one."""
 
 NOTES: Final[dict[LabelKind, str]] = {
     "numbers": "not a number (text, a date, a decimal comma)",
@@ -44,11 +44,11 @@ NOTES: Final[dict[LabelKind, str]] = {
     "booleans": "neither true nor false",
     "text": "not UTF-8",
 }
-"""What counts as missing besides an empty cell, for messages."""
+"""Cells that count as missing besides empty ones, for messages."""
 
 
 def dtype_of(kind: LabelKind) -> type[pl.DataType]:
-    """Return the type of a column, whatever its cells are."""
+    """Return the Polars type of a column of a kind. It does not depend on the cells."""
     import polars as pl
 
     types: dict[LabelKind, type[pl.DataType]] = {
@@ -62,11 +62,11 @@ def dtype_of(kind: LabelKind) -> type[pl.DataType]:
 
 
 def parsed(cells: pl.Series, kind: LabelKind) -> pl.Series:
-    """Return what cells say. No cell changes what another one says.
+    """Return the values of cells. No cell affects the value of another.
 
     Args:
         cells: text, null where a cell is empty.
-        kind: "numbers" takes true and false for 1 and 0, "bins" does not.
+        kind: the kind to read them as. "numbers" reads true and false as 1 and 0, "bins" does not.
     """
     if kind == "text":
         return _text(cells)
@@ -83,20 +83,20 @@ def parsed(cells: pl.Series, kind: LabelKind) -> pl.Series:
 
 
 def _text(cells: pl.Series) -> pl.Series:
-    """Text as it is, blanks and all."""
+    """Text unchanged, including blanks; null if it is not valid UTF-8."""
     damaged = cells.str.contains(NOT_UTF8, literal=True)
     return cells.set(damaged, None) if damaged.any() else cells
 
 
 def _booleans(cells: pl.Series) -> pl.Series:
-    """`true` and `false`, in large or small letters."""
+    """`true` and `false`, in upper or lower case."""
     words = cells.str.strip_chars(BLANKS).str.to_lowercase()
     yes = words == "true"
     return yes.set(~(yes | (words == "false")), None)
 
 
 def _integers(cells: pl.Series) -> pl.Series:
-    """Whole numbers of 64 bits: `7`, `+7`, `007`; and `7.0` and `7e0` below 2**53."""
+    """64-bit integers: `7`, `+7`, `007`; also `7.0` and `7e0`, if below 2**53 in magnitude."""
     import polars as pl
 
     found = cells.cast(pl.Int64, strict=False)
@@ -111,7 +111,7 @@ def _integers(cells: pl.Series) -> pl.Series:
 
 
 def _floats(cells: pl.Series) -> pl.Series:
-    """Numbers in float64: `7`, `-7.5`, `.5`, `7e-3`, `inf`, `nan`, each the nearest float."""
+    """Floats: `7`, `-7.5`, `.5`, `7e-3`, `inf`, `nan`, each rounded to the nearest float64."""
     import polars as pl
 
     found = cells.cast(pl.Float64, strict=False)
@@ -119,19 +119,19 @@ def _floats(cells: pl.Series) -> pl.Series:
         found = cells.str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
     infinite = found.is_infinite()
     if infinite.any():
-        # 1e999 is not infinite, which would make a record public, but the largest float.
+        # 1e999 is read as the largest float, not as infinity: that would make a record public.
         large = infinite.fill_null(False) & ~cells.str.contains("(?i)inf").fill_null(True)
         found = found.zip_with(~large, found.clip(-LARGEST, LARGEST))
     return found
 
 
 def as_cells(entries: Sequence[Any], kind: LabelKind) -> list[Any]:
-    """Entries of any types, with text read as the cells of a file are.
+    """Entries of any types, with text parsed like the cells of a file.
 
     Args:
-        entries: of a list, or of a column of objects.
-        kind: what they are read as; numbers that are whole are integers, if these are wanted. Text
-            stays as it is, if text is wanted, and numbers become what `canonical` makes of them.
+        entries: the entries of a list, or of a column of objects.
+        kind: the kind to read them as. For "integers", whole floats become integers. For "text",
+            text stays as it is, and numbers are spelled as in `canonical`.
     """
     import polars as pl
 
@@ -147,9 +147,10 @@ def as_cells(entries: Sequence[Any], kind: LabelKind) -> list[Any]:
 
 
 def canonical(texts: Sequence[str]) -> list[str]:
-    """What `as_cells` makes of the numbers and truth values that texts spell; others as they are.
+    """Texts with the numbers and booleans among them spelled as by `as_cells`.
 
-    Of two texts that spell the same, the first is written so.
+    All other texts stay as they are. If several texts spell the same value, only the first is
+    respelled.
     """
     import polars as pl
 
@@ -165,7 +166,7 @@ def canonical(texts: Sequence[str]) -> list[str]:
 
 
 def _spelt(item: Any) -> str | None:
-    """A number or a truth value as text; None for anything else."""
+    """A number or a boolean as text; None for anything else."""
     if isinstance(item, (bool, np.bool_)):
         return "true" if item else "false"
     whole = whole_of(item)
@@ -176,7 +177,7 @@ def _spelt(item: Any) -> str | None:
 
 
 def whole_of(item: Any) -> Any:
-    """A float, a decimal or a fraction as the integer that it is, if floats hold it exactly."""
+    """A number as an integer, if its float is whole and below 2**53; otherwise the item itself."""
     near = None if isinstance(item, numbers.Integral) else _near(item)
     if near is None or not abs(near) < MOST_EXACT:
         return item
@@ -184,17 +185,17 @@ def whole_of(item: Any) -> Any:
 
 
 def _near(item: Any) -> float | None:
-    """The float that is nearest to a number; None for anything else."""
+    """The float nearest to a number; None for anything else."""
     if not isinstance(item, (numbers.Real, Decimal)):
         return None
     try:
         return float(item)
-    except (ValueError, OverflowError):  # a decimal that signals NaN, a fraction beyond all floats
+    except (ValueError, OverflowError):  # a signaling NaN, a fraction larger than any float
         return None
 
 
 def _unicode(text: str) -> str | None:
-    """Text that can be written in UTF-8; None for half of a character."""
+    """Text, or None if it cannot be encoded in UTF-8 (a lone surrogate)."""
     try:
         return text.encode().decode()
     except UnicodeEncodeError:
@@ -209,15 +210,15 @@ _FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
 
 
 def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
-    """A column of another type, read as cells are, as an expression of any engine.
+    """A column of another type parsed like cells, as an expression for any engine.
 
-    Whole numbers have at most 18 digits here. What is cast is what can be cast, whatever stands in
-    other rows: all else is null before.
+    Integers have at most 18 digits here, besides leading zeros. Entries that cannot be cast become
+    null before the cast, so no row can make it fail.
 
     Args:
         column: its name.
-        dtype: its type: of numbers, text, truth values, dates or times, or of nothing.
-        kind: what it is read as.
+        dtype: its type: numbers, text, booleans, dates, times or unknown.
+        kind: the kind to read it as.
     """
     import narwhals as nw
 
@@ -249,7 +250,7 @@ def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
 
 
 def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
-    """A column of no text as text, as `canonical` has it."""
+    """A column that is not text as text, spelled as in `canonical`."""
     import narwhals as nw
 
     if dtype == nw.Boolean:
@@ -261,7 +262,7 @@ def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
 
 
 def _number_in(cell: nw.Expr) -> nw.Expr:
-    """The number that text spells, the largest float if it is larger; null if it spells none."""
+    """The number that text spells, clipped to finite floats; infinity for `inf`; otherwise null."""
     import narwhals as nw
 
     number = nw.when(cell.str.contains(_NUMBER)).then(_bare(cell)).cast(nw.Float64)
@@ -274,7 +275,7 @@ def _number_in(cell: nw.Expr) -> nw.Expr:
 
 
 def _bare(cell: nw.Expr) -> nw.Expr:
-    """Text without the blanks around it, and without a plus before it."""
+    """Text without blanks around it and without a leading plus sign."""
     return cell.str.replace_all(r"^[ \t]*[+]?|[ \t]+$", "")
 
 
@@ -283,7 +284,7 @@ def _iswhole_of(number: nw.Expr) -> nw.Expr:
 
 
 def _chosen(*pairs: tuple[nw.Expr, nw.Expr]) -> nw.Expr:
-    """The first of some expressions whose condition holds; null if none does."""
+    """The value of the first pair whose condition holds; null if none does."""
     import narwhals as nw
 
     (condition, value), *others = pairs

@@ -35,47 +35,7 @@ if TYPE_CHECKING:
         with_squares,
     )
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "add_remove": (
-                "CellSums",
-                "LevelCounts",
-                "TwoSums",
-            ),
-            "composed": (
-                "Composed",
-                "added_up",
-                "together",
-            ),
-            "histogram": (
-                "CellTable",
-                "ClosedHistogram",
-                "Histogram",
-                "build_histogram",
-            ),
-            "selection": (
-                "Candidates",
-                "CellsOf",
-                "Selection",
-                "TheLine",
-                "radii",
-                "spread_of",
-            ),
-            "several": (
-                "Parallel",
-                "SeveralSums",
-                "build_several",
-            ),
-            "sums": (
-                "Additive",
-                "SumAndSquares",
-                "build",
-                "build_moments",
-                "with_squares",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "Additive",

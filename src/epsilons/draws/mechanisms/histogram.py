@@ -159,7 +159,7 @@ class CellTable(ABC):
 class Histogram(CellTable):
     """Weighted integer counts by cell, with independent integer noise in each.
 
-    It is used if people are kept by coins, if only public people are counted, if there are very
+    It is used if people are sampled, if only public people are counted, if there are very
     many cells, or if there are more cells than the scale of the noise. Otherwise `ClosedHistogram`
     has less noise.
 

@@ -242,7 +242,7 @@ def kept(keep: Floats) -> tuple[Fraction, ...]:
 def sampled_losses(
     levels: Floats, losses: tuple[Fraction | float, ...], keep: tuple[Fraction, ...] | None
 ) -> tuple[Fraction | float, ...]:
-    """Return the largest losses of people kept by coins: at most the budgets the coins are for.
+    """Return the largest losses of sampled people: at most the budgets the coins are for.
 
     Args:
         levels: the budgets for which the coins were made.

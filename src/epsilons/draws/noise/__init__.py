@@ -14,47 +14,7 @@ if TYPE_CHECKING:
     from epsilons.draws.noise.staircase import Staircase, best_inner, best_inner_2d, least_variance
     from epsilons.draws.noise.vectors import Closed, Cube
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "exact": (
-                "below",
-                "below_many",
-                "exp_minus",
-                "exp_minus_many",
-                "permutation",
-            ),
-            "laws": (
-                "DiscreteLaplace",
-                "Geometric",
-                "Law",
-                "Pieces",
-                "PointMass",
-            ),
-            "pairs": (
-                "Hourglass",
-                "Laplaces",
-                "PairLaw",
-                "Staircase2D",
-            ),
-            "source": (
-                "Seeded",
-                "Source",
-                "System",
-                "resolve",
-            ),
-            "staircase": (
-                "Staircase",
-                "best_inner",
-                "best_inner_2d",
-                "least_variance",
-            ),
-            "vectors": (
-                "Closed",
-                "Cube",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "Closed",

@@ -454,24 +454,7 @@ class Cube(VectorLaw):
         logs = self._ones
         j = np.arange(len(logs))
         ways = np.cumsum(np.log((self.dimension - j) / np.maximum(j, 1.0)))
-        return self._expanded(natural("x", x), self.dimension - 1, ways - ways[0] + logs)
-
-    def largest_tail(self, x: int) -> float:
-        """Return the probability that some entry is farther than `x` from 0: exact as in `tail`.
-
-        Args:
-            x: an integer of at least 0.
-
-        Raises:
-            ArgumentError: `x` is not such a number.
-        """
-        # The sum over r = x + t of ((2r + 1)^d - (2r - 1)^d) a^r, by powers of 2x. The term j = 0
-        # is zero.
-        j = np.arange(1.0, self.dimension + 1)
-        ways = np.cumsum(np.log((self.dimension + 1.0 - j) / j))
-        return self._expanded(
-            natural("x", x), self.dimension, np.concatenate([[-math.inf], ways + self._shells])
-        )
+        return self._expanded(natural("x", x), ways - ways[0] + logs)
 
     @property
     def _tries(self) -> Tries:
@@ -500,8 +483,8 @@ class Cube(VectorLaw):
             vectors[row] = [below(source, 2 * r + 1) - r for _ in range(d)]
         return vectors
 
-    def _expanded(self, x: int, power: int, logs: NDArray[np.float64]) -> float:
-        """Return Σ_j e^{logs_j} (2xp)^(power - j) a^x over p^(d + 1) Σ_R (2R + 1)^d a^R, p = 1 - a.
+    def _expanded(self, x: int, logs: NDArray[np.float64]) -> float:
+        """Return Σ_j e^{logs_j} (2xp)^(d - 1 - j) a^x over p^(d + 1) Σ_R (2R + 1)^d a^R, p = 1 - a.
 
         `logs` contain the other powers of p: (2x)^i = (2xp)^i / p^i, and both sides share them.
         """
@@ -511,7 +494,7 @@ class Cube(VectorLaw):
         step = as_float(1 / self.scale)
         # 2xp, where x may be beyond all floats and p too small for one.
         far = 2.0 * fall * (self._p / step if step > 0.0 else 1.0)
-        power_of = np.arange(power, power - len(logs), -1.0)
+        power_of = np.arange(self.dimension - 1.0, self.dimension - 1.0 - len(logs), -1.0)
         with np.errstate(divide="ignore"):
             beside = np.where(power_of > 0.0, power_of * np.log(far) if far > 0.0 else -np.inf, 0.0)
         terms = beside + logs
@@ -548,27 +531,13 @@ class Cube(VectorLaw):
         sums = _powers(self._a, [0.0, 1.0], 2, self.dimension - 1)
         return _logs(sums)
 
-    @cached_property
-    def _shells(self) -> NDArray[np.float64]:
-        """The logs of p^j Σ_{t>=1} ((2t + 1)^j - (2t - 1)^j) a^t, for j = 1, ..., d."""
-        j = np.arange(1.0, self.dimension + 1)
-        rest = _powers(self._a, [1.0], 1, self.dimension, first=1)[1:]
-        # The sum is E_j(a) - p^j, E_j being the polynomial of `_powers`: (E_j(a) - 1) + (1 - p^j),
-        # both computed without cancellation.
-        scaled = _logs(np.concatenate([[1.0], rest]))[1:]
-        with np.errstate(divide="ignore"):
-            inner = (
-                np.log(-np.expm1(j * math.log1p(-self._a))) if self._a < 1.0 else np.zeros(len(j))
-            )
-        return np.logaddexp(scaled, inner)
-
 
 def can_be_drawn(scale: Fraction, dimension: int) -> bool:
     """Whether enough tries are accepted for noise of this scale in this many entries."""
     return dimension <= FEW_SUMS or dimension <= CUBE_TRIES * scale
 
 
-def _powers(a: float, start: list[float], order: int, times: int, first: int = 0) -> list[float]:
+def _powers(a: float, start: list[float], order: int, times: int) -> list[float]:
     """Return (1 - a)^(order + n) Σ_R f(R) (2R + 1)^n a^R, divided by 2^n n!, for n = 0, ..., times.
 
     The sum of f(R) x^R is a polynomial over (1 - x)^m, with coefficients c_k. With f(R) (2R + 1) in
@@ -580,7 +549,6 @@ def _powers(a: float, start: list[float], order: int, times: int, first: int = 0
         start: the coefficients of the polynomial of f.
         order: the m of f.
         times: how many factors 2R + 1.
-        first: the lowest power of `a` to include.
     """
     found = []
     c = np.array(start)
@@ -590,7 +558,7 @@ def _powers(a: float, start: list[float], order: int, times: int, first: int = 0
             wide = np.append(c, 0.0)
             below_it = np.concatenate([[0.0], c])
             c = ((2.0 * k + 1.0) * wide + (2.0 * m - 2.0 * k + 1.0) * below_it) / (2.0 * n)
-        found.append(float(c[first:] @ np.power(a, np.arange(first, len(c)))))
+        found.append(float(c @ np.power(a, np.arange(len(c)))))
     return found
 
 

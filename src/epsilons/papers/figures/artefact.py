@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 __all__ = ["REGIMES"]
 
 
-# A reproduced table or figure: numbers, a chart, and words on how it differs from the print.
+# A reproduced table or figure: numbers, a chart, and how it differs from the published one.
 
 Row: TypeAlias = dict[str, Any]
 Item = TypeVar("Item")
@@ -49,7 +49,7 @@ class Result:
 
     Attributes:
         rows: one dictionary per line of its table, all with the same keys.
-        words: a few sentences on what was printed, what we find, and why they differ.
+        words: a few sentences on what the paper reports, what we find, and why they differ.
         bounds: triples of keys (lower bound, measured error, its standard error): the first must
             not exceed the second, apart from chance.
     """
@@ -126,7 +126,7 @@ def heat(alt: Any, rows: list[Row], x: str, y: str, colour: str) -> Any:
 
 
 def bars(alt: Any, rows: list[Row], x: str, y: str, by: str, *, log_y: bool = False) -> Any:
-    """Points in groups, with colours and shapes for the column `by`."""
+    """Points over the categories `x`, with a colour and a shape for each value of `by`."""
     scale = alt.Scale(type="log" if log_y else "linear")
     return (
         alt.Chart(alt.Data(values=rows))

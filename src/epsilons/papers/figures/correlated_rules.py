@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,15 +17,15 @@ from epsilons.errors import MissingExtraError
 from epsilons.papers.figures.artefact import REGIMES
 from epsilons.types import Floats
 
-# The people of paper *correlated*: stand-ins by stated recipes, and real ones from a package.
+# Data for the tables of paper *correlated*: synthetic stand-ins, and real data from a package.
 #
 # The salaries of the University of California and the cancers of Colorado are not available here,
-# and the paper does not describe its synthetic data. Known are the sizes, the numbers of bins, and
+# and the paper does not describe its synthetic data. It states the sizes, the numbers of bins, and
 # two distributions of budgets (Appendix B). The tables reveal one more fact: UNI only adds Laplace
 # noise of scale 2/(n·min ε), or 1/(n·min ε) for a mean, so its printed error reveals the smallest
-# budget: see `smallest`. Where the distribution of budgets is not stated, it is chosen here to give
-# UNI the printed error, and for correlated data also PROP. The columns of the other algorithms then
-# test the recipe, and our code.
+# budget. Where the paper does not state the distribution of budgets, we choose it to reproduce the
+# printed error of UNI, and for correlated data also that of PROP. The columns of the other
+# algorithms then test these choices, and our code.
 
 Generator = np.random.Generator
 
@@ -54,17 +53,6 @@ class Population:
 
 
 Recipe = Callable[[Generator], Population]
-
-
-def smallest(mean_square: float, n: int, cells: int = 0) -> float:
-    """The smallest budget that follows from a printed mean squared error of UNI.
-
-    The largest of k independent |Laplace| of scale s has mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Clipping to [0, 1] is ignored, so this holds for small errors only.
-    """
-    inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
-    unit = float(inverse.sum() ** 2 + inverse @ inverse)
-    return (2.0 if cells else 1.0) * math.sqrt(unit / mean_square) / n
 
 
 SALARIES = ((0.3, 20_000.0, 0.8), (0.5, 70_000.0, 0.4), (0.2, 150_000.0, 0.5))
@@ -213,7 +201,7 @@ LETTERS = {"correlated": "C", "shuffled": "U", "pac": "P", "mse": "E"}
 """The paper's letters: correlated or uncorrelated people, PAC error or mean squared error."""
 
 ALGORITHMS = ("HPF", "HPF-A", "PROP", "UNI", "SM", "LDP")
-"""The columns of Table 4; those of Table 5 have HPM for HPF."""
+"""The columns of Table 4; Table 5 has HPM instead of HPF."""
 
 PRINTED = {
     ("UC salary", "C", "P"): (0.118, 0.174, 0.273, 1.000, 0.459, 0.420),
@@ -311,11 +299,11 @@ class WantedRule:
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
     def loss_of(self, people: Population) -> Any:
-        """Our name for the loss: the paper's mean square is that of the largest error of cells."""
+        """Our name for the loss. For cells, the paper's MSE is that of the largest cell error."""
         return "largest" if people.cells and self.loss == "mse" else self.loss
 
     def summary(self, errors: Floats) -> tuple[float, float]:
-        """The mean square, or the quantile, of errors; and its standard error."""
+        """The mean square or the 95 % quantile of errors, and its standard error."""
         if self.loss == "mse":
             squares = np.square(errors)
             return float(squares.mean()), float(squares.std() / np.sqrt(len(squares)))
@@ -340,7 +328,7 @@ def rules_of(people: Population, goal: WantedRule) -> dict[str, str]:
 
 
 def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
-    """One release by a rule, with its risk and the mechanism for all trials."""
+    """One release by a rule. Its mechanism is used in all trials."""
     words: dict[str, Any] = {
         "epsilon": people.epsilon,
         **REGIMES[goal.assume],
@@ -359,7 +347,7 @@ def release_of(people: Population, goal: WantedRule, method: Any) -> Any:
 
 
 def least(people: Population, goal: WantedRule) -> float:
-    """The lower bound on the worst-case risk of any method with these budgets, over all data."""
+    """A lower bound on the worst-case risk, over all data, of every method with these budgets."""
     found = theory.least_error(
         people.epsilon,
         statistic="frequencies" if people.cells else "mean",
@@ -372,7 +360,7 @@ def least(people: Population, goal: WantedRule) -> float:
 
 
 def hardest(people: Population, goal: WantedRule, mechanism: Any) -> Population:
-    """Data that are hard for a mechanism, with the same budgets.
+    """The same budgets with data that are hard for a mechanism.
 
     Correlated: everyone with a weight below 1/n is in one category, or at one end of the range, and
     everyone else in another. This is the worst case of every rule. Shuffled: half of the people are
@@ -400,7 +388,7 @@ def central_errors(
 
     Args:
         people: the data.
-        goal: its assumption says whether people are permuted.
+        goal: people are permuted if its assumption is "shuffled".
         mechanisms: mechanisms of releases.
         trials: number of trials.
         seed: seed of all draws.
@@ -521,7 +509,7 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...
 
 
 def _local_weights(people: Population, goal: WantedRule) -> Floats:
-    """The minimizer of (148) or (149) with n·‖w − 1/n‖² for ‖w − 1/n‖₁², as in Appendix L."""
+    """The minimizer of (148) or (149), with ‖w − 1/n‖₁² replaced by n·‖w − 1/n‖²: Appendix L."""
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
     near = _normed(1.0 / (n + noise))
@@ -538,7 +526,7 @@ def _normed(weights: Floats) -> Floats:
 
 
 def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
-    """The index of everyone's level; nearly equal budgets share the smallest of them."""
+    """The index of everyone's level; nearly equal budgets share a level, the smallest of them."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 
@@ -568,6 +556,6 @@ def _orders(
 
 
 def _off(people: Population, estimates: Floats, *, cut: bool) -> Floats:
-    """The largest error over cells, in each trial."""
+    """The largest absolute error over cells, in each trial."""
     shown = np.clip(estimates, 0.0, 1.0) if cut else estimates
     return np.asarray(np.abs(shown - people.truth).max(axis=1))

@@ -1,4 +1,4 @@
-"""Paper *gaussian*: it has no experiments, so these are ones that a reader would want."""
+"""Experiments for the paper *gaussian*, which contains none."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _over_people(run: ExperimentRun) -> Result:
     return Result(
         rows,
         "Median error in units of σ, budgets log-uniform on [0.1, 1], μ = 1000, σ = 2. No method "
-        "stays below the lower bound, which is derived anew, with probability 3/4: the errors "
+        "stays below the lower bound, which is derived here, with probability 3/4: the errors "
         "run parallel to it. Diffusion has the constants of the paper, with its faults "
         "corrected; below a few thousand people it often fails.",
         (("lower_bound", "upper_quartile", "standard_error"),),

@@ -29,48 +29,7 @@ if TYPE_CHECKING:
     )
     from epsilons.results.release.stored import Entry
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "derived": (
-                "Amount",
-                "Counts",
-                "Side",
-            ),
-            "estimate": (
-                "Cells",
-                "Scalar",
-                "VectorEstimate",
-            ),
-            "grouped": (
-                "Compared",
-                "Groups",
-                "Shares",
-            ),
-            "kinds": (
-                "AnyEstimate",
-                "CountEstimate",
-                "Pair",
-                "Quantiles",
-                "VarianceEstimate",
-            ),
-            "release": ("Release",),
-            "releases": (
-                "JointRange",
-                "JointRanges",
-                "Releases",
-            ),
-            "spending": (
-                "AllOfIt",
-                "ByLevel",
-                "Expected",
-                "Spending",
-                "Spent",
-                "shown_levels",
-            ),
-            "stored": ("Entry",),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "AllOfIt",

@@ -41,7 +41,7 @@ class Estimate:
 
     Attributes:
         in_percent: whether its numbers are shares of people.
-        each: what each of its numbers is about, in the singular and in the plural.
+        each: the noun for what one number describes, singular and plural.
         whole: what a half-width is compared with, in words.
         remedy: what makes its intervals narrower, in words.
     """
@@ -58,7 +58,7 @@ class Estimate:
         return ("",)
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Any, Any]:
-        """A range that holds the truth with at least this probability; one for each number."""
+        """A confidence interval for each number, with at least this confidence."""
         raise NotImplementedError
 
     def rows(self, assumption: Assumption, confidence: float) -> tuple[sheet.Row, ...]:
@@ -72,7 +72,7 @@ class Estimate:
         )
 
     def informative(self, assumption: Assumption, confidence: float) -> list[bool]:
-        """For each row of its table, whether the number says anything."""
+        """Whether each number, in the order of the table, is informative."""
         return [row.informative for row in self.rows(assumption, confidence)]
 
     def precisions(self, assumption: Assumption, confidence: float) -> list[verdict.Precision]:
@@ -92,15 +92,15 @@ class Estimate:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """All that each of its numbers can be; an end that is not known is infinite."""
+        """The smallest and largest possible value of its numbers; infinite where unknown."""
         return 0.0, 1.0
 
     def largest_spread(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """The largest standard deviation that the data may have, if one was released."""
+        """An upper bound on the standard deviation of the data; None if it was not released."""
         return None
 
     def known_as(self, confidence: str) -> str:  # noqa: ARG002
-        """The name of its `error`; "" if the usual name fits.
+        """A description of its `error` for users; "" for the usual one.
 
         Args:
             confidence: the confidence of the error, in words.
@@ -118,18 +118,18 @@ class Estimate:
         )
 
     def found(self) -> dict[str, float]:
-        """What else was found, as plain data: nothing by default."""
+        """Estimates made along the way, as plain data; empty by default."""
         return {}
 
 
 class Reportable(Estimate):
-    """An estimate that may come from local reports; then its margin bounds the effect of lies."""
+    """An estimate that may come from local reports; its margin then bounds the effect of lies."""
 
     margin: Any
     raw: Any
 
     def influence(self, lies: int) -> float:
-        """How far dishonest reports can have moved it; for several numbers the worst, or in ℓ2."""
+        """Bound on how far dishonest reports moved it: for any share, or in ℓ2 for a vector."""
         if not self._has_reports:
             return super().influence(lies)
         return float(self.margin.influence(lies, *self._place))
@@ -140,7 +140,7 @@ class Reportable(Estimate):
 
     @property
     def _place(self) -> tuple[Any, ...]:
-        """The arguments of the margin's `influence`, which depends on where the estimate is."""
+        """The arguments of the margin's `influence`, which depends on the raw estimate."""
         return (self.raw,)
 
     def _influence_of_one(self) -> dict[str, float]:
@@ -166,7 +166,7 @@ class Scalar(Reportable):
         raw: the estimate as it was drawn.
         bounds: the range of the values, known or found.
         margin: the margin of error.
-        sigma: the standard deviation from which the range was made; None if it was not.
+        sigma: the standard deviation from which the range was derived; None if there was none.
         alike: whether nearly all values seemed to be equal when the range was found.
     """
 
@@ -179,17 +179,17 @@ class Scalar(Reportable):
     alike: bool = False
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[float, float]:
-        """A range that holds the truth with at least this probability."""
+        """A confidence interval, with at least this confidence."""
         return self.margin.interval(self.raw, self.bounds, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error not exceeded with this probability."""
+        """Bound on the error of `value`, at this confidence."""
         low, high = self.interval(assumption, confidence)
         return max(self.value - low, high - self.value)
 
     @property
     def unit(self) -> float:
-        """The factor from errors on a unit range to errors in data units."""
+        """The factor that converts errors on a unit range to data units."""
         lo, hi = self.bounds
         return hi - lo
 
@@ -240,7 +240,7 @@ class Scalar(Reportable):
         return self.bounds
 
     def _share_fact(self, release: Release) -> list[sheet.Fact]:
-        """The share of people whose mean it is, as a fact; none if it is the mean of everybody."""
+        """The share of people over whom the mean is taken, as a fact; empty if all of them."""
         found = self.share(release.assumption, release.confidence)
         if found is None:
             return []
@@ -257,7 +257,7 @@ class Scalar(Reportable):
         shown = [numbers.aligned(each, found.high - found.low) for each in found]
         confidence = numbers.percent(release.confidence)
         if found.low == 0.0 and shown[0] == shown[1]:
-            # Noise hides the spread: to print 0 would suggest that all values are equal.
+            # Noise hides the spread. Printing 0 would suggest that all values are equal.
             most = said.with_unit(release, f"at most {shown[2]}")
             words = f"Standard deviation {most} (with {confidence} confidence)"
         else:
@@ -266,7 +266,7 @@ class Scalar(Reportable):
         return [sheet.Fact("Spread", words)]
 
     def _helps(self, release: Release) -> list[str]:
-        """What would help if the mean of a subset of people says nothing."""
+        """Advice for a mean of a subset of people whose interval is too wide to be informative."""
         if self.share(release.assumption, release.confidence) is None:
             return []
         levels = ["levels=, the budgets that people were offered"]
@@ -284,7 +284,7 @@ class Scalar(Reportable):
         return {**columns, **{name: [each] for name, each in named}}
 
     def share(self, assumption: Assumption, confidence: float) -> grouped.Shares | None:
-        """The share of people whose mean it is; None if it is the mean of everybody."""
+        """The share of people over whom the mean is taken; None for a mean of everyone."""
         found = getattr(self.margin, "share", None)
         return None if found is None else grouped.Shares(*found(assumption, confidence))
 
@@ -303,7 +303,7 @@ class Scalar(Reportable):
         return {} if found is None else {"spread": found._asdict()}
 
     def found(self) -> dict[str, float]:
-        """The centre and the standard deviation that were found with a range, as plain data."""
+        """The centre and the standard deviation from which the range was derived, as plain data."""
         if self.sigma is None or not isinstance(self.margin, (Located, LocatedRatio)):
             return {}
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
@@ -317,7 +317,7 @@ class Cells(Reportable):
     Attributes:
         value: the shares, projected to the simplex or clipped to [0, 1].
         raw: the shares as they were drawn.
-        categories: the labels, in the order of both.
+        categories: the labels, in the order of `value` and `raw`.
         margin: the margin of error.
         other: the category for missing and undeclared values; None if there was none.
     """
@@ -339,15 +339,15 @@ class Cells(Reportable):
         return self.margin.intervals(self.raw, assumption, confidence)
 
     def band(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """Ranges that hold for all shares at once."""
+        """Simultaneous confidence intervals for all shares."""
         return self.margin.band(self.raw, assumption, confidence)
 
     def at_once(self, assumption: Assumption, confidence: float) -> float:
-        """The largest error of any category that is not exceeded with this probability."""
+        """Bound on the largest error of any share, at this confidence."""
         return self.margin.at_once(self.raw, assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst category that is not exceeded with this probability."""
+        """Bound on the largest error of any share, at this confidence: the same as `at_once`."""
         return self.at_once(assumption, confidence)
 
     unit: ClassVar[float] = 1.0
@@ -405,7 +405,7 @@ class Cells(Reportable):
         return said.sheet_of(release, own)
 
     def table(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
-        """The estimate as columns, with a row for each category; a bin has two edges."""
+        """The estimate as columns, with a row for each category; bins have two columns of edges."""
         low, high = self.interval(assumption, confidence)
         band_low, band_high = self.band(assumption, confidence)
         bins = all(isinstance(each, tuple) for each in self.categories)
@@ -423,7 +423,7 @@ class VectorEstimate(Reportable):
 
     Attributes:
         value: the estimate, projected to the ball.
-        raw: the estimate before that.
+        raw: the estimate before the projection.
         ball: the radius of the ball that holds all vectors.
         margin: the margin of error.
     """
@@ -439,7 +439,7 @@ class VectorEstimate(Reportable):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """From one side of the ball to the other."""
+        """The range of one coordinate of a vector in the ball."""
         return -self.ball, self.ball
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
@@ -447,11 +447,11 @@ class VectorEstimate(Reportable):
         return self.margin.intervals(self.raw, assumption, confidence)
 
     def radius(self, assumption: Assumption, confidence: float) -> float:
-        """A bound on the ℓ2 distance of the true mean from `raw`, with this probability."""
+        """Bound on the ℓ2 distance between the true mean and `raw`, at this confidence."""
         return self.margin.radius(assumption, confidence)
 
     def error(self, assumption: Assumption, confidence: float) -> float:
-        """The error in ℓ2 that is not exceeded with this probability."""
+        """Bound on the error in ℓ2, at this confidence."""
         return min(self.radius(assumption, confidence), 2.0 * self.ball)
 
     unit: ClassVar[float] = 1.0

@@ -199,7 +199,7 @@ class Pair(Estimate):
             ("mean of the second column", *_shown(second)),
         )
         heads = ("of both columns", "estimate", f"from ({confidence})", "to")
-        table = sheet.SheetTable("rows", heads, cells, "Each interval by itself.")
+        table = sheet.SheetTable("rows", heads, cells, "Each interval holds separately.")
         ranges = [
             f"{numbers.number(a)} to {numbers.number(b)}" for a, b in (self.bounds, self.beside)
         ]

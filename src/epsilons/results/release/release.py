@@ -24,13 +24,14 @@ from epsilons.risk.goals import Goal
 from epsilons.risk.margins import Estimated
 from epsilons.risk.spread import Spread
 from epsilons.risk.weighing import Assumption, SumNoise
-from epsilons.types import Floats
+from epsilons.types import Floats, Length
 
 if TYPE_CHECKING:
-    from epsilons.results.release import grouped, kinds, said
-    from epsilons.results.release.verdict import Verdict
+    from epsilons.results.release import grouped, kinds, said, statement
+    from epsilons.results.release.verdict import ReleaseVerdict
 else:
     said = later("epsilons.results.release.said")
+    statement = later("epsilons.results.release.statement")
     grouped = later("epsilons.results.release.grouped")
     kinds = later("epsilons.results.release.kinds")
 
@@ -267,7 +268,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
         return self.estimate.rows(self.assumption, self.confidence)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReleaseVerdict:
         """What it is worth: how precise each number is, what personal budgets gained, what helps.
 
         It follows from what was published and from public facts.
@@ -348,6 +349,22 @@ class Release(Tabled, Shown, Derived, stored.Stated):
     def sheet(self) -> report.Sheet:
         """The contents of the release as a sheet, which every output format shows."""
         return self.estimate.says(self)
+
+    def statement(self, length: Length = "public") -> str:
+        """Paragraphs about the release to copy, from what it holds.
+
+        Args:
+            length: "public": a few sentences without jargon. "board": for a lawyer or an ethics
+                board: what is protected, against whom, for how long, and what is not. "methods":
+                for the methods section of a paper, with references.
+
+        Returns:
+            Text with a blank line between paragraphs. A number that says nothing is not quoted.
+
+        Raises:
+            ArgumentError: the length is none of these.
+        """
+        return statement.statement([self], self.spent, parameters.choice("length", length))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, overload
@@ -21,14 +21,15 @@ from epsilons.results.release.release import Release
 from epsilons.results.release.spending import Spending
 from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
 from epsilons.results.report.shown import Shown
-from epsilons.types import Floats
+from epsilons.types import Floats, Length
 
 if TYPE_CHECKING:
-    from epsilons.results.release import said
+    from epsilons.results.release import said, statement
     from epsilons.results.report import sheet
     from epsilons.results.report.sheet import Fact
 else:
     said = later("epsilons.results.release.said")
+    statement = later("epsilons.results.release.statement")
     sheet = later("epsilons.results.report.sheet")
 
 __all__ = ["JointRange", "JointRanges", "joint_ranges"]
@@ -145,7 +146,7 @@ _ON_PAGE: Final = 500
 """The most rows of all releases in the table of a page, about."""
 
 _DRAWN: Final = (
-    "Dots show the published values, dark lines the interval of each by itself, and light bars "
+    "Dots show the published values, dark lines their separate intervals, and light bars "
     "the ranges that hold for all at once."
 )
 
@@ -240,12 +241,13 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         count = sum(len(block.rows) for block in blocks)
         at_once = (
             f"With probability {percent(self.confidence)}, all {count:,} numbers are in their "
-            "all-at-once ranges together; the other intervals are for each by itself."
+            "all-at-once ranges together; the other intervals are for each number separately."
         )
         people = said.people_words(self.each[0])
         published = dict.fromkeys(said.published_words(one) for one in self.each if one.date)
         byline = " · ".join(published)
         made = [said.made_words(one, column=False) for one in self.each]
+        warnings = (each for one in self.each for each in one.warnings)
         note = sheet.Note
         return sheet.Sheet(
             name=f"{len(self.each)} releases about {people[:1].lower()}{people[1:]}",
@@ -274,12 +276,19 @@ class Releases(Shown, Sequence[Release], stored.Stated):
                     ),
                 ),
                 (
-                    *(note("warning", each) for each in _once(self.each, lambda one: one.warnings)),
-                    *(note("protected", each) for each in _once(self.each, _protects)),
-                    *(note("assumed", each) for each in _once(self.each, _assumes)),
+                    *(note("warning", each) for each in said.once(warnings)),
+                    *(
+                        note("protected", each)
+                        for each in said.once(one.protects for one in self.each)
+                    ),
+                    *(
+                        note("assumed", each)
+                        for each in said.once(one.assumes for one in self.each)
+                    ),
                     sheet.Facts("made", tuple(self._how(blocks)), depth="whole"),
                     *said.adds_up(self.each),
                     *(note("made", each, "brief") for each in dict.fromkeys(made) if each),
+                    *statement.notes(self.each, self.spent),
                 ),
             ),
         )
@@ -293,6 +302,17 @@ class Releases(Shown, Sequence[Release], stored.Stated):
             yield sheet.Fact(block.name, f"{how}. {one.treats}".strip())
         yield sheet.Fact("Neighbours", words.neighbours_are(self.each[0].neighbours))
         yield from said.in_a_ledger(self.each)
+
+    def statement(self, length: Length = "public") -> str:
+        """Paragraphs about all releases to copy: see `Release.statement`.
+
+        Args:
+            length: "public", "board" or "methods".
+
+        Raises:
+            ArgumentError: the length is none of these.
+        """
+        return statement.statement(self.each, self.spent, parameters.choice("length", length))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain data."""
@@ -466,22 +486,3 @@ def _all_numbers(blocks: Sequence[_Block], count: int) -> sheet.SheetTable:
     confidence = " or ".join(dict.fromkeys(block.confidence for block in blocks))
     heads = ("release", "of", "value", f"from ({confidence})", "to", "from, all at once", "to")
     return sheet.SheetTable("rows", heads, rows, caption, depth="whole", section="All numbers")
-
-
-def _protects(release: Release) -> list[str]:
-    return [release.protects]
-
-
-def _assumes(release: Release) -> list[str]:
-    return [release.assumes]
-
-
-def _once(releases: Iterable[Release], say: Callable[[Release], list[str]]) -> list[str]:
-    """The sentences of all releases, without repetitions."""
-    found = dict.fromkeys(each for release in releases for each in say(release))
-    # If one sentence continues another, the addition concerns a single release: drop it.
-    return [
-        each
-        for each in found
-        if each and not any(each.startswith(other) for other in found if other and other != each)
-    ]

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from epsilons import words
+from epsilons.loading import later
 from epsilons.results.release.derived import Side
 from epsilons.results.release.verdict import (
     SHARES,
     Help,
-    Verdict,
+    ReleaseVerdict,
     gain_of,
     gain_words,
     help_words,
@@ -22,7 +23,7 @@ from epsilons.results.release.verdict import (
     other_assumptions,
     precision_words,
 )
-from epsilons.results.report.numbers import aligned, budget, number, percent, points
+from epsilons.results.report.numbers import aligned, budget, number, percent
 from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
 from epsilons.results.report.phrases import related_words as how
 from epsilons.results.report.sheet import (
@@ -40,8 +41,11 @@ from epsilons.results.report.sheet import (
 )
 
 if TYPE_CHECKING:
+    from epsilons.results.release import statement
     from epsilons.results.release.release import Release
     from epsilons.results.release.spending import Spending
+else:
+    statement = later("epsilons.results.release.statement")
 
 __all__ = [
     "DASH",
@@ -55,6 +59,7 @@ __all__ = [
     "made_words",
     "narrower",
     "number_sheet",
+    "once",
     "one_number",
     "people_fact",
     "people_words",
@@ -151,7 +156,7 @@ def sheet_of(release: Release, own: Own) -> Sheet:
 
 
 def _summary(release: Release, own: Own) -> Iterator[str]:
-    """Who was counted, what was assumed and who spent what: a line each."""
+    """People, assumption and spending: a line each."""
     people = own.people[0].said or own.people[0].words if own.people else people_words(release)
     yield f"{people}{_unit_of_privacy(release)}."
     yield _assumed_line(release)
@@ -177,23 +182,26 @@ def _assumed_line(release: Release) -> str:
 
 def _unit_of_privacy(release: Release) -> str:
     """What one person is, where the call said so."""
-    return {"row": "; each row counted as one person", "": ""}.get(
-        release.person, f"; rows of one person by {release.person}"
-    )
+    if not release.person:
+        return ""
+    if release.person == "row":
+        return "; each row counted as one person"
+    return f'; one person is all rows with the same "{short(release.person)}"'
 
 
 def _spent_line(spending: Spending) -> str:
-    """Who spent what, in a line."""
+    """What people spent, in a line."""
     rows = [row for row in spending if row.epsilon > 0.0]
     if not rows:
         return "Spent: nothing."
-    spent, kept = [row.spent for row in rows], [row.kept for row in rows]
+    spent = [row.spent for row in rows]
+    kept = [row.kept for row in rows if math.isfinite(row.kept)]
     ends = budget(min(spent)), budget(max(spent))
     said = f"Spent: ε {ends[0]}" + (f" to {ends[1]}" if ends[0] != ends[1] else "") + " each"
-    most = max(kept)
+    most = max(kept, default=0.0)
     if most <= 0.0:
         return f"{said}; nobody keeps any."
-    return f"{said}; kept: up to {'all' if math.isinf(most) else number(most)}."
+    return f"{said}; kept: up to {number(most)}."
 
 
 def cautions(release: Release) -> Iterator[str]:
@@ -210,14 +218,21 @@ def cautions(release: Release) -> Iterator[str]:
         yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
 
 
-def verdict_of(release: Release) -> Verdict:
+def _to_two_digits(release: Release) -> Told:
+    """Words for a half-width, of which two digits are worth reading."""
+    if release.estimate.in_percent:
+        return lambda half: f"{number(100.0 * half, 2)} percentage points"
+    return lambda half: with_unit(release, number(half, 2))
+
+
+def verdict_of(release: Release) -> ReleaseVerdict:
     """What a release is worth, what personal budgets gained, and what would help.
 
     It follows from what was published, and from public facts.
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
-    told = points if estimate.in_percent else told_in_units(release)
+    told = _to_two_digits(release)
     said = [precision_words(each, told, estimate.each, estimate.whole)]
     stake = release.stake
     gain = None
@@ -237,7 +252,7 @@ def verdict_of(release: Release) -> Verdict:
         if not helps and any(one.worth == "useless" for one in each):
             helps = (Help(None, estimate.remedy),)
         said += [help_words(helps[0])] if helps else []
-    return Verdict(each, gain, helps, tuple(said))
+    return ReleaseVerdict(each, gain, helps, tuple(said))
 
 
 def number_sheet(
@@ -332,7 +347,7 @@ def drawn(table: SheetTable, drawing: Ranges, what: str) -> Figure:
     """
     label = "; ".join(f"{row[0]} {row[1]}" for row in table.rows[:12])
     marks = "Bars" if drawing.bars else "Dots"
-    caption = f"{marks} show the published {what}, lines the interval of each by itself."
+    caption = f"{marks} show the published {what}, lines their separate intervals."
     return Figure(drawing, f"{what.capitalize()} with intervals: {label}", caption, lead=True)
 
 
@@ -354,6 +369,7 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
         Facts("made", tuple(_made(release)), depth="whole"),
         *adds_up([release]),
         *([Note("made", made, depth="brief")] if made else []),
+        *statement.notes([release], release.spent),
     )
 
 
@@ -361,6 +377,15 @@ def adds_up(releases: Iterable[Release]) -> list[Note]:
     """Notes that spending adds up over releases, for those that no ledger charges."""
     said = dict.fromkeys(each.spent.ADDS_UP for each in releases if each.ledger is None)
     return [Note("note", each, section="How it was made") for each in said]
+
+
+def once(sentences: Iterable[str]) -> list[str]:
+    """The sentences of several releases, without repetitions."""
+    found = [*filter(None, dict.fromkeys(sentences))]
+    # If one sentence continues another, the addition concerns a single release: drop it.
+    return [
+        each for each in found if not any(each != one and each.startswith(one) for one in found)
+    ]
 
 
 def told_in_units(release: Release) -> Told:

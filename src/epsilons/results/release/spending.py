@@ -1,4 +1,4 @@
-"""Spending: rules from a person's budget to what they spent of it, with a row for each level."""
+"""Spending: how much a person with a given budget spent, as a function and as a table."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _PUBLIC = 2.0**20
 """The highest possible rung. Public records are on it, and so are budgets above it."""
 
 _NEARLY = 1.0 - 2.0**-30
-"""Weights are rounded down: if this fraction of a budget is spent, nothing counts as kept."""
+"""If at least this fraction of a budget is spent, the rest is from rounding and counts as 0."""
 
 
 class Spent(NamedTuple):
-    """What each person of one level spent and kept; `people` is None where that is private."""
+    """What each person of one level spent and kept; `people` is None if counts are private."""
 
     epsilon: float
     people: int | None
@@ -43,11 +43,11 @@ class Spent(NamedTuple):
 @storable("release.Expected")
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """How many people are expected at each budget, where who takes part is private.
+    """How many people are expected at each budget, if it is private who takes part.
 
     Attributes:
         levels: the budgets, ascending.
-        people: how many people have each: a declared guess, or a noisy count.
+        people: the number of people at each budget: a declared guess, or a noisy count.
     """
 
     levels: Floats
@@ -55,7 +55,7 @@ class Expected:
 
 
 def left(level: float, spent: float) -> float:
-    """What is left of a budget; 0 if only rounding to integers left something."""
+    """What is left of a budget; 0 if the rest is due to rounding."""
     return level - spent if spent < level * _NEARLY else 0.0
 
 
@@ -65,7 +65,7 @@ def shown_levels(rungs: Floats) -> Floats:
 
 
 class Spending(Sequence[Spent]):
-    """A rule from ε to what a person spends: call it with an ε, or read its rows.
+    """What a person spends as a function of ε: call it with an ε, or read its rows.
 
     Attributes:
         ADDS_UP: a sentence that says that spending adds up over releases.
@@ -84,15 +84,15 @@ class Spending(Sequence[Spent]):
             What each of them spent, in the same order.
 
         Raises:
-            BudgetError: a budget is not a number; or, where budgets are public, it is NaN or below
-                all of them.
+            BudgetError: a budget is not a number; or, if budgets are public, it is NaN or below
+                the lowest level.
             ArgumentError: the budgets are not a single column.
         """
 
     @property
     @abstractmethod
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, strictest first; only some levels if there are very many."""
+        """A row for each level, strictest first; a selection if there are very many."""
 
     def __call__(self, epsilon: float) -> float:
         """Return what a person with this budget spent."""
@@ -120,7 +120,7 @@ class ByLevel(Spending):
     Attributes:
         levels: the levels, ascending: people's budgets, or the rungs of a public ladder.
         spent: what a person of each level spends.
-        people: how many people are at each level; None where that is private.
+        people: how many people are at each level; None if counts are private.
     """
 
     levels: Floats
@@ -142,7 +142,7 @@ class ByLevel(Spending):
 
     @cached_property
     def rows(self) -> tuple[Spent, ...]:
-        """A row for each level, or for some rungs of a ladder that has very many."""
+        """A row for each level; for a selection of rungs if a ladder has very many."""
         if self.people is not None:
             columns = zip(
                 self.levels.tolist(), self.people.tolist(), self.spent.tolist(), strict=True
@@ -167,7 +167,7 @@ class AllOfIt(Spending):
     """Everyone spent all of their ε, as in the local model.
 
     Attributes:
-        levels: the budgets, ascending; if there were many, approximately.
+        levels: the budgets, ascending; approximate if there were many.
         people: how many people had each.
     """
 

@@ -30,7 +30,7 @@ __all__ = [
     "Gain",
     "Help",
     "Precision",
-    "Verdict",
+    "ReleaseVerdict",
     "defended",
     "gain_of",
     "gain_words",
@@ -114,7 +114,7 @@ class Help(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReleaseVerdict:
     """What a result is worth.
 
     Attributes:

@@ -18,34 +18,7 @@ if TYPE_CHECKING:
     from epsilons.results.report.sheet import Row, Sheet
     from epsilons.results.report.text import table, wrapped
 else:
-    __getattr__, __dir__ = names(
-        __name__,
-        {
-            "files": (
-                "picture_ready",
-                "ready",
-                "write_page",
-                "write_picture",
-            ),
-            "numbers": (
-                "group_name",
-                "names_of",
-                "number",
-                "points",
-                "to_json",
-            ),
-            "phrases": (
-                "few_at_each",
-                "held_back",
-                "weak_budgets",
-            ),
-            "sheet": ("Row", "Sheet"),
-            "text": (
-                "table",
-                "wrapped",
-            ),
-        },
-    )
+    __getattr__, __dir__ = names(__name__)
 
 __all__ = [
     "Row",

@@ -57,11 +57,6 @@ def aligned_share(share: float, width: float) -> str:
     return f"{aligned(100 * share, 100 * width)} %"
 
 
-def widest(lows: Sequence[float], highs: Sequence[float]) -> float:
-    """The width of the widest interval."""
-    return max(high - low for low, high in zip(lows, highs, strict=True))
-
-
 def category_name(category: Any) -> str:
     """The name of a category; a bin is named by its edges."""
     if isinstance(category, tuple):

@@ -28,6 +28,7 @@ _ENDING: Final[dict[Role, str]] = {
     "assumed": "What is assumed",
     "sides": "What is assumed",
     "made": "How it was made",
+    "statement": "To copy",
 }
 """The headings that come last, by the roles of the parts under them."""
 

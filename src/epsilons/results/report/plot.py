@@ -1,4 +1,4 @@
-"""Sheets as pictures: the main figures, and below them what people spend."""
+"""Draw sheets as charts: the main figures, and below them what people spend."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def as_chart(sheet: Sheet) -> altair.TopLevelMixin:
 
 
 def _drawn(figure: Figure) -> Any:
-    """A figure as a chart as wide as a picture, with its name as the title if it has one."""
+    """A figure as a chart of the common width, titled with its name if it has one."""
     if figure.drawing is None:
         return None
     alt = charts.altair_module()
@@ -47,7 +47,7 @@ def _drawn(figure: Figure) -> Any:
 
 
 def _title(sheet: Sheet, lead: list[Figure]) -> str | list[str]:
-    """The title of the picture: what was measured, if given, and what is drawn."""
+    """The title of the chart: what was measured, if given, and what is drawn."""
     words = sheet.picture or sheet.name
     for figure in lead:
         drawn = figure.drawing

@@ -1,7 +1,8 @@
 """Sheet: the contents of a result, independent of its kind and of the output format.
 
-Each kind of release and of plan makes a sheet, and each format (`text`, `notebook`, `page`, `plot`)
-shows any sheet. So a new kind needs no change in this package, and a new format none elsewhere.
+Each kind of release and of plan makes a sheet, and so does a ledger. Each format (`text`,
+`notebook`, `page`, `plot`) shows any sheet. So a new kind needs no change in this package, and a
+new format none elsewhere.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
 
 Role: TypeAlias = Literal[
     "headline", "verdict", "rows", "people", "note", "error", "help", "spent", "warning", "advice",
-    "protected", "assumed", "sides", "made", "figure",
+    "protected", "assumed", "sides", "made", "statement", "figure",
 ]  # fmt: skip
 """The purpose of a part, by which a format selects or moves parts."""
 
@@ -191,7 +192,7 @@ class SpendingTable:
     offered: bool = False
     words: str = ""
     depth: Depth = ""
-    section: str = "Who spent what"
+    section: str = "What people spent"
     role: Role = "spent"
 
 

@@ -1,4 +1,4 @@
-"""`Shown`: the base class of releases and plans, with all of their output formats."""
+"""`Written` and `Shown`: the base classes of results, with all of their output formats."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ else:
     plot = later("epsilons.results.report.plot")
     text = later("epsilons.results.report.text")
 
-__all__ = ["Shown"]
+__all__ = ["Shown", "Written"]
 
 
 _LINE: Final = 97
 """The most characters between the angle brackets of a `repr`."""
 
 
-class Shown(ABC):
-    """A result: its class makes a sheet, which every output format shows."""
+class Written(ABC):
+    """A result in words: its class makes a sheet, which every output format shows."""
 
     @abstractmethod
     def sheet(self) -> Sheet:
@@ -38,11 +38,7 @@ class Shown(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, whose "kind" says what it is."""
-
-    @abstractmethod
-    def _in_a_line(self) -> str:
-        """A short description for `repr`, which must be cheap to compute."""
+        """Everything as plain data."""
 
     def to_json(self) -> str:
         """`to_dict` as JSON, with ∞ as "inf"."""
@@ -62,10 +58,32 @@ class Shown(ABC):
             The path.
 
         Raises:
-            MissingExtraError: the extra `report` is not installed.
+            MissingExtraError: there are figures, and the extra `report` is not installed.
             FileError: the file cannot be written.
         """
-        return files.write_page(path, page.as_page(self.sheet(), self.to_dict()))
+        return files.write_page(path, self.to_html())
+
+    def to_html(self) -> str:
+        """The page of `report`, as text.
+
+        Raises:
+            MissingExtraError: there are figures, and the extra `report` is not installed.
+        """
+        return page.as_page(self.sheet(), self.to_dict())
+
+    def __str__(self) -> str:
+        return text.brief(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return notebook.as_html(self.sheet())
+
+
+class Shown(Written):
+    """A release or a plan, which also has a picture."""
+
+    @abstractmethod
+    def _in_a_line(self) -> str:
+        """What it is, in a few words, at little cost."""
 
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Write the picture of `plot` to a file, for a paper or a slide.
@@ -96,9 +114,3 @@ class Shown(ABC):
     def __repr__(self) -> str:
         words = " ".join(f"{type(self).__name__}: {legible(self._in_a_line())}".split())
         return f"<{words if len(words) <= _LINE else words[: _LINE - 1] + '…'}>"
-
-    def __str__(self) -> str:
-        return text.brief(self.sheet())
-
-    def _repr_html_(self) -> str:
-        return notebook.as_html(self.sheet())

@@ -43,6 +43,13 @@ def brief(sheet: Sheet) -> str:
         rows = part.first(min(part.most or ROWS, ROWS))
         lines.append(table(part.heads, rows))
         lines += [f"  … {len(part.rows) - len(rows):,} more"] if len(rows) < len(part.rows) else []
+    if not any(part.depth == "first" for part in tables):  # comparisons, which are lines
+        shown = sheet.parts(whole=False)
+        lines += [
+            _indented(each.words)
+            for each in shown
+            if isinstance(each, Note) and each.role == "rows"
+        ]
     verdicts = [part.words for part in sheet.of("verdict") if isinstance(part, Note)]
     warnings = [f"Warning: {part.words}" for part in sheet.of("warning") if isinstance(part, Note)]
     if any("ot usable" in each for each in verdicts):  # which says it already

@@ -1,1 +1,1 @@
-"""Means by group: their margins, and the tests that these are made of."""
+"""Means by group: margins, and the tests behind them."""

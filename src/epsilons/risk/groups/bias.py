@@ -1,8 +1,8 @@
-"""How far the weighted mean of a private group may be from its mean, if budgets go with values.
+"""Bounds on the bias of the weighted mean of a private group, if budgets are related to values.
 
-Who is in a group is not known, only about what its people weigh together. So the bias is the
-largest over all who may be in it: a linear program, of which every point of the dual is a bound.
-Derived in `docs/proofs/groups.md`; data are on a unit range.
+Membership in a group is unknown; only the total weight of its people is known approximately. So the
+bias is the maximum over all possible groups: a linear program, for which every point of the dual
+gives a bound. Data are on a unit range. Proof: docs/proofs/groups.md (12), (21).
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from epsilons.risk.tails.combined import EDGES, PARTS
 from epsilons.types import Floats, Integers
 
 _NODES: Final = 24
-"""Weights up to which each is looked at by itself."""
+"""Number of different weights up to which each is used exactly."""
 
 _BETWEEN: Final = 24
-"""Prices of a person that are tried between the smallest and the largest weight."""
+"""Number of prices of a person that are tried between the smallest and the largest weight."""
 
 _TOGETHER: Final = 2**21
-"""Numbers that are worked on together."""
+"""Number of array entries that are processed at once."""
 
 _LEANS: Final = np.linspace(0.0, 1.0, 17)
 _PRICES: Final = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
-"""Prices of a pair of groups that are tried, in parts of the largest that are of use."""
+"""Prices for a pair of groups that are tried, as fractions of the largest useful ones."""
 
 _SPLITS: Final = 240
-"""How often boxes of average weights are split."""
+"""Number of times that boxes of average weights are split."""
 
 _NEAR: Final = 0.005
-"""Boxes that are smaller, in parts of the largest weight, are not split."""
+"""Boxes smaller than this fraction of the largest weight are not split."""
 
 Range = tuple[float, float]
 
 
 def few(weights: Floats, counts: Floats | Integers, most: int = _NODES) -> tuple[Floats, Floats]:
-    """Few weights, and how many people have them, for which bounds are not smaller.
+    """At most `most` weights with counts, for which bounds are not smaller.
 
     Bounds are sums over people of convex functions of their weight. So a weight between two nodes
-    may be counted at both of them, in parts that keep its sum.
+    may be counted at both, in parts that preserve its sum. Proof: docs/proofs/groups.md (12).
     """
     there = counts > 0
     order = np.argsort(weights[there], kind="stable")
@@ -66,18 +66,20 @@ def few(weights: Floats, counts: Floats | Integers, most: int = _NODES) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class Leaning:
-    """The largest Σ w·u·(x − m) over people of these weights, if Σ u·(x − m) is 0.
+    """Bound on Σ w·u·(x − m) over people with these weights, if Σ u·(x − m) is 0.
 
     Everyone's part u in the group and their value x there are any numbers in [0, 1]. With prices α
-    of a person and γ ≥ 0 of weight it is at most
+    of a person and γ ≥ 0 of weight, which are dual variables, the sum is at most
 
         γ·W + Σ max(0, (1 − m)(w − α) − γw, −m(w − α) − γw),     W ≥ Σ w·u.
 
+    Proof: docs/proofs/groups.md (12).
+
     Attributes:
         weights: of each level.
-        counts: how many people have each: the most that there may be.
-        price: α, if it is to be this one: then nothing is asked of Σ u·(x − m), and the bound is on
-            Σ (w − α)·u·(x − m).
+        counts: number of people at each level, or an upper bound on it.
+        price: a fixed α. Then nothing is required of Σ u·(x − m), and the bound is on Σ
+            (w − α)·u·(x − m).
     """
 
     weights: Floats
@@ -85,7 +87,7 @@ class Leaning:
     price: float | None = None
 
     def most(self, shares: Floats) -> Floats:
-        """The largest bias upwards for each weight W of a group and each part of means."""
+        """The largest upward bias for each weight W of a group and each part of means."""
         base, prices = self._dual
         found = np.empty((len(shares), PARTS))
         step = max(_TOGETHER // base.size, 1)
@@ -98,10 +100,11 @@ class Leaning:
 
     @cached_property
     def alone(self) -> Floats:
-        """The largest bias of a group of weight 1, whoever there may be, for each part of means.
+        """The largest bias of any group of weight 1, for each part of means.
 
-        m(1 − m)(ρ − 1)/(1 + m(ρ − 1)) for weights that differ by a factor of ρ: heavy people have
-        1, light ones 0. It rises up to m = 1/(√ρ + 1).
+        It is m(1 − m)(ρ − 1)/(1 + m(ρ − 1)) for weights that differ by a factor ρ: heavy people
+        have value 1, light ones 0. It increases up to m = 1/(√ρ + 1).
+        Proof: docs/proofs/groups.md (12).
         """
         there = self.weights[self.counts > 0]
         if not there.min() > 0.0:
@@ -112,9 +115,9 @@ class Leaning:
 
     @cached_property
     def _dual(self) -> tuple[Floats, Floats]:
-        """The sum over people, and γ, for each part of means and some prices.
+        """The sum over people, and γ, for each part of means and several prices.
 
-        Given prices the bound is convex in m: the ends of a part are worst.
+        For given prices the bound is convex in m, so the ends of a part are worst.
         """
         weights, counts = few(self.weights, self.counts)
         if self.price is None:
@@ -126,7 +129,7 @@ class Leaning:
         middle = 0.5 * (EDGES[:-1] + EDGES[1:])[:, None, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             over = 1.0 - alphas[:, None] / weights
-        at = np.maximum((1.0 - middle) * over, -middle * over)  # where a level is priced out
+        at = np.maximum((1.0 - middle) * over, -middle * over)  # γ at which a level adds nothing
         at = np.where(np.isfinite(at), at, 0.0)
         prices = np.concatenate([np.zeros((*at.shape[:2], 1)), at], axis=2)
         base = np.zeros(prices.shape)
@@ -146,18 +149,18 @@ def apart(
     shares: tuple[Range, Range],
     times: tuple[float, float],
 ) -> float:
-    """The largest of the sum of two groups' biases, of means that are in a window of length 1.
+    """Bound on the sum of two groups' biases, for means in a window of length 1.
 
-    The bias of a group's weighted mean is at most half the distance, in ℓ1, of its people's weights
-    from equal ones. The two groups have different people: where many light ones are in the one,
-    fewer are left for the other. Boxes of the groups' average weights are split where the bound is
-    largest.
+    The bias of a group's weighted mean is at most half the ℓ1 distance of its people's weights from
+    equal ones. The two groups have different people: many light people in one leave fewer for the
+    other. Boxes of the groups' average weights are split where the bound is largest.
+    Proof: docs/proofs/groups.md (21).
 
     Args:
-        weights: of each level; those of everyone sum to one.
-        counts: how many people have each.
-        shares: what the people of each group weigh together: at least, and at most.
-        times: what the bias of each group is multiplied with.
+        weights: of each level; all people's weights sum to one.
+        counts: number of people at each level.
+        shares: lower and upper bound on the total weight of each group.
+        times: factor on the bias of each group.
     """
     heavy, people = few(weights, counts, _NODES // 2)
     n = float(people.sum())
@@ -177,7 +180,7 @@ def apart(
         a, b = box[side]
         for half in ((a, (a + b) / 2.0), ((a + b) / 2.0, b)):
             each = (half, box[1]) if side == 0 else (box[0], half)
-            if pair.possible(each):  # no box has a larger bound than the one that it is in
+            if pair.possible(each):  # the bound of the enclosing box holds for each half
                 heapq.heappush(queue, (max(-pair.bound(each), bound), each))
         if not queue:
             return -bound
@@ -188,13 +191,13 @@ _Box = tuple[Range, Range]
 
 
 class _Gains(NamedTuple):
-    """What a person of each level adds to a group, by prices.
+    """What a person of each level contributes to the bound for a group, by prices.
 
     Attributes:
-        each: at both ends of the average weights, for each level.
-        alone: what all people add, if there is no other group: at the worse end.
-        cost: what the prices cost.
-        best: the least of what people add alone and of what that costs.
+        each: the contribution at both ends of the average weights, for each level.
+        alone: the contribution of all people without another group, at the worse end.
+        cost: cost of the prices.
+        best: minimum of `alone` plus `cost`.
     """
 
     each: Floats
@@ -208,11 +211,11 @@ class _Pair:
     """Two groups of different people.
 
     Attributes:
-        weights: of each level, in parts of the average weight of everyone.
-        people: the share of everyone who has each.
-        shares: what the people of each group weigh together: at least, and at most.
-        times: what the bias of each group is multiplied with.
-        known: what was computed before, by group and average weights.
+        weights: of each level, in units of the average weight of everyone.
+        people: share of all people at each level.
+        shares: lower and upper bound on the total weight of each group.
+        times: factor on the bias of each group.
+        known: cached results, by group and average weights.
     """
 
     weights: Floats
@@ -222,9 +225,9 @@ class _Pair:
     known: dict[tuple[int, Range], _Gains] = field(default_factory=dict)
 
     def possible(self, box: _Box) -> bool:
-        """Whether groups of these average weights can have different people, and leave others.
+        """Whether groups with these average weights, and all others, can add up to everybody.
 
-        A group of weight W whose average weight is a has the share W/a of all people.
+        A group of weight W and average weight a has the share W/a of all people.
         """
         least = sum(share[0] / a[1] for share, a in zip(self.shares, box, strict=True))
         lightest = min(a[0] for a in box)
@@ -237,11 +240,11 @@ class _Pair:
         return most + rest / float(self.weights[0]) >= 1.0 - 1e-9
 
     def bound(self, box: _Box) -> float:
-        """The least bound of those that are tried, which holds for all average weights in a box.
+        """The smallest bound among the prices tried, valid for all average weights in a box.
 
-        Given prices a bound is convex in both average weights: the corners are worst. What people
-        add is at least what they add to either group alone, and at most the sum of both: so most
-        prices cannot be the best, and are not looked at further.
+        For given prices a bound is convex in both average weights, so the corners are worst. The
+        contribution of people is at least that to either group alone, and at most the sum of both;
+        this excludes most prices without further computation. Proof: docs/proofs/groups.md (21).
         """
         one, other = (self._gains(side, box[side]) for side in (0, 1))
         enough = (one.best + other.best) * (1.0 + 1e-12)
@@ -255,7 +258,7 @@ class _Pair:
         return float((worst + together[first, second]).min())
 
     def _gains(self, side: int, ends: Range) -> _Gains:
-        """What a person of each level adds at each end, by prices: computed once."""
+        """The contributions of people to a group at both ends, by prices; cached."""
         if (side, ends) not in self.known:
             self.known[side, ends] = self._gained(side, ends)
         return self.known[side, ends]

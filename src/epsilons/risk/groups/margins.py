@@ -1,4 +1,4 @@
-"""Margins of means by private group: of people whose number is public, or unknown."""
+"""Margins of means by private group: for a public or an unknown number of people."""
 
 from __future__ import annotations
 
@@ -29,32 +29,33 @@ from epsilons.risk.margins import Behind, Bounds, Margin
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_sum, of_means
 from epsilons.risk.weighing import Assumption, Weighing
-from epsilons.types import Booleans, Floats, Integers
+from epsilons.types import Floats, Integers
 
-# Margins of means by group, where who is in which group is private.
+# Margins of means by group, where membership is private.
 #
-# Everyone divides one unit among two cells for each group: x of them in the first, 1 − x in the
-# second. The noisy shares A and B of a group's cells tell its mean, A/(A + B). What is proven about
-# that is in `docs/proofs/groups.md`.
+# Everyone divides one unit among two cells for each group: x of their part in the first, 1 − x in
+# the second. The noisy shares A and B of a group's cells estimate its mean, A/(A + B).
+# Proof: docs/proofs/groups.md (1), (3).
 
 GROUPS: Final = "an approximation that takes the published shares of the groups as true"
-"""What the risk of means by group is."""
-
-TELLING: Final = 0.8
-"""An interval of more than this part of the range tells nothing."""
+"""Description of the risk of means by group."""
 
 LIKELY: Final = (0.6, 1.4)
-"""Two groups that are compared, in parts of an average one; their means are at a fifth."""
+"""Sizes of two groups for which methods are compared, relative to an average group; both means are
+at a fifth of the range."""
 
 LEADING_AT: Final = 0.05
-"""The error probability at which biases are told by counts, where risks are."""
+"""Error probability at which counts bound biases, for risks."""
 
 _TOGETHER: Final = 2**14
-"""Groups that are worked on together."""
+"""Number of groups that are processed at once."""
 
 
 class GroupMargins(Margin, ABC):
-    """What margins of means by group share, on cells x and 1 − x of each group in turn."""
+    """Base class of margins of means by group. Proof: docs/proofs/groups.md (1), (3), (4).
+
+    Cells are x and 1 − x of each group in turn.
+    """
 
     kind: ClassVar[str | None] = GROUPS
     staked: ClassVar[bool] = False
@@ -62,12 +63,12 @@ class GroupMargins(Margin, ABC):
     @property
     @abstractmethod
     def numbers(self) -> int:
-        """All groups."""
+        """Number of groups."""
 
     @property
     @abstractmethod
     def weighed(self) -> Weighing:
-        """What is known of weights and noise, in the unit of `cells`."""
+        """Weights and noise, in the unit of `cells`."""
 
     @property
     @abstractmethod
@@ -77,34 +78,34 @@ class GroupMargins(Margin, ABC):
     @property
     @abstractmethod
     def integers(self) -> float:
-        """What integers may add to T: to both cells the same, in parts that sum to one."""
+        """Error of T due to rounding to integers; the factors of the two cells sum to one."""
 
     @abstractmethod
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """How far a test is off, and what is left of an error probability."""
+        """Bounds for a test, and the error probability that is left."""
 
     @abstractmethod
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """Which part of β each group's own interval takes in a pair; None: there is nothing else.
+        """Part of β for each group's own interval in a pair; None if there is no joint test.
 
-        What was drawn of the cells must not choose.
+        The choice must not depend on the drawn cells. Proof: docs/proofs/groups.md (23).
         """
 
     @abstractmethod
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
-        """The share of each group among all people, with a range that holds it."""
+        """The share of each group among all people, with its interval."""
 
     def error_of(self, confidence: float) -> float:
-        """The probability that noise without a lattice may miss with."""
+        """The error probability to use for continuous noise."""
         return 1.0 - confidence
 
     @property
     def whole(self) -> bool:
-        """Whether there is one group of everybody, whose weight is known."""
+        """Whether there is a single group of everybody, whose weight is known."""
         return False
 
     def means(self, bounds: Bounds) -> Floats:
-        """The mean of each group, within the bounds; the middle where nothing can be said."""
+        """The mean of each group, within the bounds; the middle if its weight is not positive."""
         lo, hi = bounds
         return lo + (hi - lo) * self._estimates
 
@@ -112,7 +113,7 @@ class GroupMargins(Margin, ABC):
         """The mean of each group, inside its own interval.
 
         A quotient outside the range is clipped to an end, which the test of the interval may
-        reject. Then the mean that the test accepts most takes its place.
+        reject. Then it is replaced by the mean that the test accepts most.
         """
         lo, hi = bounds
         found = self._estimates
@@ -133,31 +134,20 @@ class GroupMargins(Margin, ABC):
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each group by itself, a range that holds its mean."""
+        """An interval for the mean of each group separately."""
         return scaled(bounds, self.unit(assumption, confidence))
 
     def band(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Ranges that hold the means of all groups at once."""
+        """Simultaneous intervals for the means of all groups, by a union bound."""
         each = 1.0 - (1.0 - confidence) / self.numbers
         return scaled(bounds, self.unit(assumption, each))
-
-    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst group that is not exceeded with this probability."""
-        low, high = self.band(bounds, assumption, confidence)
-        value = self.means(bounds)
-        return float(np.maximum(value - low, high - value).max())
-
-    def tells(self, bounds: Bounds, assumption: Assumption, confidence: float) -> Booleans:
-        """For each group, whether its interval says anything: where it is not nearly the range."""
-        low, high = self.intervals(bounds, assumption, confidence)
-        return np.asarray(high - low <= TELLING * (bounds[1] - bounds[0]))
 
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the mean of one group less that of another, tested jointly."""
+        """An interval for the mean of one group minus that of another, by a joint test."""
         if first == second:
             return 0.0, 0.0
         unit = bounds[1] - bounds[0]
@@ -168,9 +158,9 @@ class GroupMargins(Margin, ABC):
     def ratio(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the mean of one group over that of another, in data units.
+        """An interval for the mean of one group divided by that of another, in data units.
 
-        From −∞ to ∞ where the second mean may be 0.
+        From −∞ to ∞ where the second mean may be 0. Proof: docs/proofs/groups.md (24).
         """
         if first == second:
             return 1.0, 1.0
@@ -180,7 +170,7 @@ class GroupMargins(Margin, ABC):
     def leading(self, assumption: Assumption) -> Floats:
         """For each group, the leading term of its mean squared error on a unit range.
 
-        At the noisy share of the group, and at most that of the worst guess: 1.
+        It is computed at the noisy share of the group, and is at most 1, that of the worst guess.
         """
         reach, _ = self.reach(assumption, LEADING_AT)
         shares = np.clip(self.weights, 0.0, 1.0)
@@ -193,7 +183,7 @@ class GroupMargins(Margin, ABC):
 
     @property
     def _variance(self) -> Floats:
-        """Of (1 − m)·z_A − m·z_B at the estimates, in units of the scale."""
+        """The variance of (1 − m)·z_A − m·z_B at the estimates, in units of scale²."""
         m = self._estimates
         square, closed = np.square(m) + np.square(1.0 - m), self.weighed.closed
         if closed is None:
@@ -202,14 +192,14 @@ class GroupMargins(Margin, ABC):
         return variance * k / (k - 1.0) * (square - np.square(1.0 - 2.0 * m) / k)
 
     def unit(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        """For each group, a range of the unit range that holds its mean."""
+        """An interval of the unit range for the mean of each group."""
         ends = np.empty((2, self.numbers))
         for some, heights in self._tests(assumption, confidence):
             ends[:, some] = inverted(self._firsts[some], self.weights[some], heights)
         return ends[0], ends[1]
 
     def _tests(self, assumption: Assumption, confidence: float) -> Iterator[tuple[slice, Heights]]:
-        """How far the test of each group may be off, for some groups after the other."""
+        """Critical values of the test of each group, for batches of groups."""
         reach, beta = self.reach(assumption, self.error_of(confidence))
         part = beta * reach.spent
         shares, index = binned(self._most(part))
@@ -231,7 +221,7 @@ class GroupMargins(Margin, ABC):
     def _pair_with(
         self, part: float | None, groups: tuple[int, int], assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Two groups whose own intervals take this part of β each; None: half of it."""
+        """Two groups, each with this part of β for its own interval; half of β if None."""
         beta = self.error_of(confidence)
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
         about = math.inf if part is None else self.about(ABOUT * beta)
@@ -255,15 +245,18 @@ class GroupMargins(Margin, ABC):
 
     @cached_property
     def weights(self) -> Floats:
-        """What the people of each group weigh together, with noise."""
+        """The noisy total weight of the people in each group."""
         return self.cells[::2] + self.cells[1::2]
 
     def _most(self, part: float) -> Floats:
-        """What the people of each group weigh at most, but with this probability."""
+        """Upper bound on the total weight of each group, except with probability `part`."""
         return np.ones(1) if self.whole else self.weights + self.about(part)
 
     def about(self, part: float) -> float:
-        """How far the weight of a group may be from what was drawn, to one side."""
+        """One-sided bound on the error of the noisy weight of a group.
+
+        Proof: docs/proofs/groups.md (4).
+        """
         far, scale = 2.0 * self.integers, self.weighed.scale
         if scale > 0.0:
             closed = self.weighed.closed
@@ -283,23 +276,23 @@ class GroupMargins(Margin, ABC):
 @storable("risk.GroupedMeans")
 @dataclass(frozen=True, eq=False)
 class GroupedMeans(GroupMargins):
-    """The margin of means by group, of people whose budgets are public and whose groups are not.
+    """The margin of means by group, for people with public budgets and private membership.
 
     Guarantee:
-        Over all data that the assumption allows, and however people are in groups, each interval,
-        that of each difference and ratio, and the band as a whole miss with a probability of at
-        most 1 − confidence. A number δ for `related` is read within groups: the means of people of
-        one group at different budgets differ by at most δ of the range. Of how many people at which
-        budget are in a group it says nothing, so shares of groups have the intervals of budgets
-        that may tell anything. Proof: docs/proofs/groups.md.
+        For all data that the assumption allows, and all memberships, each interval, that of each
+        difference and ratio, and the band as a whole miss with probability at most 1 − confidence.
+        A number δ for `related` refers to each group: the means of its people at different budgets
+        differ by at most δ of the range. It says nothing about how many people at each budget are
+        in a group, so intervals of shares allow budgets that are related to membership in any way.
+        Proof: docs/proofs/groups.md (1), (3), (19).
 
     Attributes:
         weighing: the estimator of one share; its weights sum to one.
-        slack: what a lattice point of noise is, on a unit range.
+        slack: one lattice point of noise, on a unit range.
         drawn: the noisy shares of the cells: x and 1 − x of each group in turn, and those who are
-            outside of all groups.
-        outside: whether the last cell is of those who are outside.
-        rounding: what integers of the tally may add to each share.
+            in no group.
+        outside: whether the last cell holds those who are in no group.
+        rounding: error of each share that is due to the integers of the tally.
     """
 
     weighing: Weighing
@@ -310,12 +303,12 @@ class GroupedMeans(GroupMargins):
 
     def __post_init__(self) -> None:
         if self.weighing.keep is not None:
-            raise ValueError("means by group are of people who are all surely used")
+            raise ValueError("means by group do not support sampling")
         self.drawn.flags.writeable = False
 
     @property
     def numbers(self) -> int:
-        """All groups."""
+        """Number of groups."""
         return (len(self.drawn) - self.outside) // 2
 
     @property
@@ -330,20 +323,20 @@ class GroupedMeans(GroupMargins):
 
     @property
     def integers(self) -> float:
-        """What integers may add to T."""
+        """Error of T due to rounding to integers."""
         return self.slack + self.rounding
 
     @property
     def whole(self) -> bool:
-        """Whether there is one group of everybody."""
+        """Whether there is a single group of everybody."""
         return self.numbers == 1 and not self.outside
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """How far a test is off, and what is left of an error probability: all of it."""
+        """Bounds for a test, and the error probability that is left: all of it."""
         return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """Whichever would be shorter for `LIKELY` groups: public facts alone tell."""
+        """The part that gives the shorter interval for `LIKELY` groups, from public facts alone."""
         average = 1.0 / (self.numbers + self.outside)
         cells = np.outer(LIKELY, (0.2, 0.8)).ravel() * average
         likely = np.full(len(self.drawn), 0.5 * average)
@@ -358,7 +351,7 @@ class GroupedMeans(GroupMargins):
         return OWN if widths[0] < widths[1] else None
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
-        """The share of each group among all people, with a range that holds it."""
+        """The share of each group among all people, with its interval."""
         if self.whole:
             return np.ones(1), np.ones(1), np.ones(1)
         if assumption.related is not False:
@@ -371,10 +364,10 @@ class GroupedMeans(GroupMargins):
         return np.clip(self.weights, 0.0, 1.0), low, high
 
     def error_of(self, confidence: float) -> float:
-        """The probability that noise without a lattice may miss with.
+        """The error probability to use for continuous noise. Proof: docs/proofs/groups.md (11).
 
-        Integers of more than two cells that sum to zero are within one lattice point of such noise
-        but for a factor e^{cells·slack/scale} of probability.
+        The integer noises of more than two cells that sum to zero are within one lattice point of
+        continuous ones, up to a factor e^{cells·slack/scale} in probability.
         """
         cells, scale = self._noises, self.weighing.scale
         if cells is None or cells == 2 or not scale > 0.0:
@@ -392,42 +385,41 @@ class GroupedMeans(GroupMargins):
 
 
 def scaled(bounds: Bounds, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Ends on a unit range in data units."""
+    """Ends on the unit range, converted to data units."""
     lo, hi = bounds
     low, high = ends
     return np.minimum(lo + (hi - lo) * low, hi), np.minimum(lo + (hi - lo) * high, hi)
 
 
-# The margin of means by group of an unknown number of people.
+# Means by group of an unknown number of people.
 #
-# Under add/remove the two cells of a group are sums of weights, each with noise of its own, and
-# neither their total nor how many people there are is known. A test of a mean needs neither: see
-# `grouped`. Derived in `docs/proofs/groups.md`.
+# Under add/remove the two cells of a group are sums of weights with independent noise. Neither
+# their total nor the number of people is known. The test of a mean needs neither.
+# Proof: docs/proofs/groups.md (2), (25).
 
 _ABOUT_LEVELS: Final = 0.1
-"""The part of the error probability that bounds how many people stand on each rung."""
+"""Part of the error probability that is used to bound the number of people on each rung."""
 
 _ABOUT_TOTAL: Final = 0.05
-"""The part that bounds the total, where shares are asked for."""
+"""Part of the error probability that is used to bound the total, for intervals of shares."""
 
 _UNTOLD: Final = 0.2
-"""The part of β that each group's own interval takes in a pair where nobody counted people: which
-of the two ways is shorter is not known before."""
+"""Part of β for each group's own interval in a pair if people were not counted: which of the two
+ways is shorter is then unknown."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-4, 0.3, 40), np.linspace(0.32, 0.9999, 60)])
-"""The rates of Chernoff's bound, relative to the largest."""
+"""Rates of Chernoff's bound, relative to the largest one."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenReach(Reach):
-    """The error of T, of groups among people of whom nobody knows how many there are.
+    """Bounds on T for groups in an unknown number of people. Proof: docs/proofs/groups.md (25).
 
-    The weighing has the weights of the rungs in place of those of levels, and says nothing of how
-    many people have them.
+    The weighing has the weights of the rungs in place of levels, and no information on counts.
 
     Attributes:
-        people: how many people stand on each rung at most; None if nobody counted them.
-        equal: whether everyone surely has the same weight.
+        people: upper bound on the number of people on each rung; None if people were not counted.
+        equal: whether everyone has the same weight.
     """
 
     people: Floats | None = None
@@ -435,7 +427,7 @@ class OpenReach(Reach):
 
     @property
     def way(self) -> Way:
-        """What T is off by, beside noise: if weights are equal, by a sample's chance or nothing."""
+        """The error of T in addition to noise; with equal weights, sampling error or nothing."""
         if self.equal:
             return "chance" if self.assumption.sampled else "bias"
         if self.assumption.related is False:
@@ -443,7 +435,7 @@ class OpenReach(Reach):
         return "drawn" if self.assumption.sampled else "bias"
 
     def heights(self, shares: Floats, beta: float) -> Heights:
-        """How far T may be off, for groups that weigh at most so much: see `Reach.heights`."""
+        """Critical values of T, for groups of at most these weights: see `Reach.heights`."""
         if self.way != "drawn":
             return super().heights(shares, beta)
         if self.nearer(beta):
@@ -452,7 +444,7 @@ class OpenReach(Reach):
         return self.noisy(self.of_sample(shares, part), beta - part)
 
     def nearer(self, beta: float) -> bool:  # noqa: ARG002
-        """Whether a bound on means says more than one on weights: these alone tell."""
+        """Whether δ gives a smaller bound than the weights; decided by the weights alone."""
         return self.way == "drawn" and self.assumption.apart < float(self._bias.alone.max())
 
     def leaning(self, shares: Floats) -> Heights:
@@ -465,10 +457,10 @@ class OpenReach(Reach):
         return Heights(most, most[:, ::-1])
 
     def of_sample(self, shares: Floats, part: float) -> Heights:
-        """The bias among people who were drawn, and how far their plain sum is off.
+        """The bias among sampled people, plus the error of their plain sum.
 
-        T is at most its bias around the mean of these people, and the largest weight for each unit
-        that their plain sum is off.
+        T is at most its bias around the mean of these people, plus the largest weight times the
+        error of their plain sum. Proof: docs/proofs/groups.md (25).
         """
         weights = self.weighing.weights
         some = weights[weights > 0.0]
@@ -483,7 +475,7 @@ class OpenReach(Reach):
         return Heights(up, up[:, ::-1])
 
     def _around_all(self, shares: Floats, beta: float) -> Heights:
-        """Around what is expected with these budgets, of which all means are within `apart`."""
+        """Critical values around expectations given the budgets, all within `apart`."""
         largest, apart = float(self.weighing.weights.max()), self.assumption.apart
         expected = self.upper(shares, largest, beta * self.nuisance)
         log = math.log(2.0 / (beta * (1.0 - self.nuisance)))
@@ -491,7 +483,7 @@ class OpenReach(Reach):
         return Heights(up, up[:, ::-1])
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """The largest of the sum of two groups' biases: of each by itself."""
+        """Bound on the sum of two groups' biases: the sum of separate bounds."""
         if self.equal:
             return 0.0
         alone = float(self._bias.alone.max())
@@ -499,31 +491,31 @@ class OpenReach(Reach):
         return sum(t * alone * share[1] / share[0] for share, t in each)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:  # noqa: ARG002
-        """Nothing else is known of people who are shuffled."""
+        """`found`: there is no other bound for a random permutation."""
         return found
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
-        """As of people of the largest weight, so many that their sum is that of a group."""
+        """The largest weight, and the number of such people that has total weight 1."""
         largest = float(self.weighing.weights.max())
         return np.array([largest]), np.array([1.0 / largest])
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The same, and not turned around."""
+        """The same, with the sign unchanged."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
-        """A bound on what is expected, given what was drawn: see `Reach.upper`."""
+        """Bound on the expected weight, given what was drawn: see `Reach.upper`."""
         half = -0.5 * square * math.log(part)
         return np.asarray(np.square(math.sqrt(half) + np.sqrt(half + shares)))
 
     def heads(self, shares: Floats) -> Floats:
-        """Nobody knows how many people there are."""
+        """Infinite: the number of people is unknown."""
         return np.full(len(shares), np.inf)
 
     def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
-        """Of Σ w·u·(x − m): in proportion to the weight of the group, at the largest weight."""
+        """Moments of Σ w·u·(x − m), proportional to the group's weight, at the largest weight."""
         rates = self.rates(float(weights.max()), scale)
         logs = (heads * float(counts[0]))[:, None, None] * grown(rates * float(weights[0]))
         return self.chance(rates, logs, scale)
@@ -546,22 +538,23 @@ class OpenReach(Reach):
 @storable("risk.OpenGroupedMeans")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OpenGroupedMeans(Behind, GroupMargins):
-    """The margin of means by group, of an unknown number of people in private groups.
+    """The margin of means by group, for an unknown number of people and private membership.
 
     Guarantee:
-        For every number of people, over all data that the assumption allows, and however people are
-        in groups, each interval, that of each difference and ratio, and the band as a whole miss
-        with a probability of at most 1 − confidence. A number δ is read as by `GroupedMeans`.
-        Proof: docs/proofs/groups.md.
+        For every number of people, all data that the assumption allows, and all memberships, each
+        interval, that of each difference and ratio, and the band as a whole miss with probability
+        at most 1 − confidence. A number δ has the same meaning as for `GroupedMeans`.
+        Proof: docs/proofs/groups.md (2), (25).
 
     Attributes:
-        weights_of: the whole weight of a person on each rung.
+        weights_of: integer weight of a person on each rung.
         drawn: the noisy sums of the cells, in units of weight: x and 1 − x of each group in turn,
-            and those who are outside of all groups.
-        scale: of the discrete Laplace noise of each.
-        slack: what a lattice point of that is.
-        outside: whether the last cell is of those who are outside.
-        rounding: what integers of the tally may add to the share of a cell, for each unit of it.
+            and those who are in no group.
+        scale: of the discrete Laplace noise of each sum.
+        slack: one lattice point of that noise.
+        outside: whether the last cell holds those who are in no group.
+        rounding: error of the share of a cell that is due to the integers of the tally, per unit of
+            it.
     """
 
     weights_of: Integers
@@ -578,12 +571,12 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @property
     def numbers(self) -> int:
-        """All groups."""
+        """Number of groups."""
         return (len(self.drawn) - self.outside) // 2
 
     @cached_property
     def _unit(self) -> float:
-        """What is counted as 1: more than any group may weigh, but for what never occurs."""
+        """The weight that counts as 1: in practice more than any group can weigh."""
         return float(np.abs(self.drawn).sum()) + 1e3 * self.scale
 
     @cached_property
@@ -599,11 +592,11 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @property
     def integers(self) -> float:
-        """What integers may add to T."""
+        """Error of T due to rounding to integers."""
         return self.rounding + self.slack / self._unit
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """How far a test is off, and what is left of an error probability."""
+        """Bounds for a test, and the error probability that is left."""
         people = None
         if self.counted is not None and not self.equal and assumption.related is not False:
             part = _ABOUT_LEVELS * beta
@@ -614,13 +607,13 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002
-        """The noise of the counts, which is not that of the cells, may tell what is shorter."""
+        """The part for each group; only the noisy counts, not the cells, may decide."""
         if self.counted is None:
             return _UNTOLD
         return OWN if self.scale * self.numbers < JOINTLY * self.counted.total else None
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
-        """The share of each group among all people, with a range that holds it."""
+        """The share of each group among all people, with its interval."""
         if assumption.related is not False:
             assumption = Assumption(assumption.about, True)
         largest, apart, rest = self.asked(assumption, confidence)
@@ -637,9 +630,10 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return value, np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
     def _far(self, total: float, largest: float, beta: float) -> Floats:
-        """How far a group's weight less p times the total is off, for each part of shares p.
+        """Bound on a group's noisy weight minus p times the noisy total, for each part of shares p.
 
-        Two noises count by 1 − p, all others by p: Chernoff's bound.
+        Two noises have the factor 1 − p, all others p: Chernoff's bound.
+        Proof: docs/proofs/groups.md (25).
         """
         cells, part = len(self.drawn), _ABOUT_TOTAL * beta
         low, high = EDGES[:-1, None], EDGES[1:, None]

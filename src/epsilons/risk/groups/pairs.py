@@ -1,9 +1,9 @@
-"""Two groups side by side: how far a combination of their means may be off, tested jointly.
+"""Joint tests of two groups: bounds on the error of a combination of their means.
 
-With M̂ = Â/Ŵ and r = Ŵ/W, T(m)/W = r·(M̂ − m). So a combination of the two tests of groups is that
-of M̂ − m, but for what r differs from 1, times how far each mean is off: small beside it. The noise
-of the combination has its own law, in place of the sum of two quantiles, and biases are those of
-different people. Derived in `docs/proofs/groups.md`.
+With M̂ = Â/Ŵ and r = Ŵ/W, T(m)/W = r·(M̂ − m). So a combination of the two groups' tests is the
+same combination of M̂ − m, except for terms (1 − r) times the error of each mean, which are small.
+The noise of the combination has its own law, in place of the sum of two quantiles, and biases are
+those of different people. Proof: docs/proofs/groups.md (19), (20), (21), (22).
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from epsilons.risk.tails.combined import EDGES, Combined, of_four
 from epsilons.types import Booleans, Floats
 
 OWN: Final = 0.04
-"""The part of the error probability that each group's own interval takes."""
+"""Part of the error probability for each group's own interval."""
 
 ABOUT: Final = 0.01
-"""The part that each end of each group's share takes."""
+"""Part of the error probability for each end of each group's share."""
 
 JOINTLY: Final = 0.04
-"""Groups are tested jointly if the noise of a cell is less than this part of an average group.
-Otherwise the noise of shares is not small beside them, and two intervals say more."""
+"""Groups are tested jointly if the noise of a cell is below this fraction of an average group.
+Otherwise the noise of shares is not small, and two separate intervals are shorter."""
 
 _CELLS: Final = 4
-"""Into how many parts ratios are cut."""
+"""Number of parts into which the range of ratios is divided."""
 
 Times = tuple[Range, Range]
 
 _PARTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Which part of a probability the nearer side of noise beside a bias may take."""
+"""Parts of an error probability that are tried for the nearer side of noise around a bias."""
 
 _SPLITS: Final = (0.05, 0.3, 0.7)
-"""Which part of a probability sampling may take, where it is added to the noise."""
+"""Parts of an error probability that are tried for sampling, where noise is added separately."""
 
 
 class PairSide(NamedTuple):
-    """A group: what is known of it.
+    """What is known about one group.
 
     Attributes:
-        drawn: what its people weigh together, with noise.
-        estimate: M̂ on a unit range, not cut to it.
-        share: what they weigh at least, and at most.
-        mean: a range of a unit range that holds its mean.
+        drawn: noisy total weight of its people.
+        estimate: M̂ on a unit range, not clipped.
+        share: lower and upper bound on their total weight.
+        mean: an interval of the unit range for its mean.
     """
 
     drawn: float
@@ -62,17 +62,17 @@ class PairSide(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GroupPair:
-    """Two groups: what is known of each.
+    """What is known about two groups. Proof: docs/proofs/groups.md (19), (20), (21), (22), (24).
 
     Guarantee:
-        If the shares and the means of both groups are within their ranges, |t₁(M̂₁ − m₁) − t₂(M̂₂ −
-        m₂)| exceeds `error((t₁, t₂), β)` with a probability of at most β.
+        If the shares and the means of both groups are within their ranges, |t₁(M̂₁ − m₁) −
+        t₂(M̂₂ − m₂)| exceeds `error((t₁, t₂), β)` with probability at most β.
 
     Attributes:
-        reach: of the test of one group.
-        cells: of how many cells noises sum to zero; None if they are independent.
+        reach: bounds for the test of one group.
+        cells: number of cells whose noises sum to zero; None if they are independent.
         sides: the two groups.
-        integers: what integers may add to T.
+        integers: error of T that is due to rounding to integers.
     """
 
     reach: Reach
@@ -81,7 +81,7 @@ class GroupPair:
     integers: float
 
     def difference(self, beta: float) -> Range:
-        """A range that holds the first mean less the second, but with this probability."""
+        """An interval for the first mean minus the second, except with probability beta."""
         (a, b), (c, d) = (side.mean for side in self.sides)
         if not self._told:
             return a - d, b - c
@@ -90,10 +90,11 @@ class GroupPair:
         return _both((a - d, b - c), (between - far, between + far))
 
     def ratio(self, bounds: Range, beta: float) -> Range:
-        """A range that holds the first mean over the second, in data units.
+        """An interval for the first mean divided by the second, in data units.
 
-        At the true ratio R the first estimate less R times the second is off by as much as the
-        means that it estimates: R is left if that is within what errors allow.
+        At the true ratio R, the first estimate minus R times the second is the error of that
+        combination. R is not rejected if that is within the error bound.
+        Proof: docs/proofs/groups.md (24).
         """
         lo, unit = bounds[0], bounds[1] - bounds[0]
         (a, b), (c, d) = ((lo + unit * each for each in side.mean) for side in self.sides)
@@ -113,8 +114,7 @@ class GroupPair:
             least, most = max(least, cell[0]), min(most, cell[1])
             return (least, most) if least <= most else None
 
-        # What is left of the first cell of which anything is, and of the last one: others are
-        # between them.
+        # Only the first and the last part with anything left matter: the others are in between.
         low = next((found for cell in cells if (found := left(cell))), None)
         if low is None:
             return crude
@@ -123,16 +123,18 @@ class GroupPair:
 
     @property
     def _told(self) -> bool:
-        """Whether both groups surely have people, but with the probability of their shares."""
+        """Whether both groups have people, given that the bounds on their shares hold."""
         return min(side.share[0] for side in self.sides) > 0.0
 
     def error(self, times: Times, beta: float) -> float:
-        """How far combinations of the two estimates may be from those of the means.
+        """Bound on the error of combinations of the two estimates.
+
+        Proof: docs/proofs/groups.md (19).
 
         Args:
-            times: what each mean is multiplied with, from 0: at least, and at most; the second is
-                taken off.
-            beta: the probability with which it may be farther.
+            times: lower and upper bound on the nonnegative factor of each mean; the second is
+                subtracted.
+            beta: the error probability.
         """
         shares = self._shares
         if self.reach.way == "chance":
@@ -157,12 +159,12 @@ class GroupPair:
         return self.sides[0].share, self.sides[1].share
 
     def _inside(self, side: int) -> Booleans:
-        """Which parts of means may hold that of a group."""
+        """Which parts of means may contain that of a group."""
         low, high = self.sides[side].mean
         return np.asarray((EDGES[1:] >= low) & (EDGES[:-1] <= high))
 
     def _leaning(self, times: Times) -> float:
-        """The largest bias of these people."""
+        """Bound on the bias of these people. Proof: docs/proofs/groups.md (21)."""
         alone = 0.0
         for side in (0, 1):
             least, heavy = self.sides[side].share
@@ -175,7 +177,7 @@ class GroupPair:
         return min(alone, self.reach.assumption.apart * self.reach.apart(self._shares, most))
 
     def _sampled(self, times: Times, part: float) -> float:
-        """The largest bias of people who were drawn from a population of any pairs."""
+        """Bound on the bias of people who were drawn from a population with related budgets."""
         far = 0.0
         for side in (0, 1):
             least, most = self.sides[side].share
@@ -185,10 +187,11 @@ class GroupPair:
         return far
 
     def _noisy(self, times: Times, bias: float, beta: float) -> float:
-        """With noise beside a bias that is at most this, to either side.
+        """Bound on noise plus a bias of at most this, on either side.
 
-        The quantile of a combination is a norm of its coefficients, so that the corners of what
-        they may be are worst. At q the nearer side has a part p of β and the other one the rest.
+        The quantile of a combination is a norm of its coefficients, so the corners of the possible
+        coefficients are worst. At q the nearer side has a part p of β, and the other one the rest.
+        Proof: docs/proofs/groups.md (20).
         """
         scale = self.reach.weighing.scale
         if not scale > 0.0:
@@ -201,7 +204,7 @@ class GroupPair:
         return bias + float(np.maximum(near, other - 2.0 * bias).min())
 
     def _laws(self, times: Times, shares: tuple[Range, Range]) -> tuple[Combined, Floats]:
-        """The laws of the noise at the corners of what is known, each with its unit."""
+        """The laws of the noise at the corners of the possible coefficients, each with its unit."""
         found = []
         means = (side.mean for side in self.sides)
         for first, second, one, other, t, u in sorted({*product(*means, *shares, *times)}):
@@ -215,7 +218,7 @@ class GroupPair:
         return laws, np.array([unit for _, unit in found])
 
     def _by_chance(self, times: Times, shares: tuple[Range, Range], beta: float) -> float:
-        """If budgets tell nothing: the least of bounds that are all fixed numbers."""
+        """Bound if budgets are unrelated to values: the smallest of several fixed numbers."""
         rates, logs = self._moments(times, shares)
         scale = self.reach.weighing.scale
 
@@ -232,13 +235,16 @@ class GroupPair:
 
         added = [sampling(part * beta) + noise((1.0 - part) * beta) for part in _SPLITS]
         each = laws.log_envelope(rates * scale * units[:, None])
-        # Below 0 no more than 1 is known of the tail at what is between the corners.
+        # Below 0, tails at coefficients between the corners are only bounded by 1.
         envelope = np.maximum(each.max(axis=0), 0.0)
         together = float(((logs + envelope + math.log(2.0 / beta)) / rates).min())
         return min(together, *added)
 
     def _moments(self, times: Times, shares: tuple[Range, Range]) -> tuple[Floats, Floats]:
-        """Rates, and bounds on the logarithm of moments of both sides, the larger one."""
+        """Rates, and bounds on log moments, for the larger of both sides.
+
+        Proof: docs/proofs/groups.md (22).
+        """
         weights, counts = self._terms
         steepest = max(t[1] / share[0] for t, share in zip(times, shares, strict=True))
         top = self.reach.rates(float(weights.max()) * steepest, 0.0)
@@ -253,19 +259,22 @@ class GroupPair:
         return rates, sides.max(axis=0)
 
     def _rates(self, times: Times, shares: tuple[Range, Range], top: Floats) -> Floats:
-        """Rates up to where noise has no moments any more."""
+        """Rates up to the largest at which the noise has moments."""
         unit = max(t[0] / share[1] for t, share in zip(times, shares, strict=True))
         most = 2.0 / (self.reach.weighing.scale * unit)
         return np.asarray(top * min(most / float(top[-1]), 1.0))
 
     @cached_property
     def _terms(self) -> tuple[Floats, Floats]:
-        """What weighs values that are drawn, or shuffled: see `Reach`."""
+        """The coefficients of values that are sampled or permuted: see `Reach`."""
         weights, counts, _ = self.reach.terms
         return few(weights, counts, LEVELS)
 
     def _expected(self, side: int, part: float) -> Range:
-        """The expected share of a group, or that of all people: at least, and at most."""
+        """Lower and upper bound on the expected share of a group.
+
+        Proof: docs/proofs/groups.md (17).
+        """
         least, most = self.sides[side].share
         weights, counts = self.reach.seen
         square, largest = float(counts @ np.square(weights)), float(weights.max())
@@ -280,6 +289,6 @@ class GroupPair:
 
 
 def _both(first: Range, second: Range) -> Range:
-    """What is in both of two ranges; the first, if nothing is."""
+    """The intersection of two ranges; the first one if it is empty."""
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (float(low), float(high)) if low <= high else first

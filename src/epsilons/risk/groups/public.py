@@ -1,4 +1,4 @@
-"""The margin of the means of groups whose people are public: each is a mean of its own."""
+"""The margin of the means of groups with public membership: each is a separate mean."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers, freeze
 
 _SPLITS: Final = (0.5, 0.4, 0.6, 0.25, 0.75, 0.1, 0.9)
-"""Parts of an error probability that one of two groups may take."""
+"""Parts of an error probability that are tried for one of two groups."""
 
 _FAR: Final = 1e12
-"""A ratio beyond this is as good as none."""
+"""Ratios beyond this count as unbounded."""
 
 
 @storable("risk.PublicGroups")
 @dataclass(frozen=True, eq=False)
 class PublicGroups(Margin):
-    """The margin of means of groups, of which it is public who is in them.
+    """The margin of the means of groups whose membership is public.
 
     Guarantee:
-        Over all data that the assumption allows, each interval, the band as a whole, each
-        difference and each ratio misses with a probability of at most 1 − confidence:
-        docs/proofs/parallel.md.
+        For all data that the assumption allows, each interval, the band as a whole, each difference
+        and each ratio misses with probability at most 1 − confidence.
+        Proof: docs/proofs/parallel.md (2), (3), (4), (5), (6).
 
     Attributes:
         weighings: the estimator of each group on a unit range; None where nothing was drawn.
-        slacks: what integers may add to the error of each, on a unit range.
-        drawn: the mean of each as it was drawn, in data units; NaN where nothing was.
-        people: how many people are in each.
+        slacks: error of each that is added by rounding to integers, on a unit range.
+        drawn: the drawn mean of each group, in data units; NaN where nothing was drawn.
+        people: number of people in each group.
     """
 
     weighings: tuple[Weighing | None, ...]
@@ -54,11 +54,11 @@ class PublicGroups(Margin):
 
     @property
     def numbers(self) -> int:
-        """All groups."""
+        """Number of groups."""
         return len(self.weighings)
 
     def means(self, bounds: Bounds) -> Floats:
-        """The mean of each group, cut to the bounds: their middle where nothing was drawn."""
+        """The mean of each group, clipped to the bounds; the middle where nothing was drawn."""
         lo, hi = bounds
         middle = np.where(np.isnan(self.drawn), (lo + hi) / 2.0, self.drawn)
         return np.asarray(np.clip(middle, lo, hi))
@@ -69,13 +69,13 @@ class PublicGroups(Margin):
         assumption: Assumption,  # noqa: ARG002
         confidence: float,  # noqa: ARG002
     ) -> Floats:
-        """The mean of each group, inside its own interval: one that is around it holds it."""
+        """The mean of each group; its interval is centered at it and contains it."""
         return self.means(bounds)
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """For each group by itself, a range that holds its mean: all there is if none was drawn."""
+        """An interval for each group separately; the whole range where nothing was drawn."""
         ends = [
             bounds
             if weighing is None
@@ -90,20 +90,14 @@ class PublicGroups(Margin):
     def band(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Ranges that hold the means of all groups at once."""
+        """Simultaneous intervals for the means of all groups."""
         every = max(sum(each is not None for each in self.weighings), 1)
         return self.intervals(bounds, assumption, 1.0 - (1.0 - confidence) / every)
-
-    def at_once(self, bounds: Bounds, assumption: Assumption, confidence: float) -> float:
-        """The error of the worst group that is not exceeded with this probability."""
-        low, high = self.band(bounds, assumption, confidence)
-        value = self.means(bounds)
-        return float(np.maximum(value - low, high - value).max())
 
     def difference(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the mean of one group less that of another."""
+        """An interval for the mean of one group minus that of another."""
         lo, hi = bounds
         reach = (hi - lo) * self._reach((first, second), (1.0, 1.0), assumption, confidence)
         between = self.drawn[first] - self.drawn[second]
@@ -115,9 +109,10 @@ class PublicGroups(Margin):
     def ratio(
         self, first: int, second: int, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """A range that holds the mean of one group over that of another.
+        """An interval for the mean of one group divided by that of another.
 
-        The range of the values must not have numbers of both signs.
+        The range of the values must not contain numbers of both signs.
+        Proof: docs/proofs/parallel.md (6).
         """
         lo, hi = bounds
         least_one, most = (lo, hi) if lo >= 0.0 else (-hi, -lo)
@@ -132,7 +127,7 @@ class PublicGroups(Margin):
         def reach(a: float, b: float) -> float:
             return wide * self._reach((first, second), (a, b), assumption, confidence)
 
-        # Both conditions change once: docs/proofs/parallel.md.
+        # Each condition changes its sign once. Proof: docs/proofs/parallel.md (6).
         low, far = 0.0, _FAR
         if above > reach(1.0, 0.0):
             low = _last(lambda rho: above - rho * below - reach(1.0, rho), 0.0, far)
@@ -142,7 +137,7 @@ class PublicGroups(Margin):
         return min(max(low, ends[0]), ends[1]), max(min(high, ends[1]), ends[0])
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
-        """The share of each group among all people, with its interval: a sample has one."""
+        """The share of each group among all people; an interval only for a sample."""
         n = max(int(self.people.sum()), 1)
         value = self.people / n
         far = mean.sampling_reach(n, 1.0 - confidence) if assumption.sampled else 0.0
@@ -155,7 +150,7 @@ class PublicGroups(Margin):
         assumption: Assumption,
         confidence: float,
     ) -> float:
-        """The error of a combination of two means not exceeded, on a unit range."""
+        """Bound on the error of a combination of two means, on a unit range."""
         pair = [self.weighings[group] for group in groups]
         weighings = [each for each in pair if each is not None and math.isfinite(each.scale)]
         if len(weighings) < 2:
@@ -181,10 +176,12 @@ class PublicGroups(Margin):
 
 
 def _ways(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float]] | None:
-    """What an error is but for noise: at most a shift, and a sum with P(S > s) ≤ exp(−2s²/v).
+    """Bounds on an error without noise: a shift plus a sum S with P(S > s) ≤ exp(−2s²/v).
+
+    Proof: docs/proofs/parallel.md (5).
 
     Returns:
-        Pairs of a shift and a v that each bound it; None if it is not of this form.
+        Alternative pairs of a shift and a v; None if the error is not of this form.
     """
     if weighing.stairs is not None or weighing.keep is not None:
         return None
@@ -198,11 +195,14 @@ def _ways(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float
 
 
 def _joint(noise: Difference, shift: float, square: float, beta: float) -> float:
-    """The α with P(|c + S + noise| > α) ≤ β for every |c| ≤ shift."""
+    """An α with P(|c + S + noise| > α) ≤ β for all |c| ≤ shift.
+
+    Proof: docs/proofs/parallel.md (4), (5).
+    """
     sigma = math.sqrt(square) / 2.0
 
     def exceeds(alpha: float) -> float:
-        # Symmetric noise without a sum is on either side half of the time.
+        # Without a sum the noise is symmetric: P(noise > 0) = ½.
         if sigma > 0.0 or alpha > 0.0:
             return noise.tail(alpha, sigma)
         return 0.5 if alpha == 0.0 else 1.0 - noise.tail(-alpha, 0.0)
@@ -219,7 +219,7 @@ def _joint(noise: Difference, shift: float, square: float, beta: float) -> float
 def _apart(
     weighings: list[Weighing], parts: tuple[float, float], assumption: Assumption, beta: float
 ) -> float:
-    """The sum of two errors, each with its own part of the error probability."""
+    """Sum of two separate error bounds, for the best split of the error probability."""
 
     def error(at: int, part: float) -> float:
         if parts[at] == 0.0:
@@ -232,7 +232,7 @@ def _apart(
 
 
 def _last(positive: Callable[[float], float], low: float, high: float) -> float:
-    """A point up to which a falling function is positive, from below."""
+    """The largest point found, rounded down, up to which a decreasing function is positive."""
     if positive(high) > 0.0:
         return high
     end = bisect(positive, low, high)
@@ -240,5 +240,5 @@ def _last(positive: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _first(positive: Callable[[float], float], low: float, high: float) -> float:
-    """The same, as what a quotient is divided by: never 0."""
+    """The same as a divisor: never 0."""
     return max(_last(positive, low, high), 1.0 / _FAR)

@@ -1,9 +1,9 @@
-"""How far the test of a group's mean may be off, whatever the data are.
+"""Bounds on the test statistic of a group's mean, for all data.
 
-A mean m of a group is tested with T = (1 − m)·A − m·B, the shares of its two cells. Give everybody
-who is not in the group the value m: then T is the error of a weighted mean of all people, whose
-mean is m. So what bounds such errors bounds T, and more sharply, for y differs from m for the
-people of the group alone. Derived in `docs/proofs/groups.md`.
+A mean m of a group is tested with T = (1 − m)·A − m·B, where A and B are the shares of its two
+cells. Give everybody outside the group the value m: then T is the error of a weighted mean of all
+people, whose mean is m. So bounds on such errors bound T. They are sharper here, because only
+people in the group have values other than m. Proof: docs/proofs/groups.md (1), (3).
 """
 
 from __future__ import annotations
@@ -24,39 +24,40 @@ from epsilons.types import Floats, Integers
 __all__ = ["Heights", "inverted", "least_refuted"]
 
 
-# Means that a test does not refute, from how far the test may be off.
-#
-# Derived in `docs/proofs/groups.md`.
+# The means that a test does not reject, given its critical values.
+# Proof: docs/proofs/groups.md (3).
 
 
 @dataclass(frozen=True, eq=False)
 class Heights:
-    """How far T may be above 0, and below, for every mean in a part of the unit range."""
+    """Critical values of T above and below 0, for every mean in a part of the unit range."""
 
     up: Floats
     down: Floats
 
     def smaller(self, other: Heights) -> Heights:
-        """Of two, for each part, that with the smaller sum: both must be fixed numbers."""
+        """For each part, the one of two with the smaller sum; both must be fixed numbers."""
         first = self.up + self.down <= other.up + other.down
         return Heights(np.where(first, self.up, other.up), np.where(first, self.down, other.down))
 
     def by_sides(self, other: Heights) -> Heights:
-        """Of two, the smaller of each side: both sides of both must have half of β each."""
+        """The smaller on each side; each side of both must have error probability β/2."""
         return Heights(np.minimum(self.up, other.up), np.minimum(self.down, other.down))
 
 
 def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Floats]:
-    """The means that are not refuted: those m with |first − m·total| within the heights.
+    """The interval of means m that are not rejected: −down ≤ first − m·total ≤ up.
+
+    Proof: docs/proofs/groups.md (3).
 
     Args:
-        first: what T is at m = 0, for each group.
-        total: what it falls by from there to m = 1.
-        heights: for each group, and each part of means.
+        first: T at m = 0, for each group.
+        total: decrease of T from m = 0 to m = 1.
+        heights: critical values for each group and each part of means.
 
     Returns:
-        The ends of the smallest interval that holds them; the whole range where nothing is known,
-        and where no mean is left.
+        The ends of the smallest interval that contains them; the whole range where total is not
+        positive, and where no mean is left.
     """
     good = total > 0.0
     whole = np.where(good, total, 1.0)[:, None]
@@ -71,15 +72,15 @@ def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Fl
 
 
 def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
-    """The mean that the test accepts most: where |first − m·total| is least of the heights.
+    """The mean that the test accepts most: |first − m·total| is the smallest part of a height.
 
-    Heights are constant within a part of means, and first − m·total is monotone, so that the least
-    ratio is at an edge of a part wherever the test is nowhere 0.
+    Heights are constant within a part of means, and first − m·total is monotone. So unless the test
+    is 0 somewhere, the smallest ratio is at an edge of a part.
 
     Args:
-        first: what T is at m = 0, for each group.
-        total: what it falls by from there to m = 1, not 0.
-        heights: for each group, and each part of means.
+        first: T at m = 0, for each group.
+        total: decrease of T from m = 0 to m = 1, not 0.
+        heights: critical values for each group and each part of means.
     """
     edges = np.stack([EDGES[:-1], EDGES[1:]])[:, None, :]
     off = first[:, None] - edges * total[:, None]
@@ -91,47 +92,48 @@ def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
 
 
 _ABOUT_SHARE: Final = 0.05
-"""The part of the error probability that bounds a group's share."""
+"""Part of the error probability that is used to bound a group's share."""
 
 _BIN: Final = math.log(1.02)
-"""Shares are rounded up to powers of this: groups of like shares have one bound."""
+"""Shares are rounded up to powers of e to this: groups of similar shares have one bound."""
 
 _SMALLEST: Final = 1e-9
-"""Shares are not rounded further than this."""
+"""Smaller shares are rounded up to this."""
 
 _RATES: Final = np.concatenate([np.geomspace(1e-5, 0.28, 36), np.linspace(0.3, 0.9999, 60)])
-"""The rates of Chernoff's bound, relative to the largest."""
+"""Rates of Chernoff's bound, relative to the largest one."""
 
 _STEEPEST: Final = 60.0
-"""The largest exponent of a moment: its exponential is a float."""
+"""Largest exponent of a moment; its exponential does not overflow."""
 
 LEVELS: Final = 12
-"""Weights up to which moments look at each by itself."""
+"""Number of different weights up to which moments use each exactly."""
 
 ROWS: Final = row_of(np.arange(PARTS))
-"""Which law of `combined.of_means` belongs to each part of means."""
+"""The row of `combined.of_means` for each part of means."""
 
 
 Way = Literal["chance", "bias", "drawn"]
-"""What a test is off by beside noise: chance; the bias of these people; or both, of people who were
-drawn with their budgets."""
+"""The error of a test in addition to noise: sampling error; the bias of these people; or both, for
+people who were sampled with their budgets."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """The error of T, for groups of any share.
+    """Bounds on T for groups of any share.
+
+    Proof: docs/proofs/groups.md (4), (10), (12), (14), (18).
 
     Guarantee:
-        For a group whose people weigh W together, |T| is within `heights(W', β)` of 0 for its true
-        mean with a probability of at least 1 − β, for every W' that is not below W. Where the share
-        of the group is another than W, a part of β bounds it: `upper` says how large the part for
-        the noise of W itself may be.
+        For a group of total weight W, T at the true mean is within `heights(W', β)` with
+        probability at least 1 − β, for every W' ≥ W. Where only a noisy W is known, a part of β
+        bounds it: `spent` is the part for the noise of W, and `upper` bounds the expected share.
 
     Attributes:
         weighing: of all people, with weights that sum to one.
         assumption: what is assumed about the data.
         noise: of T, in units of the scale of the weighing.
-        rows: which law of the noise belongs to each part of means.
+        rows: the law of the noise for each part of means.
         whole: whether the group is everybody.
     """
 
@@ -143,23 +145,23 @@ class Reach:
 
     @property
     def spent(self) -> float:
-        """Which part of an error probability may go to the noise of W."""
+        """Part of an error probability that is used for the noise of W."""
         return 0.0 if self.whole else _ABOUT_SHARE / 2.0
 
     @property
     def way(self) -> Way:
-        """What T is off by, beside noise."""
+        """The error of T in addition to noise."""
         if self.assumption.related is not False:
             return "drawn" if self.assumption.sampled else "bias"
-        # People who are shuffled and have one weight leave nothing to chance, nor to bias.
+        # With equal weights a random permutation has neither sampling error nor bias.
         return "chance" if self.terms[0].max() > 0.0 else "bias"
 
     def heights(self, shares: Floats, beta: float) -> Heights:
-        """How far T may be off, for groups that weigh at most so much.
+        """Critical values of T, for groups of at most these weights.
 
         Args:
-            shares: from 0 to 1.
-            beta: the probability with which T may be farther off.
+            shares: weights of groups, in [0, 1].
+            beta: the error probability.
         """
         if self.way == "chance":
             return self.by_chance(shares, beta)
@@ -168,14 +170,15 @@ class Reach:
         part = SAMPLING * beta
         if self.assumption.anything:
             return self.noisy(self.of_sample(shares, part), beta - part)
-        # Budgets alone tell which of the two is smaller, so both samplings must hold at once.
+        # Budgets alone decide which of the two is used, so both sampling events must hold at once.
         way = self.within if self.nearer(beta) else self._anything
         return way(shares, part, beta)
 
     def nearer(self, beta: float) -> bool:
-        """Whether what people are expected to be with their budgets says more than who they are.
+        """Whether the bound around expectations given the budgets is smaller than the other one.
 
-        Of a group of half the weight, in the middle of the range: budgets alone tell.
+        It is decided for a group of half the weight in the middle of the range, by budgets alone.
+        Proof: docs/proofs/groups.md (14), (23).
         """
         if self.way != "drawn" or self.assumption.anything:
             return False
@@ -188,7 +191,7 @@ class Reach:
         return self.noisy(self.of_sample(shares, part / 2.0), beta - part)
 
     def typical(self, shares: Floats) -> Floats:
-        """The leading term of what T is off by beside noise, as a root mean square."""
+        """The leading term of the error of T without noise, as a root mean square."""
         chance = np.sqrt(0.25 * self._square * shares)
         if self.way == "chance":
             return np.asarray(chance)
@@ -197,24 +200,27 @@ class Reach:
 
     @property
     def _square(self) -> float:
-        """What a share is multiplied with, and ¼, to be the variance of T by chance."""
+        """The factor by which a share, and ¼, is multiplied to give the sampling variance of T."""
         whole, n = self.weighing, self.weighing.n
         return whole.square if self.assumption.sampled else whole.spread * n / (n - 1)
 
     def noisy(self, off: Heights, beta: float) -> Heights:
-        """With noise beside a bias that is anywhere between the two."""
+        """Critical values for noise plus a bias anywhere in a range.
+
+        Proof: docs/proofs/groups.md (10).
+        """
         scale = self.weighing.scale
         if not math.isfinite(scale):
             return Heights(np.full(off.up.shape, np.inf), np.full(off.up.shape, np.inf))
         if scale <= 0.0:
             return off
-        # Heights must not fall as a weight that noise tells grows: then each side has half of β.
+        # Heights must not decrease in a weight that is only known with noise: β/2 for each side.
         gap = (off.up + off.down) / scale if self.whole else 0.0
         far = scale * self.noise.reach(self.rows, gap, beta)
         return Heights(off.up + far, off.down + far)
 
     def leaning(self, shares: Floats) -> Heights:
-        """The bias among these people."""
+        """The bias among these people. Proof: docs/proofs/groups.md (12), (13)."""
         most = self._bias.most(shares)
         if not self.assumption.anything:
             most = np.minimum(most, self.assumption.apart * most.max(axis=1, keepdims=True))
@@ -226,11 +232,14 @@ class Reach:
 
     @cached_property
     def _free_bias(self) -> Leaning:
-        """Of a sample, whose values need not have the mean of the population."""
+        """The bias among a sample, whose values need not have the mean of the population."""
         return Leaning(self.weighing.weights, self.weighing.counts, 1.0 / self.weighing.n)
 
     def of_sample(self, shares: Floats, part: float) -> Heights:
-        """The bias among people who were drawn, and how far their plain sum is off."""
+        """The bias among sampled people, plus the error of their plain sum.
+
+        Proof: docs/proofs/groups.md (14).
+        """
         most = self._free_bias.most(shares)
         heads = self.upper(self.heads(shares), 1.0 / self.weighing.n, part * self.nuisance)
         n = self.weighing.n
@@ -239,7 +248,10 @@ class Reach:
         return Heights(most + far, (most + far)[:, ::-1])
 
     def within(self, shares: Floats, part: float, beta: float) -> Heights:
-        """Around what is expected with these budgets, whose means are nearly alike."""
+        """Critical values around expectations given the budgets, which are within δ of each other.
+
+        Proof: docs/proofs/groups.md (14).
+        """
         apart, n = self.assumption.apart, self.weighing.n
         largest = float(self.weighing.weights.max())
         rest = beta - part
@@ -255,7 +267,10 @@ class Reach:
         return Heights(up, most[:, None] + far[:, ::-1])
 
     def by_chance(self, shares: Floats, beta: float) -> Heights:
-        """If budgets tell nothing: of a sample, or of who has which budget."""
+        """Critical values if budgets are unrelated to values: a sample, or a permutation.
+
+        Proof: docs/proofs/groups.md (15), (16), (17), (18).
+        """
         weights, counts = self.seen
         part = beta * self.nuisance
         heads = self.upper(shares, float(counts @ np.square(weights)), part)
@@ -270,25 +285,26 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """Or the bias of people whose budgets may tell anything, whatever the group weighs.
+        """The smaller of `found` and the bias bound for related budgets, whatever the group weighs.
 
-        Where the weight of the group is told by noise, it must not choose: by sides, of which each
-        has half of β, the smaller never falls as that weight grows.
+        Where the weight of the group is only known with noise, the noise must not choose. With β/2
+        for each side, the minimum on each side does not decrease in that weight.
+        Proof: docs/proofs/groups.md (4), (18).
         """
         most = self._bias.most(np.ones(1))
         other = self.noisy(Heights(most, most[:, ::-1]), beta)
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """The largest of the sum of two groups' biases, of means in a window of length 1."""
+        """Bound on the sum of two groups' biases, for means in a window of length 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
     def seen(self) -> tuple[Floats, Floats]:
-        """What weighs people who are in a group or not, if budgets tell nothing; and how many.
+        """The coefficients of membership if budgets are unrelated to values, and their counts.
 
-        Of people who are shuffled only weights above the least count, for all of them together are
-        known. Then numbers that are permuted are associated negatively.
+        For a random permutation, weights minus the smallest weight: the sum over all people is
+        known. Permuted numbers are negatively associated. Proof: docs/proofs/groups.md (18).
         """
         counts = self.weighing.counts.astype(np.float64)
         weights = self.weighing.weights[counts > 0.0]
@@ -298,9 +314,10 @@ class Reach:
 
     @cached_property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The same; or weights below the largest, if these are less; and whether it is these.
+        """The same, or the largest weight minus weights if smaller; and whether it is that.
 
-        Everyone's y − m sum to 0, so the sum over the latter is that of the former turned around.
+        Everyone's y − m sum to 0, so the second sum is minus the first.
+        Proof: docs/proofs/groups.md (18).
         """
         weights, counts = self.seen
         below = weights.max() - weights
@@ -310,14 +327,14 @@ class Reach:
 
     @property
     def nuisance(self) -> float:
-        """Which part of an error probability bounds the expected share of a group."""
+        """Part of an error probability that is used to bound the expected share of a group."""
         return 0.0 if self.whole else _ABOUT_SHARE / 2.0
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
-        """A bound on the expected share, given that of people who were drawn.
+        """Bound on the expected share, given that of people who were drawn.
 
         For numbers u in [0, 1] of mean p, e^{−λu} ≤ 1 − λu + λ²u²/2 bounds how far a weighted sum
-        of them is below p: by √(2·square·p·ln(1/part)).
+        of them is below p: by √(2·square·p·ln(1/part)). Proof: docs/proofs/groups.md (17).
         """
         if self.whole:
             return np.ones_like(shares)
@@ -325,7 +342,7 @@ class Reach:
         return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
 
     def heads(self, shares: Floats) -> Floats:
-        """The largest share of all people that may weigh so much: the lightest of them."""
+        """The largest share of all people with this total weight: the lightest ones."""
         order = np.argsort(self.weighing.weights, kind="stable")
         weights = self.weighing.weights[order]
         counts = self.weighing.counts[order].astype(np.float64)
@@ -337,10 +354,11 @@ class Reach:
         return np.asarray(np.minimum(at, 1.0))
 
     def moments(self, weights: Floats, counts: Floats, heads: Floats, scale: float) -> Chance:
-        """Of Σ w·u·(x − m), for u of these means and values x of the mean m among them.
+        """Moments of Σ w·u·(x − m), for u with mean `heads` and values x with mean m among them.
 
-        For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)), φ = (1 − m)e^{−λm} + m·e^{λ(1 − m)}:
-        convex in u, and in x. In a part of means the largest φ is taken.
+        For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)), φ = (1 − m)e^{−λm} + m·e^{λ(1 − m)},
+        as it is convex in u and in x. In a part of means the largest φ is used.
+        Proof: docs/proofs/groups.md (15).
         """
         weights, counts = few(weights, counts, LEVELS)
         rates = self.rates(float(weights.max()), scale)
@@ -350,27 +368,27 @@ class Reach:
         return self.chance(rates, logs, scale)
 
     def around(self, expected: Floats, largest: float, apart: float) -> Chance:
-        """Of Σ w·(u·(x − m) − its mean), for values whose means are within `apart` of m.
+        """Moments of Σ w·(u·(x − m) − its mean), for values whose means are within `apart` of m.
 
-        ln E e^{λ(D − E D)} ≤ E(e^{λD} − 1 − λD), which is convex in x, and in u; and for weights of
-        at most the largest that is at most in proportion to them.
+        ln E e^{λ(D − E D)} ≤ E(e^{λD} − 1 − λD), which is convex in x and in u, and grows at least
+        in proportion to the weight. Proof: docs/proofs/groups.md (15).
         """
         rates = self.rates(largest, self.weighing.scale)
         x = rates * largest
         low, high = EDGES[:-1, None], EDGES[1:, None]
-        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # the largest in a part of means
+        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # largest values in a part
         means = (np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0))
         most = np.maximum(*((1.0 - mean) * below + mean * above for mean in means))
         logs = (expected / largest)[:, None, None] * most
         return self.chance(rates, logs, self.weighing.scale)
 
     def rates(self, largest: float, scale: float) -> Floats:
-        """Rates of moments, up to where they are too large, or where noise has none any more."""
+        """Rates up to the largest at which moments do not overflow, and noise has moments."""
         top = _STEEPEST / largest
         return _RATES * (min(top, 2.0 / scale) if scale > 0.0 else top)
 
     def chance(self, rates: Floats, logs: Floats, scale: float) -> Chance:
-        """With noise of this scale beside it."""
+        """The same moments with noise of this scale added. Proof: docs/proofs/groups.md (16)."""
         if not scale > 0.0:
             return Chance(rates, logs)
         if not math.isfinite(scale):
@@ -381,13 +399,13 @@ class Reach:
 
 @lru_cache(maxsize=64)
 def _envelope(noise: Combined, most: float) -> Floats:
-    """Of noise, at all rates that are tried up to this one: no data tell, so it is kept."""
+    """The envelope of the noise at rates up to `most`; cached, as it does not depend on data."""
     return noise.log_envelope(_RATES * most)
 
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Bounds on moments: P(X > x) ≤ e^{K − λx}.
+    """Bounds on moments: P(X > x) ≤ e^{K − λx}. Proof: docs/proofs/groups.md (16).
 
     Attributes:
         rates: the λ.
@@ -398,14 +416,14 @@ class Chance:
     logs: Floats
 
     def least(self, log: float) -> Floats:
-        """What is exceeded with a probability of at most e^{−log}."""
+        """The number that is exceeded with probability at most e^{−log}."""
         return np.asarray(((self.logs + log) / self.rates).min(axis=2))
 
 
 def grown(x: Floats) -> Floats:
-    """The largest φ − 1 in each part of means, φ = (1 − m)e^{−xm} + m·e^{x(1 − m)}, x from 0.
+    """The largest φ − 1 in each part of means, φ = (1 − m)e^{−xm} + m·e^{x(1 − m)}, x ≥ 0.
 
-    ln φ is concave in m, and largest at 1/x − 1/(e^x − 1).
+    ln φ is concave in m, and largest at 1/x − 1/(e^x − 1). Proof: docs/proofs/groups.md (15).
     """
     grown = np.expm1(x)
     small = x < 1e-4
@@ -417,13 +435,13 @@ def grown(x: Floats) -> Floats:
 
 
 def _rest(x: Floats) -> Floats:
-    """e^x − 1 − x, which cancels for small x: there x²/2 + |x|³/6·e^|x| is not less."""
+    """e^x − 1 − x, without cancellation: for small x an upper bound, x²/2 + |x|³/6·e^|x|."""
     near = 0.5 * x * x + np.abs(x) ** 3 / 6.0 * np.exp(np.minimum(np.abs(x), 1.0))
     return np.asarray(np.where(np.abs(x) < 1e-3, near, np.expm1(x) - x))
 
 
 def binned(shares: Floats) -> tuple[Floats, Integers]:
-    """Few shares that are not below these, and which one belongs to each."""
+    """A few shares that are not below these, and the index of the one for each."""
     place = np.floor(np.log(np.clip(shares, _SMALLEST, 1.0)) / -_BIN)
     found, index = np.unique(place, return_inverse=True)
     return np.exp(-_BIN * found), index

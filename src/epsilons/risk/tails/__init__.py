@@ -1,1 +1,1 @@
-"""Tails of noise: how often it is far out, exactly or bounded with proof."""
+"""Tail probabilities of noise: exact values, and upper bounds with proofs."""

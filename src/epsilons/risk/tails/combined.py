@@ -1,4 +1,4 @@
-"""Noises of the cells of a table, combined: how often a combination is far out, and its moments."""
+"""Linear combinations of the noises of a table's cells: their tails and moments."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from epsilons.risk.tails.joint import HIGHEST, ClosedNoise, at_zero, closed_wave
 from epsilons.risk.tails.laplace import least
 from epsilons.types import Floats, Integers
 
-# Noises of a few cells of a table, combined: how often a combination is far out.
+# Tails of combinations of the noises of a few cells.
 #
-# A mean of a group is tested with (1 − m)·z_A − m·z_B, the noises of two cells of a table; a
-# difference of two groups with those of four. The noise of the table sums to zero, or is
-# independent. Tails are tabled, and read between points from above: they are log-concave. In units
-# of the scale; derived in `docs/proofs/groups.md`, in the limit of a fine lattice.
+# The mean of a group is tested with (1 − m)·z_A − m·z_B, the noises of two cells of a table; the
+# difference of two groups with those of four cells. The noises of the table sum to zero, or are
+# independent. Tails are tabulated. Between the points of a table they are bounded from above, using
+# that they are log-concave. Everything is in units of the scale and in the limit of a fine lattice.
+# Proof: docs/proofs/groups.md (5), (9).
 
 PARTS: Final = 64
-"""Into how many parts a unit range of means is cut, an even number."""
+"""Number of parts into which the unit range of means is divided; even."""
 
 EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
-"""The ends of these parts: finer where means are near the ends of the range."""
+"""Ends of these parts, which are finer near the ends of the range."""
 
 EXACT: Final = 24
-"""Cells up to which the tail of two of them is integrated. Beyond, it is at most that of
-independent noise times a factor of at most 1 + 1.2/cells."""
+"""Number of cells up to which the tail of two of them is integrated. Beyond, the tail of
+independent noise times a factor of at most 1 + 1.2/cells bounds it."""
 
 WAVES: Final = 64
 """The same for combinations of four cells."""
@@ -38,26 +39,28 @@ _STEP: Final = 0.1
 _MOST: Final = 360
 _ABOVE: Final = _STEP * np.arange(_MOST + 1, dtype=np.float64)
 _BELOW: Final = _ABOVE[:121]
-"""Where tails are tabled, above 0 and below it."""
+"""Points at which tails are tabulated: above 0, and (mirrored) below it."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 _PERIOD: Final = 72.0
-"""The period of a tail that is added up from waves."""
+"""Period of the Fourier series for a tail."""
 
 _UP: Final = 1e-12
-"""By how much a point that was computed is moved up, so that rounding does not count."""
+"""Relative amount by which a computed point is moved up, to cover rounding."""
 
 _FINE: Final = 1e-12
-"""Less of a probability is not told from rounding, where it is a sum of waves."""
+"""Probability below which a Fourier sum cannot be distinguished from rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Tails of symmetric, log-concave laws, or log-concave bounds on them, one for each row.
+    """Log-concave tails, or log-concave bounds on tails, by row. Proof: docs/proofs/groups.md (9).
+
+    The laws are symmetric.
 
     Attributes:
-        logs: ln P(X > t), or bounds from above, at points t from 0 to 36.
+        logs: ln P(X > t), or upper bounds on it, at points t from 0 to 36.
         below: the same at −t, for t from 0 to 12.
     """
 
@@ -65,9 +68,9 @@ class Combined:
     below: Floats
 
     def log_exceeds(self, rows: Integers | int, t: Floats) -> Floats:
-        """A bound on ln P(X > t), t not below 0.
+        """Bound on ln P(X > t), for t ≥ 0. Proof: docs/proofs/groups.md (9).
 
-        A log-concave tail is below the chords of its neighbours, drawn on.
+        Between points, concave functions lie below the extended chords of adjacent intervals.
         """
         place = np.minimum(t / _STEP, 1e7)
         left = np.clip(np.floor(place).astype(np.int64), 0, _MOST - 2)
@@ -76,22 +79,24 @@ class Combined:
         found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
         from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
         found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
-        found = np.where((part > 1.0) & (part < 2.0), after, found)  # the last chord is below it
+        found = np.where((part > 1.0) & (part < 2.0), after, found)  # its own chord lies below it
         return np.asarray(np.minimum(found, 0.0))
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
-        """The least q from 0 with P(X > q) + P(X > q + gap) ≤ beta, or a little more than it.
+        """The smallest q ≥ 0 with P(X > q) + P(X > q + gap) ≤ beta, rounded up.
+
+        Proof: docs/proofs/groups.md (9), (10).
 
         Args:
-            rows: of which laws.
-            gap: from 0; ∞ for one side alone.
-            beta: the probability.
+            rows: which laws.
+            gap: nonnegative; ∞ for one side alone.
+            beta: the error probability.
 
         Returns:
-            An array of the shape of the three together.
+            An array of the broadcast shape of the three arguments.
         """
         rows, gap, beta = np.broadcast_arrays(rows, np.asarray(gap, dtype=np.float64), beta)
-        # With the other side it is at most twice as often.
+        # P(X > q) ≤ P(X > q) + P(X > q + gap) ≤ 2·P(X > q), which brackets q.
         low = self._inverse(rows, np.log(beta))
         if not np.any(np.isfinite(gap)):
             return low
@@ -111,10 +116,10 @@ class Combined:
         return high
 
     def _inverse(self, rows: Integers, log: Floats) -> Floats:
-        """The least t from 0, rounded up, at which the bound on ln P(X > t) is at most this.
+        """The smallest t ≥ 0, rounded up, at which the bound on ln P(X > t) is at most `log`.
 
-        `log_exceeds` falls, and is the lesser of two lines between points; before the last point it
-        is flat, and beyond it a line.
+        `log_exceeds` decreases. Between points it is the smaller of two lines; it is flat before
+        the last point, and a line beyond it.
         """
         logs = self.logs[rows]
         place = (logs > log[..., None]).sum(axis=-1) - 1
@@ -129,25 +134,26 @@ class Combined:
         return np.where(place < 0, 0.0, _STEP * (left + part) * (1.0 + _UP))
 
     def log_envelope(self, rates: Floats) -> Floats:
-        """For each row and each rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
+        """For each row and rate λ an ln K with P(X > t) ≤ K·e^{−λt} for all t.
 
         ∞ where λt + ln P(X > t) still grows at the last point.
+        Proof: docs/proofs/groups.md (9), (16).
 
         Args:
-            rates: for all rows, or a row of them for each.
+            rates: one set for all rows, or one row of rates for each.
         """
         rates = np.atleast_2d(rates)
         best = np.maximum(_highest(self.logs, rates), _highest(self.below, -rates))
-        best = np.maximum(best, -rates * _BELOW[-1])  # farther below it is at most 1
+        best = np.maximum(best, -rates * _BELOW[-1])  # farther below, P is at most 1
         falls = (self.logs[:, -1] - self.logs[:, -2])[:, None] < -rates * _STEP
         return np.where(falls, best, np.inf)
 
 
 def _highest(logs: Floats, slopes: Floats) -> Floats:
-    """A bound on concave functions plus lines, from the first to the last point, by row and slope.
+    """Bound on the maximum of concave functions plus lines between the first and the last point.
 
-    Between two points it is below the chords of its neighbours, drawn on. That is more than at the
-    points only where it rises before them and falls after them.
+    Between two points the sum is below the extended chords of both adjacent intervals. It can
+    exceed its values at the points only where it rises before an interval and falls after it.
     """
     steps = np.diff(logs)
     rising = steps[:, None, :] > -_STEP * slopes[..., None]
@@ -167,19 +173,20 @@ def _highest(logs: Floats, slopes: Floats) -> Floats:
 
 
 def row_of(parts: Integers) -> Integers:
-    """The row of `of_means` that belongs to a part of the unit range."""
+    """The row of `of_means` for a part of the unit range."""
     return np.minimum(parts, PARTS - 1 - parts)
 
 
 @lru_cache(maxsize=32)
 def of_means(cells: int | None) -> Combined:
-    """Of (1 − m)·z_A − m·z_B, for all m in each part of the first half of the range.
+    """Tails of (1 − m)·z_A − m·z_B, for all m in each part of the first half of the range.
 
-    The tail grows with |½ − m|: at t ≥ 0 it is that at the outer end of a part, and below 0 that at
-    its inner end. By symmetry the parts of the other half have the same.
+    The tail grows with |½ − m|. So at t ≥ 0 the outer end of a part is worst, and below 0 its inner
+    end. By symmetry the other half of the range has the same tails.
+    Proof: docs/proofs/groups.md (5), (6), (7).
 
     Args:
-        cells: how many noises sum to zero; None if they are independent.
+        cells: number of noises that sum to zero; None if they are independent.
     """
     half = EDGES[: PARTS // 2 + 1].tolist()
     factor = 1.0
@@ -195,7 +202,7 @@ def of_means(cells: int | None) -> Combined:
 
 @lru_cache(maxsize=32)
 def of_a_sum(cells: int | None) -> Combined:
-    """Of z_A + z_B; more than two cells, for of two the sum is nothing."""
+    """Tails of z_A + z_B, for more than two cells. Proof: docs/proofs/groups.md (5), (7)."""
     if cells is None or cells > EXACT:
         found = 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE)
         return _tabled(found, found, _most_likelier(cells, 2))
@@ -206,19 +213,22 @@ def of_a_sum(cells: int | None) -> Combined:
 
 
 def _most_likelier(cells: int | None, used: int) -> float:
-    """How many times likelier any event of some noises is at most if all of them sum to zero.
+    """Bound on P(event | all noises sum to zero) / P(event), for events of `used` noises.
 
-    Given these, the others must sum to what is left, and nothing is likelier than that it is 0.
+    Given these noises, the others must sum to what is left, and their density is largest at 0.
+    Proof: docs/proofs/groups.md (7).
     """
     return 1.0 if cells is None else at_zero(cells - used) / at_zero(cells)
 
 
 def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combined, float]:
-    """Of a combination of the noises of a few cells, and the unit that its table is in.
+    """Tails of a combination of the noises of a few cells, and the unit of the table.
+
+    Proof: docs/proofs/groups.md (8).
 
     Args:
-        cells: how many noises sum to zero; None if they are independent.
-        coefficients: of some of them; not all 0. All others have none.
+        cells: number of noises that sum to zero; None if they are independent.
+        coefficients: of some of the noises, not all 0. All others have coefficient 0.
     """
     unit = max(abs(each) for each in coefficients)
     return _of_four(cells, tuple(each / unit for each in coefficients)), unit
@@ -226,7 +236,7 @@ def of_four(cells: int | None, coefficients: tuple[float, ...]) -> tuple[Combine
 
 @lru_cache(maxsize=256)
 def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
-    """By Gil-Pelaez; what the waves that are left out may add is added."""
+    """Tails by the Gil-Pelaez formula, plus a bound on the frequencies that are left out."""
     theta, sines = _sines()
     used = [each for each in coefficients if each != 0.0]
     factor = 1.0
@@ -237,7 +247,7 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
             wave /= 1.0 + np.square(each * theta)
     else:
         wave = closed_wave(cells, used, theta)
-    # Beyond the last they fall nearly like 1/θ or faster: (1/π)·∫ wave/θ is less than this.
+    # Beyond the last frequency waves fall at least like θ^{−0.998}, so (1/π)·∫ wave/θ is smaller.
     left_out = float(wave[-1]) / 3.0 + _FINE
     found = 0.5 - sines @ (wave / theta * (2.0 / _PERIOD))
     inner = np.maximum(found - left_out, 0.0)[None]
@@ -246,17 +256,18 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
 
 @lru_cache(maxsize=1)
 def _sines() -> tuple[Floats, Floats]:
-    """The waves θ that are added up, and sin θt at all points t from 0."""
+    """The frequencies θ of the series, and sin θt at all points t ≥ 0."""
     waves = np.arange(math.ceil(HIGHEST * _PERIOD / (2.0 * np.pi)), dtype=np.float64)
     theta = np.asarray((waves + 0.5) * (2.0 * np.pi / _PERIOD), dtype=np.float64)
     return theta, np.sin(np.outer(_ABOVE, theta))
 
 
 def _drawn_on(tail: Floats, left_out: float) -> Floats:
-    """A tail without the points at which what is left out is not small beside it.
+    """A tail, extrapolated where it is not large compared with what was left out.
 
-    From ten points before them it falls at least as fast as it did there: it is log-concave. The
-    tail is bounded from above by what is given, and is at most twice what is left out below that.
+    There it falls at least as fast as over the ten points before, because it is log-concave. `tail`
+    bounds the true tail from above, and exceeds it by at most 2·left_out.
+    Proof: docs/proofs/groups.md (8).
     """
     least = 64.0 * left_out
     good = int(np.argmax(tail < least)) if np.any(tail < least) else len(tail)
@@ -270,9 +281,9 @@ def _drawn_on(tail: Floats, left_out: float) -> Floats:
 
 
 def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
-    """From P(X > t) at the points from 0, the largest of each row and the smallest, times a factor.
+    """A table from P(X > t) at t ≥ 0, the largest and smallest of each row, times `factor`.
 
-    At most 1 is known of anything.
+    Probabilities are at most 1.
     """
     below = factor * (1.0 - inner[:, : len(_BELOW)])
     above = np.clip(factor * outer, 1e-300, 1.0)
@@ -280,7 +291,7 @@ def _tabled(outer: Floats, inner: Floats, factor: float) -> Combined:
 
 
 def _of_two(a: float, b: float) -> Floats:
-    """Of a·X + b·Y for independent Laplace noises of scale 1, 0 ≤ b ≤ a."""
+    """The tail of a·X + b·Y, for independent Laplace noises of scale 1 and 0 ≤ b ≤ a."""
     if b <= 0.0:
         return 0.5 * np.exp(-_ABOVE / a)
     if a - b < 1e-6:
@@ -291,10 +302,10 @@ def _of_two(a: float, b: float) -> Floats:
 
 
 def _of_closed(cells: int, aside: float) -> Floats:
-    """Of z_A − m·(z_A + z_B), m = ½ − aside, for noises of more than two cells that sum to zero.
+    """The tail of z_A − m·(z_A + z_B), m = ½ − aside, for more than two noises that sum to zero.
 
-    With s = |z_A + z_B| it is U ± aside·s: given s both signs are as likely, U is symmetric, and
-    its density falls with |u| as e^{−max(s, 2|u|)}.
+    With s = |z_A + z_B| it is that of U ± aside·s. Given s both signs are equally likely, U is
+    symmetric, and its density is ∝ e^{−max(s, 2|u|)}. Proof: docs/proofs/groups.md (5).
     """
     t = _ABOVE
     first = t / (0.5 + aside)
@@ -320,7 +331,7 @@ def _beyond(x: Floats, s: Floats) -> Floats:
 
 
 def _panels(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss and Legendre's rule, on four pieces between the ends of rows."""
+    """Gauss–Legendre nodes and weights, on four pieces between the ends of each row."""
     pieces = 4
     half = (high - low)[:, None, None] / (2.0 * pieces)
     start = low[:, None, None] + 2.0 * half * np.arange(pieces)[:, None]
@@ -330,7 +341,7 @@ def _panels(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 
 
 def _summed(number: int, s: Floats) -> Floats:
-    """The density at s ≥ 0 of the sum of so many Laplace noises, at least one."""
+    """The density at s ≥ 0 of the sum of `number` ≥ 1 Laplace noises."""
     before, here = 0.5 * np.exp(-s), 0.25 * (1.0 + s) * np.exp(-s)
     if number == 1:
         return np.asarray(before)
@@ -340,35 +351,35 @@ def _summed(number: int, s: Floats) -> Floats:
     return np.asarray(here)
 
 
-# The law of a combination of the noises of cells: its moments, and bounds on its tails.
+# Combinations of the noises of any number of cells: moments, and bounds on tails.
 #
-# The noises are independent Laplace noises, or such noises given that they sum to zero. In both
-# cases a combination has a symmetric density whose logarithm is concave, and so has its tail.
-# Derivation: docs/proofs/pairs.md.
+# The noises are independent Laplace noises, or such noises conditioned on summing to zero. In both
+# cases a combination has a symmetric log-concave density, so its tail is log-concave too.
+# Proof: docs/proofs/pairs.md (4).
 
 _RATES: Final = np.concatenate([np.geomspace(0.02, 0.5, 9), np.linspace(0.58, 0.98, 7)])
-"""Exponents of which moments are known, in parts of the largest there is."""
+"""Exponents at which moments are computed, as fractions of the largest possible one."""
 
 _HALVINGS: Final = 24
 _STEPS: Final = 96
-"""Pieces into which the sum of a sample is cut beside the noise: more give a narrower bound."""
+"""Pieces into which a sampling error is divided; more of them give a tighter bound."""
 
 _AT: Final = np.concatenate([np.linspace(0.0, 12.0, 301), np.geomspace(12.1, 300.0, 80)])
-"""Where a tail is known, in standard deviations of the noise."""
+"""Points at which a tail is tabulated, in standard deviations of the noise."""
 
 _CONTRAST_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(32)
 _EDGES: Final = (0.0, 0.02, 0.08, 0.3, 1.0, 3.0, 30.0, 1e3, 1e5)
-"""Between these moments of closed noise are integrated; beyond them nothing is left."""
+"""Ends of the pieces over which moments of closed noise are integrated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """The noise Σ v_j·z_j of cells.
+    """The noise Σ v_j·z_j of cells. Proof: docs/proofs/pairs.md (4), (5).
 
     Attributes:
         values: the coefficients v.
         scale: of the Laplace noise z of each cell.
-        closed: the noise of cells of scale 1, if it sums to zero; None if each is by itself.
+        closed: the law of noise that sums to zero, of scale 1; None if cells are independent.
     """
 
     values: Floats
@@ -377,14 +388,14 @@ class Contrast:
 
     @cached_property
     def _own(self) -> Floats:
-        """The coefficients that count: of noises that sum to zero a constant does not."""
+        """The coefficients; centered if noises sum to zero, as a constant then has no effect."""
         if self.closed is None:
             return self.values
         return np.asarray(self.values - (self.values.max() + self.values.min()) / 2.0)
 
     @cached_property
     def variance(self) -> float:
-        """Of the sum."""
+        """Variance of the sum. Proof: docs/proofs/tables.md (1)."""
         square = float(np.square(self.values).sum())
         if self.closed is None:
             return 2.0 * square * self.scale**2
@@ -400,7 +411,7 @@ class Contrast:
         if not math.isfinite(self.scale):
             return math.inf
         sigma, unit = 0.5 * math.sqrt(square), math.sqrt(self.variance)
-        if unit <= 1e-12 * (sigma + shift):  # next to nothing
+        if unit <= 1e-12 * (sigma + shift):  # the noise is negligible
             far = sigma * math.sqrt(2.0 * math.log(2.0 / beta)) if sigma > 0.0 else 0.0
             return shift + far + 300.0 * unit
         if sigma <= 1e-12 * unit:
@@ -414,14 +425,14 @@ class Contrast:
         return shift + least(excess, unit + sigma)
 
     def tail(self, alpha: Floats) -> Floats:
-        """A bound on P(X > alpha), for alpha of any sign: that of the next known point below."""
+        """Bound on P(X > alpha), alpha of either sign: that at the next table point below."""
         far = np.asarray(alpha, dtype=np.float64) / math.sqrt(self.variance)
         place = np.searchsorted(_AT, far, side="right") - 1
         return np.where(far > 0.0, self._known[np.maximum(place, 0)], 1.0)
 
     @cached_property
     def _known(self) -> Floats:
-        """Bounds on the tail at all known points."""
+        """Bounds on the tail at all tabulated points."""
         own = self._own * self.scale / math.sqrt(self.variance)
         return _tails(tuple(own.tolist()), self._cells)
 
@@ -430,7 +441,7 @@ class Contrast:
         return 0 if self.closed is None else self.closed.cells
 
     def _beside(self, alpha: Floats, sigma: float) -> Floats:
-        """A bound on P(S + X > alpha): S is at most a Rayleigh variable R, cut into pieces."""
+        """Bound on P(S + X > alpha): S is at most a Rayleigh variable, divided into pieces."""
         ends = alpha[:, None] * np.linspace(0.0, 1.0, _STEPS + 1)
         beyond = np.exp(-np.minimum(0.5 * np.square(ends / sigma), 745.0))
         pieces = beyond[:, :-1] - beyond[:, 1:]
@@ -440,15 +451,15 @@ class Contrast:
 
 @lru_cache(maxsize=512)
 def _tails(own: tuple[float, ...], cells: int) -> Floats:
-    """Bounds on P(X > alpha) at all known points, ½ at most.
+    """Bounds on P(X > alpha) at all tabulated points, at most ½. Proof: docs/proofs/pairs.md (4).
 
-    By Markov's inequality for cosh(θX); or because a tail whose logarithm is concave is on the way
-    from ½ at 0 to what it is at alpha above the exponential between these two, and E cosh(θX) − 1 =
-    2θ∫ sinh(θx)·P(X > x) dx has no room for more.
+    By Markov's inequality for cosh(θX). Or: between 0 and alpha a log-concave tail lies above the
+    exponential through ½ at 0 and its value at alpha, and E cosh(θX) − 1 = 2θ∫ sinh(θx)·P(X > x) dx
+    limits how large that value can be.
 
     Args:
         own: the coefficients, of noises of scale 1.
-        cells: how many noises sum to zero; 0 if each is by itself.
+        cells: number of noises that sum to zero; 0 if cells are independent.
     """
     theta, moments = moments_of(np.array(own), cells)
     far = _AT[:, None]
@@ -469,7 +480,7 @@ def moments_of(own: Floats, cells: int) -> tuple[Floats, Floats]:
 
     Args:
         own: the coefficients v.
-        cells: how many noises sum to zero; 0 if each is by itself.
+        cells: number of noises that sum to zero; 0 if cells are independent.
     """
     theta = _RATES / float(np.abs(own).max())
     tilted = np.outer(theta, own)

@@ -1,4 +1,4 @@
-"""The Gaussian limit: the normal law, the largest of many errors, and how near a sum is to it."""
+"""The normal law, the largest of many errors in the Gaussian limit, and the distance to it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
 ]
 
 
-# The normal law, and how far clipping can move its mean.
+# The normal law, and the bias that clipping gives its mean.
 
 _NOTHING = 38.0
-"""Beyond it a float has no room for what is left of the bell."""
+"""Argument beyond which the normal tail underflows float64."""
 
 
 @lru_cache(maxsize=256)
 def quantile(p: float) -> float:
-    """The z with P(Z ≤ z) = p, for ½ ≤ p < 1; infinite at 1."""
+    """The normal quantile: z with P(Z ≤ z) = p, for ½ ≤ p < 1; infinite at 1."""
     if p >= 1.0:
         return math.inf
     low, high = 0.0, 40.0
@@ -43,7 +43,7 @@ def quantile(p: float) -> float:
 def clipping_bias(off: float, reach: float, sigma: float) -> float:
     """|E clip(X) − μ| for X ~ N(μ, σ²) clipped to within `reach` of a point that is `off` from μ.
 
-    It grows with `off` and with σ.
+    It grows with `off` and with σ. Proof: docs/proofs/gaussian.md (9).
     """
     if not math.isfinite(sigma) or not math.isfinite(off):
         return math.inf
@@ -51,14 +51,17 @@ def clipping_bias(off: float, reach: float, sigma: float) -> float:
 
 
 def clipped_square(off: float, reach: float) -> float:
-    """E (clip(Z) − Z)² of a standard normal Z, clipped to within `reach` of `off`."""
+    """E (clip(Z) − Z)², Z normal, clipped to `off` ± `reach`.
+
+    Proof: docs/proofs/gaussian.md (9).
+    """
     if not math.isfinite(off):
         return 1.0
     return min(_beyond_square(reach - off) + _beyond_square(reach + off), 1.0)
 
 
 def normal_laplace_quantile(sigma: float, scale: float, beta: float) -> float:
-    """The α with P(|N + L| > α) = β, for N normal and L Laplace, independent."""
+    """The α with P(|N + L| > α) = β, N normal and L Laplace. Proof: docs/proofs/gaussian.md (9)."""
     if not (math.isfinite(sigma) and math.isfinite(scale)):
         return math.inf
     if sigma <= 0.0 and scale <= 0.0:
@@ -73,7 +76,7 @@ def normal_laplace_quantile(sigma: float, scale: float, beta: float) -> float:
 
 
 def normal_laplace_tail(alpha: float, sigma: float, scale: float) -> float:
-    """P(N + L > α), exactly, for α ≥ 0."""
+    """P(N + L > α), exactly, for α ≥ 0. Proof: docs/proofs/gaussian.md (9)."""
     if scale <= 0.0 or sigma > 1e9 * scale:
         return upper_tail(alpha / sigma)
     if sigma <= 0.0:
@@ -85,7 +88,7 @@ def normal_laplace_tail(alpha: float, sigma: float, scale: float) -> float:
 
 
 def _scaled(z: float, y: float, exponent: float) -> float:
-    """e^{y²/2 − z²/2}·P(Z > y), without overflow; the exponent is given, for squares cancel."""
+    """e^{y²/2 − z²/2}·P(Z > y) without overflow; `exponent` is passed in, as squares cancel."""
     if y < 25.0:
         return math.exp(min(max(exponent, -745.0), 700.0)) * upper_tail(y)
     tail = (1.0 - 1.0 / (y * y)) / (y * math.sqrt(2.0 * math.pi))
@@ -112,29 +115,29 @@ def _beyond_square(a: float) -> float:
     return max((1.0 + a * a) * upper_tail(a) - a * bell, 0.0)
 
 
-# The largest error in the Gaussian limit: what weights are chosen by, and no claim.
+# The largest error in the Gaussian limit: the objective by which weights are chosen, not a claim.
 #
-# Given the scales of Laplace noise as a mixture of Gaussians, the errors of cells are Gaussian, and
-# by Šidák's inequality P(max ≤ a) is at least the product over cells. With F(a; σ) = P(|σN + L| ≤
-# a),
+# Laplace noise is a Gaussian of random variance. Given the variances, the errors of cells are
+# Gaussian, and by Šidák's inequality P(max ≤ a) is at least the product over cells. With
+# F(a; σ) = P(|σN + L| ≤ a),
 #
 #     P(max > a) ≤ 1 − e^{−H(a)},    H(a) = min_μ { μ + k·max_p [ −ln F(a; r·√(p(1−p))) − μ·p ] }
 #
-# for the worst shares, in units of the noise. Derived in `docs/proofs/frequencies.md`.
+# for the worst shares, in units of the noise. Proof: docs/proofs/tables.md (11).
 
 _SHARES: Final = np.concatenate([[0.0], np.geomspace(2.0**-13, 0.5, 27)])
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _QUIET: Final = 1e-4
-"""Noise below this part of the sampling error counts as this part of it."""
+"""Noise is counted as at least this fraction of the sampling error."""
 
 
 def mean_square(square: float, weighing: Weighing, cells: int) -> float:
-    """The mean square of the largest error that H allows.
+    """The mean square of the largest error according to H. Proof: docs/proofs/tables.md (11).
 
     Args:
-        square: v, for variances v·p(1 − p) of the sampling errors.
-        weighing: the estimator: its noise.
-        cells: how many cells there are.
+        square: v, where the sampling errors have variances v·p(1 − p).
+        weighing: the estimator, which gives the noise.
+        cells: number of cells.
     """
     scale = _scale(square, weighing)
     if scale == 0.0:
@@ -150,7 +153,7 @@ def mean_square(square: float, weighing: Weighing, cells: int) -> float:
 
 
 def sidak_quantile(square: float, weighing: Weighing, cells: int, beta: float) -> float:
-    """The error that H allows with probability β: see `mean_square`."""
+    """The 1 − β quantile of the largest error according to H. Proof: docs/proofs/tables.md (11)."""
     scale = _scale(square, weighing)
     if scale == 0.0:
         return 0.0
@@ -166,13 +169,13 @@ def sidak_quantile(square: float, weighing: Weighing, cells: int, beta: float) -
 
 
 def _scale(square: float, weighing: Weighing) -> float:
-    """The scale of Laplace noise of the variance of one cell, or next to nothing."""
+    """The scale of Laplace noise with the variance of one cell, at least a tiny one."""
     variance = 2.0 if weighing.closed is None else weighing.closed.variance
     return max(weighing.scale * math.sqrt(variance / 2.0), _QUIET * math.sqrt(square))
 
 
 def _loss(at: Floats, ratio: float, cells: int) -> Floats:
-    """H at many errors at once."""
+    """H at many errors at once. Proof: docs/proofs/tables.md (11)."""
     sigma = max(ratio, 1e-9) * np.sqrt(_SHARES * (1.0 - _SHARES))
     tails = np.column_stack([0.5 * np.exp(-at), beyond(at[:, None], sigma[None, 1:])])
     each = -np.log1p(-np.minimum(2.0 * tails, 1.0 - 1e-15))
@@ -182,7 +185,7 @@ def _loss(at: Floats, ratio: float, cells: int) -> Floats:
 
 
 def beyond(a: Floats, sigma: Floats) -> Floats:
-    """P(σN + L > a) for Laplace noise of scale 1 and σ > 0, to seven digits."""
+    """P(σN + L > a) for Laplace noise L of scale 1 and σ > 0, to seven digits."""
     z, root = a / sigma, math.sqrt(2.0)
     bell = np.exp(-0.5 * z * z)
     gap = z - sigma
@@ -198,7 +201,7 @@ _SERIES: Final = (
     -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806,
     0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277,
 )  # fmt: skip
-"""Of a rational fit to ln erfcx, good to 1.2e-7 (Press et al., Numerical Recipes, 6.2)."""
+"""Coefficients of a rational fit to ln erfcx, to 1.2e-7 (Press et al., Numerical Recipes, 6.2)."""
 
 
 def _erfcx(x: Floats) -> Floats:
@@ -210,33 +213,34 @@ def _erfcx(x: Floats) -> Floats:
     return np.asarray(t * np.exp(total))
 
 
-# How far a weighted sum of a sample beside its noise is from a Gaussian one: proven, at every n.
+# A weighted sum of a sample plus noise is nearly Gaussian: a proven bound, for every n.
 #
-# Noise smooths a sum. In waves the error of a share is the wave of the sum times that of the noise,
-# which falls; and to both sides together only the real part of a wave counts, in which the skewness
-# of a sum is of second order. So probabilities that a share is off by more than `a` are within a
-# few n-ths of those of a Gaussian sum: docs/proofs/tables.md.
+# Noise smooths a sum. The characteristic function ("wave") of the error is that of the sum times
+# that of the noise, which decreases. A two-sided probability involves only the real part of a wave,
+# where the skewness of the sum is of second order. So the probability that a share is off by more
+# than `a` differs from that of a Gaussian sum by O(1/n). Proof: docs/proofs/tables.md (9).
 
 _NEARLY_QUIET: Final = 1e-6
-"""Noise below this part of the weights' length smooths nothing."""
+"""Noise below this fraction of √Σw² smooths nothing."""
 
 _LOUD: Final = 1e6
-"""Noise above this part of it leaves nothing to be gained."""
+"""With noise above this multiple of √Σw² there is nothing to gain."""
 
 _SHORT: Final = 2.0
-"""Waves up to this over the largest weight are told by four moments; beyond, they are small."""
+"""Frequencies up to this over the largest weight are bounded by four moments; later ones are
+small."""
 
 _PEAKS: Final = 400
-"""Waves at which a sum of equal weights repeats itself: as many are added up one by one."""
+"""How many of the peaks, at which the wave of equal weights returns, are added up one by one."""
 
 _GAUSS: Final = 9.0
-"""Deviations beyond which a Gaussian is with a probability of 2e-19."""
+"""Number of standard deviations beyond which a Gaussian lies with probability 2e-19."""
 
 _SEVEN_DIGITS: Final = 2e-7
-"""Added for the rational fit of a Gaussian's tail, which is good to 1.2e-7."""
+"""Added to cover the rational fit of the Gaussian tail, which is accurate to 1.2e-7."""
 
 _LOST: Final = 1e-15
-"""Added for what quadratures leave out."""
+"""Added to cover what quadrature leaves out."""
 
 _NEARLY_NODES, _NEARLY_WEIGHTS = np.polynomial.legendre.leggauss(10)
 _BROAD: Final = np.linspace(-_GAUSS, _GAUSS, 19)
@@ -246,16 +250,16 @@ _KINKS: Final = np.array(
 
 
 class NearlyGaussian:
-    """How often Σw·(X − μ) + z is far from 0, for X drawn from one population on a unit range.
+    """Bound on P(|Σw·(X − μ) + z| > a), for X drawn from one population on a unit range.
 
     Guarantee:
-        `beyond(a)` has for each piece of variances a bound on P(|Σw·(X − μ) + z| > a), for every
-        population on a unit range whose variance is in the piece, X independent, z Laplace noise or
-        one cell of a closed table. Proof: docs/proofs/tables.md.
+        `beyond(a)` has for each piece of variances a bound on P(|Σw·(X − μ) + z| > a). It holds for
+        every population on a unit range whose variance is in the piece, with X independent and z
+        Laplace noise or one cell of a closed table. Proof: docs/proofs/tables.md (9).
 
     Args:
-        weighing: the weights, all of people who are surely used, and noise of a scale above 0.
-        variances: where pieces begin and end, growing, from above 0 to one quarter at most.
+        weighing: the weights, with everyone used with certainty, and noise of a scale above 0.
+        variances: ends of the pieces, ascending, above 0 and at most ¼.
     """
 
     def __init__(self, weighing: Weighing, variances: Floats) -> None:
@@ -275,7 +279,7 @@ class NearlyGaussian:
         theta, measure = _pieces(0.5 * math.sqrt(square), end)
         bell = np.exp(-0.5 * low * square * theta**2)
         turn = high * np.sqrt(1.0 - 4.0 * low) * cube * theta**3 / 6.0
-        # Of ln E e^{iθY}: m₄θ⁴/24, and what the logarithm adds.
+        # Remainder of ln E e^{iθY}: m₄θ⁴/24, with m₄ ≤ v(1 − 3v), and what the logarithm adds.
         fold = (1.0 - 3.0 * low) / 24.0 + high / (8.0 - 4.0 * high * (theta * largest) ** 2)
         rest = high * fold * fourth * theta**4
         off = bell * np.minimum(0.5 * turn**2, 2.0)
@@ -284,9 +288,9 @@ class NearlyGaussian:
         self._off = 2.0 / math.pi * (inner + self._far(variances[:-1] * square, end, largest))
 
     def _far(self, squares: Floats, end: float, largest: float) -> Floats:
-        """A bound on what waves beyond `end` can be, of the sum and of the Gaussian."""
-        # Both fall at least like e^{−2σ²θ²/π²} until waves of the sum come back: ∫ e^{−cθ²}dθ/θ is
-        # at most e^{−ce²}/(2ce²) from e on.
+        """Bound on both waves beyond frequency `end`. Proof: docs/proofs/tables.md (9)."""
+        # Both fall at least like e^{−2σ²θ²/π²} until waves of the sum return. From e on, the
+        # integral ∫ e^{−cθ²}dθ/θ is at most e^{−ce²}/(2ce²).
         rate = 2.0 / math.pi**2 * squares * end**2
         fallen = np.exp(-np.minimum(rate, 745.0)) / rate * float(self._wave(np.array([end]))[0])
         peaks = 2.0 * math.pi * np.arange(1.0, _PEAKS + 1.0)
@@ -296,29 +300,29 @@ class NearlyGaussian:
         beside = 0.5 * (beside[1:] + beside[:-1])
         number = squares / largest**2
         peaked = 2.0 * math.pi * _bessel(number)
-        # A convex function of the waves is, on both sides of a peak together, below its chord.
+        # wave(θ)/θ is convex, so the mean of both sides of a peak is below the chord.
         slope = np.minimum(0.5 * math.pi / number, peaked)
         back = float(at.sum()) * peaked + float((beside - at).sum()) * slope
         return np.asarray(fallen + back + self._rest(float(edges[-1]) / largest))
 
     def _rest(self, theta: float) -> float:
-        """∫ wave(x) dx/x from theta on, at most."""
+        """Bound on ∫ wave(x) dx/x from theta on. Proof: docs/proofs/tables.md (9)."""
         if self._closed is None:
             return 0.5 * math.log1p(1.0 / theta**2)
         return self._closed.waves_beyond(theta)
 
     def _wave(self, theta: Floats) -> Floats:
-        """E cos(θz), in units of the scale."""
+        """E cos(θz) of the noise, in units of the scale."""
         if self._closed is None:
             return np.asarray(1.0 / (1.0 + theta**2))
         return self._closed.wave(theta)
 
     def beyond(self, a: float) -> Floats:
-        """For each piece of variances, a bound on the probability of an error of more than `a`."""
+        """Bound on P(|error| > a) for each piece of variances. Proof: docs/proofs/tables.md (9)."""
         return np.asarray(2.0 * self._gaussian(a / self._scale) + self._off)
 
     def _gaussian(self, a: float) -> Floats:
-        """P(σN + z > a) at the end of each piece, in units of the scale."""
+        """P(σN + z > a) at the upper end of each piece, in units of the scale."""
         if self._closed is None:
             return np.asarray(beyond(np.array([a]), self._sigma) + _SEVEN_DIGITS)
         sigma = self._sigma[:, None]
@@ -332,7 +336,7 @@ class NearlyGaussian:
 
 
 def nearly_gaussian(weighing: Weighing, variances: Floats) -> NearlyGaussian | None:
-    """The same; None if there is too little noise to smooth anything, or hardly anything else."""
+    """`NearlyGaussian`, or None if noise is too small to smooth anything, or dominates."""
     length = math.sqrt(weighing.square)
     if not _NEARLY_QUIET * length < weighing.scale < _LOUD * length:
         return None
@@ -340,7 +344,7 @@ def nearly_gaussian(weighing: Weighing, variances: Floats) -> NearlyGaussian | N
 
 
 def _pieces(sigma: float, end: float) -> tuple[Floats, Floats]:
-    """Nodes and their weights on (0, end], for functions that vary on scales of σ⁻¹ and 1 up."""
+    """Quadrature nodes and weights on (0, end], for functions that vary on scales 1/σ and 1."""
     start = min(0.1 / max(sigma, 1.0), 1e-3 * end)
     edges = np.append(0.0, np.geomspace(start, end, 24))
     half = 0.5 * np.diff(edges)
@@ -349,7 +353,7 @@ def _pieces(sigma: float, end: float) -> tuple[Floats, Floats]:
 
 
 def _bessel(x: Floats) -> Floats:
-    """e^{−x}·I₀(x): the mean of e^{−x(1 − cos u)} over a turn; beyond 500 a bound above it."""
+    """e^{−x}·I₀(x), the mean of e^{−x(1 − cos u)} over a period; an upper bound beyond 500."""
     near = np.minimum(x, 500.0)
     far = (1.0 + 0.126 / np.maximum(x, 500.0)) / np.sqrt(2.0 * math.pi * np.maximum(x, 500.0))
     return np.where(x <= 500.0, np.exp(-near) * np.i0(near), far)

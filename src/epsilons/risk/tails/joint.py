@@ -1,4 +1,4 @@
-"""Noise of several numbers, as risk reads it: cells that sum to zero, and means drawn together."""
+"""Tails and moments of joint noise: cells that sum to zero, and means that are drawn together."""
 
 from __future__ import annotations
 
@@ -16,59 +16,61 @@ from epsilons.frozen import storable
 from epsilons.risk.tails import laplace
 from epsilons.types import Floats, Integers
 
-# Noise of cells that sums to zero, as risk reads it: its squares, its tails, its largest cell.
+# Noise of cells that sums to zero: its squares, its tails, its largest cell.
 #
 # Under replace with public budgets the noises z of k cells may sum to zero, with P(z) ∝ e^{−Σ|z_j|}
-# (in units of the scale): k independent Laplace noises, given that they sum to zero. The formulas
-# are derived in `docs/proofs/frequencies.md`, in the limit of a fine lattice.
+# (in units of the scale): k independent Laplace noises, conditioned on summing to zero. Formulas
+# are in the limit of a fine lattice. Proof: docs/proofs/tables.md (1), (2), (3), (4), (5).
 
 _FEW: Final = 64
-"""Cells up to which the tail of one cell is its exact polynomial; beyond, Laplace noise bounds it,
-which has 4 % more variance at most."""
+"""Number of cells up to which the tail of one cell is its exact polynomial. Beyond, Laplace noise
+bounds it, with at most 4 % more variance."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 _FEW_NODES, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FAR: Final = 45.0
-"""Where the tail of unit Laplace noise is nothing that a float64 tells from 0 beside 1."""
+"""Argument beyond which 1 minus the tail of unit Laplace noise rounds to 1."""
 
 _FINE: Final = 1e-13
-"""What may be missing of a probability that is a sum of waves."""
+"""Tolerance of probabilities that are Fourier sums."""
 
 _COARSE: Final = 1e-10
-"""The same of probabilities that are integrated."""
+"""The same for probabilities that are integrated further."""
 
 Pairs: TypeAlias = Sequence[tuple[float, int]]
-"""Shifts above 0, each with how many pairs of cells are off by it, one up and one down."""
+"""Shifts above 0, each with the number of pairs of cells that are off by it, up and down."""
 
 
 @storable("risk.ClosedNoise")
 @dataclass(frozen=True)
 class ClosedNoise:
-    """Noise of cells that sums to zero, of scale 1: ∝ e^{−Σ|z_j|} on Σz = 0.
+    """Noise of cells that sums to zero, of scale 1: density ∝ e^{−Σ|z_j|} on Σz = 0.
+
+    Proof: docs/proofs/tables.md (1), (2), (3), (12).
 
     Attributes:
-        cells: how many cells there are, at least 2.
+        cells: number of cells, at least 2.
     """
 
     cells: int
 
     @property
     def square(self) -> float:
-        """E Σz²: independent Laplace noises of the same scale have twice the number of cells."""
+        """E Σz²; 2·cells for independent noises. Proof: docs/proofs/tables.md (1)."""
         k = self.cells
         return (k - 1) * (2 * k - 1) / (k + 1)
 
     @property
     def variance(self) -> float:
-        """The variance of one cell."""
+        """The variance of one cell. Proof: docs/proofs/tables.md (1)."""
         return self.square / self.cells
 
     def exceeds(self, alpha: Floats | float) -> Floats:
-        """P(z > alpha) of one cell; beyond 64 cells a bound from above, for either sign."""
+        """P(z > alpha) of one cell; a bound beyond 64 cells. Proof: docs/proofs/tables.md (2)."""
         far = np.abs(np.asarray(alpha, dtype=np.float64))
         if self.cells > _FEW:
             tail = 0.5 * np.exp(-far)
-            # Below 0: one minus a bound from below.
+            # Below 0: one minus a lower bound on the mirrored tail.
             least = tail * (1.0 - np.minimum((far * far + 2.0 * far + 2.0) * self._less, 1.0))
             return np.where(np.asarray(alpha) < 0.0, 1.0 - least, tail)
         at = 2.0 * np.minimum(far, 10.0 * _FAR)
@@ -80,11 +82,11 @@ class ClosedNoise:
 
     @property
     def _less(self) -> float:
-        """How much less than Laplace noise a cell varies: 1/(4k − 10), in a bound from below."""
+        """1/(4k − 10), the factor in the lower bound on a tail."""
         return 1.0 / (4.0 * self.cells - 10.0)
 
     def wave(self, theta: Floats) -> Floats:
-        """E cos(θz) of one cell: above 0, and falling."""
+        """The characteristic function E cos(θz) of one cell: positive and decreasing."""
         if self.cells > _FEW:
             at = np.linspace(-8.0, 8.0, 257) / math.sqrt(self.cells)
             mass = np.exp(-(self.cells - 1) * np.log1p(at * at))
@@ -97,7 +99,7 @@ class ClosedNoise:
         return np.asarray(2.0 * total.real)
 
     def waves_beyond(self, theta: float) -> float:
-        """A bound on ∫ wave(x) dx/x from theta on."""
+        """Bound on ∫ wave(x) dx/x from theta on. Proof: docs/proofs/tables.md (9)."""
         k, beyond = self.cells, 0.5 * math.log1p(4.0 / theta**2)
         if k == 2:
             return beyond
@@ -105,24 +107,25 @@ class ClosedNoise:
         return beyond * ((2 * k - 2) / (2 * k - 3) + 0.5 / at_zero(k) * fallen)
 
     def log_envelope(self, rates: Floats) -> Floats:
-        """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for every x; ∞ where there is none."""
+        """For each rate λ an ln K with P(z > x) ≤ K·e^{−λx} for all x; ∞ where there is none."""
         at, tail = _tabled(self)
         exponents = rates[:, None] * at[1:] + tail[:-1]  # the tail falls between two points
         best = exponents.max(axis=1)
-        # It rises and then falls, so that beyond the last point it is smaller if it falls there.
+        # λx + ln P is concave: if it falls at the last point, it is smaller beyond.
         falls = exponents[:, -1] < exponents[:, -2]
         falls |= (self.cells > _FEW) & (rates <= 1.0)
         return np.where(falls, np.maximum(best, rates * at[0]), math.inf)
 
     @property
     def steepest(self) -> float:
-        """The rate at which the tail falls in the end: beyond it there is no envelope."""
+        """The rate at which the tail decays in the limit; no larger rate has an envelope."""
         return 2.0 if self.cells <= _FEW else 1.0
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + z > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0.
+        """Bound on P(S + z > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0.
 
-        S is at most a Rayleigh variable R of that tail, and P(R + z > alpha) is integrated.
+        S is stochastically at most a Rayleigh variable R with this tail; P(R + z > alpha) is
+        computed. Proof: docs/proofs/tables.md (2).
         """
         if alpha <= 0.0:
             return 1.0
@@ -134,10 +137,10 @@ class ClosedNoise:
         return laplace.beside(self.exceeds, alpha, sigma, np.arange(-_FAR, _FAR + 1.0))
 
     def deviation(self, shift: float, square: float, scale: float, beta: float) -> float:
-        """The α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is one cell, of this scale.
+        """An α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is one cell, of this scale.
 
-        S has P(±S > s) ≤ exp(−2s²/square), and is independent of z. Without S (`square` is 0) it is
-        the smallest such α, up to 64 cells.
+        S has P(±S > s) ≤ exp(−2s²/square), and is independent of z. Without S (`square` is 0) and
+        up to 64 cells it is the smallest such α. Proof: docs/proofs/risk.md (13).
         """
         if scale <= 0.0 or self.cells == 2:
             return laplace.deviation(shift, square, 0.5 * scale, beta)
@@ -146,15 +149,15 @@ class ClosedNoise:
     def within(self, reach: float, off: Pairs = (), fine: float = _FINE) -> float:
         """P(|c_j + z_j| ≤ reach for all j), where some pairs of cells are off.
 
-        The density at zero of the sum of independent Laplace noises that are cut to their
-        intervals, over that of the whole ones. Of three or four cells the first is an integral; of
-        more a Fourier series, whose period is above all that the sum can be (or so wide that 1e-20
-        is left out).
+        This is the density at zero of the sum of independent Laplace noises truncated to their
+        intervals, divided by that of untruncated ones. With three or four cells the first is one
+        integral. With more it is a Fourier series, whose period exceeds the range of the sum (or is
+        so wide that the aliasing error is 1e-20). Proof: docs/proofs/tables.md (3).
 
         Args:
             reach: above 0.
-            off: the pairs of cells that are off; all others are not.
-            fine: by how much it may be wrong.
+            off: the pairs of cells that are off; the other cells have c = 0.
+            fine: tolerance.
         """
         k = self.cells
         if k == 2:
@@ -178,7 +181,7 @@ class ClosedNoise:
         return min(max(found, 0.0), 1.0)
 
     def largest_quantile(self, off: Pairs, beta: float) -> float:
-        """The α with P(some |c_j + z_j| > α) ≤ β: equal, but for what waves may leave out."""
+        """α with P(some |c_j + z_j| > α) = β, up to rounding. Proof: docs/proofs/tables.md (3)."""
         far = off[0][0] if off else 0.0
         fine = max(_FINE, 1e-7 * beta)
 
@@ -188,15 +191,15 @@ class ClosedNoise:
         return laplace.bisect(excess, 1e-9 * (1.0 + far), far + math.log(self.cells / beta) + 1.0)
 
     def largest_square(self, off: Pairs = ()) -> float:
-        """E max_j (c_j + z_j)²."""
+        """E max_j (c_j + z_j)². Proof: docs/proofs/tables.md (3)."""
         return self._largest(off)[1]
 
     def largest(self) -> tuple[float, float]:
-        """E max|z| and E max z²."""
+        """E max|z| and E max z². Proof: docs/proofs/tables.md (3)."""
         return _largest_of(self)
 
     def _largest(self, off: Pairs) -> tuple[float, float]:
-        """E max|c + z| and its square, by quadrature of P(max > u)."""
+        """E max|c + z| and E max (c + z)², by quadrature of P(max > u)."""
         shifts = [shift for shift, _ in off]
         far = max(shifts, default=0.0)
         start = max(0.0, far - _FAR)
@@ -221,10 +224,10 @@ def inside(u: Floats, shift: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _coefficients(cells: int) -> tuple[float, ...]:
-    """The q_i of P(z > a) = e^{−2a}·Σ q_i·(2a)^i, all positive.
+    """The q_i of P(z > a) = e^{−2a}·Σ q_i·(2a)^i, all positive. Proof: docs/proofs/tables.md (2).
 
-    With d = k − 1, j of the cells are positive with probability ∝ C(k, j)·C(d − 1, j − 1); their
-    sum r is Gamma(d), and each has the part U of it with P(U > u) = (1 − u)^{j−1}.
+    With d = k − 1, j of the cells are positive with probability ∝ C(k, j)·C(d − 1, j − 1). Their
+    sum r is Gamma(d), and each has a fraction U of it with P(U > u) = (1 − u)^{j−1}.
     """
     k, d = cells, cells - 1
     total = math.comb(2 * d, d)
@@ -240,7 +243,7 @@ def _coefficients(cells: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=64)
 def _waves(cells: int) -> tuple[float, ...]:
-    """The c_i with which E cos(θz) is twice the real part of Σ c_i/(1 − iθ/2)^{i+1}.
+    """The c_i with E cos(θz) = 2·Re Σ c_i/(1 − iθ/2)^{i+1}.
 
     The density at a ≥ 0 is 2e^{−2a}·Σ (q_i − (i + 1)·q_{i+1})·(2a)^i.
     """
@@ -269,10 +272,10 @@ def at_zero(cells: int) -> float:
 
 
 def _few(cells: int, reach: float, shifts: list[float]) -> float:
-    """The density at zero of the sum of three or four noises that are cut to their intervals.
+    """The density at zero of the sum of three or four noises truncated to their intervals.
 
     Args:
-        cells: how many there are.
+        cells: three or four.
         reach: as in `within`.
         shifts: of each pair that is off, at most two.
     """
@@ -289,13 +292,13 @@ def _few(cells: int, reach: float, shifts: list[float]) -> float:
     density = density * (
         _of_a_pair(u, reach, second) if cells == 4 else np.where(u <= reach, 0.5 * np.exp(-u), 0.0)
     )
-    return 2.0 * float((density @ _NODE_WEIGHTS) @ half)  # it is even
+    return 2.0 * float((density @ _NODE_WEIGHTS) @ half)  # the integrand is even
 
 
 def _of_a_pair(s: Floats, reach: float, shift: float) -> Floats:
     """The density at s ≥ 0 of X + Y, Laplace noises with |X + shift| and |Y − shift| ≤ reach.
 
-    |x| + |s − x| is the larger of s and 2|x − s/2|.
+    |x| + |s − x| = max(s, 2|x − s/2|).
     """
     low, high = 0.5 * s - reach - shift, reach - shift - 0.5 * s
     return np.where(high > low, 0.25 * (_up_to(high, s) - _up_to(low, s)), 0.0)
@@ -320,10 +323,10 @@ def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex12
 
 
 def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
-    """The wave number beyond which all that is left out is `fine` of the density at zero.
+    """The frequency beyond which all that is left out is at most `fine` of the density at zero.
 
-    A wave of one cell is at most 1/(1 + θ²) for the kink at zero and e^{−|reach − shift|}/√(1 + θ²)
-    for the two ends.
+    The wave of one cell is at most 1/(1 + θ²), from the kink at zero, plus
+    e^{−|reach − shift|}/√(1 + θ²), from the two ends. Proof: docs/proofs/tables.md (3).
     """
     wanted = math.log(fine * at_zero(cells))
     still = cells - 2 * sum(pairs for _, pairs in off)
@@ -341,28 +344,29 @@ def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
     return high
 
 
-# Waves of combinations of noises that sum to zero: by residues, and by a sum where these cancel.
-#
-# Derived in `docs/proofs/groups.md`.
+# Characteristic functions ("waves") of combinations of noises that sum to zero: by residues, or by
+# numerical integration where residues cancel. Proof: docs/proofs/groups.md (8).
 
 HIGHEST: Final = 40.0
-"""Waves up to which a tail is added up."""
+"""Frequency up to which a tail is added up from waves."""
 
 _ORDER: Final = 6
-"""The largest order of a pole whose residue is taken: with more cells a sum is short."""
+"""Largest order of a pole whose residue is used; with more cells numerical integration is short."""
 
 _LOST: Final = 1e-14
-"""What rounding may make of a wave that is added up from residues."""
+"""Tolerated effect of rounding on a wave that is a sum of residues."""
 
 _ROUNDED: Final = 8.0 * 2.0**-52
-"""What rounding may make of each term, for each cell."""
+"""Bound on the relative rounding error of each term, for each cell."""
 
 
 def closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
-    """E e^{iθ·Σvz} given that the noises of all cells sum to zero.
+    """E e^{iθ·Σvz}, given that the noises of all cells sum to zero.
+
+    Proof: docs/proofs/groups.md (8).
 
     Args:
-        cells: how many there are.
+        cells: number of cells.
         used: the coefficients v of some of them, none 0; all others have 0.
         theta: above 0.
     """
@@ -370,7 +374,7 @@ def closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
     if orders.max() > _ORDER:
         return _by_sum(cells, used, theta)
     wave, most = _by_residues(values, orders, theta)
-    # Where terms are large they cancel.
+    # Large terms cancel, and rounding errors remain.
     lost = ~(_ROUNDED * cells * most <= _LOST * at_zero(cells))
     wave /= at_zero(cells)
     if lost.any():
@@ -379,12 +383,13 @@ def closed_wave(cells: int, used: list[float], theta: Floats) -> Floats:
 
 
 def _by_residues(values: Floats, orders: Integers, theta: Floats) -> tuple[Floats, Floats]:
-    """(1/2π)·∫ Π (1 + (θv + φ)²)^{−order} dφ, and how large its terms are together.
+    """(1/2π)·∫ Π (1 + (θv + φ)²)^{−order} dφ, and the sum of the absolute values of its terms.
 
-    At the pole φ = i − θv the factors of another v' are those of Δ = θ(v' − v), times Δ + 2i.
+    At the pole φ = i − θv the factors of another v' are Δ = θ(v' − v) and Δ + 2i.
+    Proof: docs/proofs/groups.md (8).
     """
     wave, most = np.zeros(len(theta)), np.zeros(len(theta))
-    with np.errstate(all="ignore"):  # terms that are too large are not used
+    with np.errstate(all="ignore"):  # results with huge terms are not used
         for at, order in enumerate(orders.tolist()):
             others = np.arange(len(values)) != at
             gaps = np.repeat(values[others] - values[at], orders[others])
@@ -403,7 +408,7 @@ def _by_residues(values: Floats, orders: Integers, theta: Floats) -> tuple[Float
 
 
 def _coefficient(first: npt.NDArray[Any], slopes: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The last coefficient of a power series, of whose logarithm the derivative is known."""
+    """The last coefficient of a power series, given the derivative of its logarithm."""
     found = [first]
     for number in range(1, len(slopes) + 1):
         total = sum(slopes[place] * found[number - 1 - place] for place in range(number))
@@ -412,10 +417,10 @@ def _coefficient(first: npt.NDArray[Any], slopes: list[npt.NDArray[Any]]) -> npt
 
 
 def _by_sum(cells: int, used: list[float], theta: Floats) -> Floats:
-    """The same integral, added up.
+    """The same integral, by the trapezoidal rule. Proof: docs/proofs/groups.md (8).
 
-    The sum over steps of the width h misses of the integral what a Poisson variable of mean 2π/h
-    has up to `cells`, and what is left beyond the ends. No coefficient is above 1.
+    With step width h the sum differs from the integral by at most P(Poisson(2π/h) ≤ cells), plus
+    what is left beyond the ends. No coefficient is above 1.
     """
     others = cells - len(used)
     width = 2.0 * np.pi / (cells + 7.0 * math.sqrt(cells) + 20.0)
@@ -423,7 +428,7 @@ def _by_sum(cells: int, used: list[float], theta: Floats) -> Floats:
     if others > 0:
         end = min(end, math.sqrt(10.0 ** min(20.0 / others, 6.0)))
     across = np.arange(-end, end, width)
-    # Beyond the ends the factors of all cells, or those of the others alone, leave 1e-18.
+    # Beyond the ends the product over all cells, or over the others alone, is below 1e-18.
     far = float(theta.max()) + math.sqrt(10.0 ** (18.0 / cells))
     across = across[np.abs(across) <= far]
     below = np.ones((len(theta), len(across)))
@@ -434,52 +439,55 @@ def _by_sum(cells: int, used: list[float], theta: Floats) -> Floats:
     return np.asarray((above / below).sum(axis=1) * (width / (2.0 * np.pi * at_zero(cells))))
 
 
-# Noise of several means that are drawn together, as risk reads it: one of them, and the largest.
+# Noise of several means that are drawn together: one of them, and the largest.
 #
 # The noises z of d means have P(z) ∝ e^{−max|z_j|}, in units of their scale. Half the side of a
-# cube is a gamma variable R of d + 1, and every z_j is uniform between −R and R; the largest |z_j|
-# is a gamma variable of d. The formulas are derived in `docs/proofs/cube.md`, in the limit of a
-# fine lattice.
+# cube, R, is a gamma variable with shape d + 1, and every z_j is uniform between −R and R; the
+# largest |z_j| is a gamma variable with shape d. Formulas are in the limit of a fine lattice.
+# Proof: docs/proofs/cube.md (5), (7).
 
 _NEAR: Final = np.arange(-8.0, 8.25, 0.25)
 _AROUND: Final = np.concatenate([np.arange(-45.0, -8.0), _NEAR, np.arange(9.0, 46.0)])
-"""Where integrals are cut: noise of many means is nearly uniform, with ends that are steep."""
+"""Offsets at which integrals are split: the noise of many means is nearly uniform, with steep
+ends."""
 
 
 _LAST: Final = 45.0
 _CUTS: Final = 512
-"""How far, and how finely, the tail of one mean is tabulated."""
+"""Range, and points per unit, of the table of the tail of one mean."""
 
 _MANY: Final = 300
 _FARTHEST: Final = 700.0
-"""Up to so many terms e^{−a}·a^i/i! are added from the last, for a up to this."""
+"""Up to _MANY terms e^{−a}·a^i/i! are added from the last one, for a up to this."""
 
 
 @storable("risk.CubeNoise")
 @dataclass(frozen=True)
 class CubeNoise:
-    """Noise of one of several means, in units of Laplace noise that has the same variance.
+    """Noise of one of several means, in units of Laplace noise with the same variance.
+
+    Proof: docs/proofs/cube.md (5), (7). Proof: docs/proofs/tables.md (2).
 
     Attributes:
-        means: how many means are drawn together, at least 1.
+        means: number of means that are drawn together, at least 1.
     """
 
     means: int
 
     @property
     def times(self) -> float:
-        """How much more Laplace noise of one mean would have to be: √((d + 1)(d + 2)/6)."""
+        """√((d + 1)(d + 2)/6), the scale of Laplace noise with the variance of one mean."""
         return math.sqrt((self.means + 1) * (self.means + 2) / 6.0)
 
     def exceeds(self, alpha: Floats | float) -> Floats:
-        """P(z > alpha) of one mean, for alpha of any sign: ½e^{−a}·Σ (1 − i/d)·a^i/i!, i < d."""
+        """P(z > alpha) of one mean, alpha of either sign: ½e^{−a}·Σ (1 − i/d)·a^i/i! for i < d."""
         at = self.times * np.abs(np.asarray(alpha, dtype=np.float64))
         left = 1.0 - np.arange(self.means) / self.means
         tail = 0.5 * _poisson_sum(at, left)
         return np.where(np.asarray(alpha) < 0.0, 1.0 - tail, tail)
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + z > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0."""
+        """Bound on P(S + z > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0."""
         if alpha <= 0.0:
             return 1.0
         if self.means == 1:
@@ -487,10 +495,12 @@ class CubeNoise:
         return laplace.beside(self.tabled, alpha, sigma, _AROUND)
 
     def tabled(self, alpha: Floats | float) -> Floats:
-        """The same as `exceeds`, for very many numbers: of noise that is larger by next to nothing.
+        """An upper bound on `exceeds`, for very many numbers at once.
 
-        In a table of _CUTS to a unit cubics are off by max|f⁗|/384/_CUTS⁴, and the fourth
-        derivative of the tail is below d^1.5 + 2.
+        Proof: docs/proofs/cube.md (5).
+
+        It interpolates in a table with _CUTS points per unit and adds a bound on the interpolation
+        error, max|f⁗|/384/_CUTS⁴; the fourth derivative of the tail is below d^1.5 + 2.
         """
         given = np.asarray(alpha, dtype=np.float64)
         values, slopes = _table(self)
@@ -499,28 +509,31 @@ class CubeNoise:
         return np.asarray(np.minimum(np.where(given < 0.0, 1.0 - tail, tail) + off, 1.0))
 
     def deviation(self, shift: float, square: float, scale: float, beta: float) -> float:
-        """The α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is of one mean.
+        """An α with P(|c + S + z| > α) ≤ β for every |c| ≤ shift; z is the noise of one mean.
 
         S has P(±S > s) ≤ exp(−2s²/square), and is independent of z. Without S (`square` is 0) it is
-        the smallest such α.
+        the smallest such α. Proof: docs/proofs/risk.md (13).
         """
         if scale <= 0.0 or self.means == 1:
             return laplace.deviation(shift, square, scale, beta)
         return laplace.deviation_of(self.exceeds, self.tail, (shift, square, scale), beta)
 
     def largest_beyond(self, alpha: float, shift: float = 0.0) -> float:
-        """The largest P(some |c_j + z_j| > alpha) over |c_j| ≤ shift ≤ alpha: all c_j are ends."""
+        """The largest P(some |c_j + z_j| > alpha) over |c_j| ≤ shift ≤ alpha.
+
+        The worst c_j are ±shift. Proof: docs/proofs/cube.md (7).
+        """
         d, a, b = self.means, self.times * alpha, self.times * shift
         near = a - b
         beyond = float(_poisson(np.array(near), d + 1).sum())
         half = _poisson(2.0 * np.array([near, a]), d + 1).sum(axis=-1)
-        # Cubes that reach beyond one end, and those that reach beyond both.
+        # Subtract the part inside, for cubes that reach beyond one end and beyond both.
         one = math.exp(min(near - d * math.log(2.0), 700.0)) * float(half[0] - half[1])
         both = float(_poisson(np.array(a), d + 1)[-1]) * math.exp(-min(b, 745.0))
         return min(max(beyond - one - both, 0.0), 1.0)
 
     def largest_quantile(self, shift: float, scale: float, beta: float) -> float:
-        """The α with P(some |c_j + z_j| > α) ≤ β for all |c_j| ≤ shift; not below the shift."""
+        """The α ≥ shift with P(some |c_j + z_j| > α) ≤ β for all |c_j| ≤ shift."""
         if scale <= 0.0:
             return shift
         far = shift / scale
@@ -531,17 +544,17 @@ class CubeNoise:
 
 @lru_cache(maxsize=16)
 def _table(noise: CubeNoise) -> tuple[Floats, Floats]:
-    """The tail of one mean at multiples of 1/_CUTS, and its slope over such a step."""
+    """The tail of one mean at multiples of 1/_CUTS, and its slope per step."""
     x = np.arange(int(_LAST * _CUTS) + 2) / _CUTS
     density = _poisson_sum(noise.times * x, np.ones(noise.means)) / (2.0 * noise.means)
     return noise.exceeds(x), -noise.times / _CUTS * density
 
 
 def _poisson_sum(at: Floats, factors: Floats) -> Floats:
-    """Σ factors_i·e^{−a}·a^i/i!, for factors in [0, 1] that fall."""
+    """Σ factors_i·e^{−a}·a^i/i!, for decreasing factors in [0, 1]."""
     if len(factors) > _MANY:
         return np.asarray(_poisson(at, len(factors)) @ factors)
-    far = np.minimum(at, _FARTHEST)  # beyond it nothing is left, of so few terms
+    far = np.minimum(at, _FARTHEST)  # beyond, so few terms add up to nothing
     total = np.zeros_like(far)
     for i in range(len(factors) - 1, 0, -1):
         total = (total + factors[i]) * far / i
@@ -549,7 +562,7 @@ def _poisson_sum(at: Floats, factors: Floats) -> Floats:
 
 
 def _poisson(at: Floats, terms: int) -> Floats:
-    """e^{−a}·a^i/i! for i below `terms`, in a last axis."""
+    """e^{−a}·a^i/i! for all i below `terms`, in a new last axis."""
     far = at[..., np.newaxis]
     i = np.arange(terms, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Tails: how often a bounded sum plus Laplace noise is far out, exactly or bounded with proof."""
+"""Tail probabilities of a bounded sum plus Laplace noise: exact values and proven upper bounds."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from epsilons.types import Floats
 _LARGEST_RATIO = 1e12
 
 _CHOICE: Final = 0.5
-"""The part of an error probability that a choice among several sums takes."""
+"""Part of the error probability that is set aside for the choice among several sums."""
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 _NOWHERE: Final = 50.0
-"""So many standard deviations away there is nothing that a float64 holds."""
+"""Number of standard deviations beyond which a Gaussian tail underflows float64."""
 
 _HALVINGS: Final = 16
-"""Steps to a probability that may be asked of one of several sums."""
+"""Bisection steps in the search for the error probability of one sum."""
 
 Above: TypeAlias = Callable[[Floats | float], Floats]
-"""P(X > alpha) of noise X, for alpha of any sign."""
+"""P(X > alpha) of the noise X, for alpha of either sign."""
 
 Excess: TypeAlias = Callable[[float], float]
-"""By how much an error is exceeded too often: positive up to a point, and not from there on."""
+"""Error probability minus its allowance, as a function of the error: positive, then not."""
 
 
 def deviation(shift: float, square: float, scale: float, beta: float) -> float:
-    """The α with P(|c + S + L| > α) ≤ β for every |c| ≤ shift.
+    """An α with P(|c + S + L| > α) ≤ β for every |c| ≤ shift.
 
-    S has P(±S > s) ≤ exp(−2s²/square); L is Laplace of this scale, and independent.
+    S has P(±S > s) ≤ exp(−2s²/square), L is independent Laplace noise.
+    Proof: docs/proofs/risk.md (13).
     """
     if square <= 0.0:
         return laplace_quantile(shift, scale, beta)
     sigma = math.sqrt(square) / 2.0
 
     def excess(beyond: float) -> float:
-        """Of errors beyond shift + beyond: a sum may not tell the two apart."""
+        """Bound on P(error > shift + beyond) − β; shift + beyond might round to shift."""
         return tail(beyond, sigma, scale) + tail(shift + beyond, sigma, scale) - beta
 
     low, high = 0.0, sigma + scale
@@ -50,7 +51,7 @@ def deviation(shift: float, square: float, scale: float, beta: float) -> float:
 
 
 def laplace_quantile(shift: float, scale: float, beta: float) -> float:
-    """The exact quantile of |shift + L|, with L Laplace: the largest over all smaller shifts."""
+    """The exact quantile of |c + L|, largest at |c| = shift. Proof: docs/proofs/risk.md (28)."""
     if scale <= 0.0:
         return shift
     ratio = shift / scale
@@ -66,17 +67,17 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
 
 
 def chosen(far: Callable[[float], float], scale: float, times: int, beta: float) -> float:
-    """The α that one of several sums plus noise exceeds with a probability of at most β.
+    """An α that one of several sums plus noise exceeds with probability at most β.
 
-    Which of them it is may go with the sums in any way, and not with the noise. Then the noise
-    alone is beyond α with a probability of at most β/2, whichever it is, and for each of the sums
-    its excess over that is at most a part of β/2: docs/proofs/adaptive.md.
+    The choice may depend on the sums in any way, but not on the noise. β is divided into two
+    halves: the noise alone exceeds α with probability at most β/2, whichever sum is chosen; and for
+    each sum the excess over that is at most its part of β/2. Proof: docs/proofs/adaptive.md (4).
 
     Args:
-        far: for this sum, the error that it exceeds with at most a given probability.
+        far: for this sum plus noise, the error that is exceeded with at most a given probability.
         scale: of its Laplace noise.
-        times: how many there are.
-        beta: the probability.
+        times: the number of sums.
+        beta: the probability β.
     """
     if times == 1:
         return far(beta)
@@ -96,13 +97,16 @@ def chosen(far: Callable[[float], float], scale: float, times: int, beta: float)
 
 
 def tail(alpha: float, sigma: float, scale: float) -> float:
-    """A bound on P(S + L > alpha): ∫ min(1, exp(−(alpha − l)₊²/2σ²)) dP_L(l), in closed form."""
+    """Bound on P(S + L > alpha): ∫ min(1, exp(−(alpha − l)₊²/2σ²)) dP_L(l), in closed form.
+
+    Proof: docs/proofs/risk.md (13), (14).
+    """
     if alpha <= 0.0:
         return 1.0
     z = alpha / sigma
     bell = math.exp(-min(z * z / 2.0, 745.0))
     if sigma > _LARGEST_RATIO * scale:
-        return bell  # the noise is too small for a float to tell
+        return bell  # the noise is too small to change a float
     ratio = sigma / scale
     fall = math.exp(-min(alpha / scale, 745.0))
     gap = ratio - z
@@ -125,10 +129,11 @@ def _erfcx(x: float) -> float:
 
 
 def bisect(excess: Excess, low: float, high: float) -> float:
-    """The point from which `excess` is not positive, approached from the side where it is not.
+    """The smallest point from which `excess` is not positive, approached from above.
 
-    Halves, and goes where a parabola through the last three points crosses zero while that is
-    surely closer (Chandrupatla's rule): a quarter of the steps for tails, which are smooth.
+    Takes halving steps, and inverse quadratic steps where these are certain to be closer
+    (Chandrupatla's rule). Tails are smooth, so this needs a quarter of the steps of plain
+    bisection.
     """
     near, far = (low, excess(low)), (high, excess(high))
     if near[1] <= 0.0:
@@ -155,7 +160,7 @@ def bisect(excess: Excess, low: float, high: float) -> float:
 def _crossing(
     near: tuple[float, float], far: tuple[float, float], last: tuple[float, float]
 ) -> float:
-    """Which part of the way from `near` to `far` to go: a half, where a parabola is no guide."""
+    """The next step, as a fraction of the way from `near` to `far`; ½ where a parabola misleads."""
     (x1, f1), (x2, f2), (x3, f3) = near, far, last
     if f3 in (f1, f2) or x3 == x2:
         return 0.5
@@ -167,7 +172,7 @@ def _crossing(
 
 
 def least(excess: Excess, start: float) -> float:
-    """The point from which `excess` is not positive, not below 0; `start` is of its order."""
+    """The smallest point ≥ 0 from which `excess` is not positive; `start` is of that order."""
     if not excess(0.0) > 0.0:
         return 0.0
     low, high = 0.0, start
@@ -177,15 +182,15 @@ def least(excess: Excess, start: float) -> float:
 
 
 def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> float:
-    """The α with P(|c + X| > α) ≤ β for every |c| ≤ shift, of symmetric noise X.
+    """An α with P(|c + X| > α) ≤ β for every |c| ≤ shift, X symmetric and unimodal noise.
 
-    The worst c is an end.
+    The worst c is ±shift. Proof: docs/proofs/risk.md (12), (28).
 
     Args:
-        exceeds: P(X > alpha), or a bound on it, for alpha of any sign.
+        exceeds: P(X > alpha), or an upper bound on it, for alpha of either sign.
         shift: the largest |c|.
-        scale: of the order of the noise.
-        beta: the probability.
+        scale: order of magnitude of the noise.
+        beta: the probability β.
     """
     if exceeds(0.0) + exceeds(2.0 * shift) > beta:  # α is above the shift
         return shift + least(
@@ -195,15 +200,16 @@ def quantile_of(exceeds: Excess, shift: float, scale: float, beta: float) -> flo
 
 
 def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
-    """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0; σ is above 0.
+    """Bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, and σ > 0.
 
-    S is at most a Rayleigh variable R of that tail, and P(R + X > alpha) is integrated.
+    S is stochastically at most a Rayleigh variable R with this tail; P(R + X > alpha) is computed
+    by quadrature. Proof: docs/proofs/tables.md (2).
 
     Args:
-        exceeds: of the noise X.
+        exceeds: P(X > ·) of the noise X.
         alpha: above 0.
-        sigma: of the sum.
-        around: where to cut the integral, around alpha: the noise is smooth between two of these.
+        sigma: of the sum S.
+        around: offsets from alpha at which the integral is split; the noise is smooth in between.
     """
     top = max(alpha + float(around[-1]), 10.0 * sigma)
     broad = sigma * np.linspace(0.0, 10.0, 21)
@@ -211,21 +217,21 @@ def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
     edges = edges[(edges >= 0.0) & (edges <= top)]
     half = 0.5 * np.diff(edges)
     u = (edges[:-1] + half)[:, None] + half[:, None] * _NODES
-    with np.errstate(over="ignore"):  # beside such noise the sum is nothing
+    with np.errstate(over="ignore"):  # S is negligible compared with such noise
         z = np.minimum(u / sigma, _NOWHERE)
     integrand = z / sigma * np.exp(-0.5 * z * z) * exceeds(alpha - u)
-    # Beyond the last edge R alone is as far as that.
+    # Beyond the last edge only P(R > edge) is counted: P(X > ·) ≤ 1.
     rest = math.exp(-0.5 * min(float(edges[-1]) / sigma, _NOWHERE) ** 2)
     return float((integrand @ _NODE_WEIGHTS) @ half) + rest
 
 
 def interpolated(values: Floats, slopes: Floats, at: Floats) -> Floats:
-    """A function between the points of a table, by cubics: off by at most max|f⁗|/384 steps⁴.
+    """Cubic Hermite interpolation in a table; off by at most max|f⁗|/384 steps⁴.
 
     Args:
-        values: at 0, 1, 2, … steps.
-        slopes: there, over a step.
-        at: in steps, below the last of them.
+        values: of the function, at 0, 1, 2, … steps.
+        slopes: its derivatives there, per step.
+        at: where to evaluate it, in steps; below the last point of the table.
     """
     place = at.astype(np.int64)
     u = at - place
@@ -242,22 +248,23 @@ def deviation_of(
     given: tuple[float, float, float],
     beta: float,
 ) -> float:
-    """The α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, of noise that is no Laplace noise.
+    """An α with P(|c + S + X| > α) ≤ β for every |c| ≤ shift, for noise X other than Laplace.
 
-    Without S (`square` is 0) it is the smallest such α.
+    Without S (`square` is 0) it is the smallest such α. Proof: docs/proofs/risk.md (13). The
+    argument uses only the tail of the noise, its symmetry and its independence of S.
 
     Args:
-        exceeds: of the noise, in units of the scale.
-        tail_of: of alpha and sigma, as `beside`, in the same units.
-        given: shift, square and scale: S has P(±S > s) ≤ exp(−2s²/square), and is independent.
-        beta: the probability.
+        exceeds: P(X > ·) of the noise, in units of the scale.
+        tail_of: a bound on P(S + X > alpha), as a function of alpha and sigma in the same units.
+        given: shift, square and scale. S has P(±S > s) ≤ exp(−2s²/square), and is independent of X.
+        beta: the probability β.
     """
     shift, square, scale = given
     if square > 0.0:
         sigma = 0.5 * math.sqrt(square) / scale
 
         def excess(beyond: float) -> float:
-            """Of errors beyond shift + beyond."""
+            """Bound on P(error > shift + beyond) − β, in units of the scale."""
             return tail_of(beyond, sigma) + tail_of(shift / scale + beyond, sigma) - beta
 
         return shift + scale * least(excess, sigma + 1.0)
@@ -265,7 +272,7 @@ def deviation_of(
 
 
 def kearns_saul(p: Floats) -> Floats:
-    """The least variance of a normal law whose moments bound those of a centred coin: ¼ at most."""
+    """The sub-Gaussian variance of a coin, at most ¼. Proof: docs/proofs/risk.md (23)."""
     odds = np.log1p(-p) - np.log(p)
     balanced = np.abs(odds) < 1e-6
     safe = np.where(balanced, 1.0, odds)

@@ -1,9 +1,9 @@
-"""Noise in pieces: laws that are flat on intervals, and how often they exceed with a sum beside.
+"""Noise that is piecewise uniform, and its tails when a bounded sum is added.
 
-A staircase is flat on its stairs. So the probability that a bounded sum plus such noise is far out
-is a sum over stairs, each an integral of a normal curve: nothing is approximated. On the lattice a
-stair is a row of points; spread each point over one lattice step, and nothing moves by more than
-half a step (`slack`).
+Staircase noise is uniform on each stair. So the probability that a bounded sum plus such noise
+exceeds a number is a sum over stairs, and each term is an integral of a normal density, without
+approximation. On the lattice a stair is a row of points. Each point is spread evenly over one
+lattice step, which moves nothing by more than half a step (`slack`).
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ from epsilons.draws.noise import Pieces
 from epsilons.types import Floats
 
 _FAR: Final = 45.0
-"""Stairs of a probability below e^−45 relative to the first count as surely exceeding."""
+"""Stairs with probability below e^−45 relative to the first count as exceeding."""
 
 _MOST_STAIRS: Final = 4000
 
 _NEGLIGIBLE: Final = 1e-13
-"""Pieces of a smaller probability count as exceeding, too."""
+"""Pieces of smaller probability count as exceeding as well."""
 
 _LAST: Final = 6.0
-"""Where the complementary error function is below 10⁻¹⁶."""
+"""Argument beyond which the complementary error function is below 10⁻¹⁶."""
 
 _BEYOND: Final = 3e-16
-"""Above what pieces that are farther away than that come to: e^−36."""
+"""Upper bound on the contribution of all pieces farther away than that: above e^−36."""
 
 _CUTS: Final = 1024
-"""How finely the complementary error function is tabulated."""
+"""Table points of the complementary error function per unit."""
 
 _AT_ONCE: Final = 4096
-"""So many numbers at once stay in the nearest cache."""
+"""Batch size at which all arrays fit in the first-level cache."""
 
 _HEAVY: Final = 1e-7
-"""Pieces of a larger probability are looked at first."""
+"""Pieces of larger probability are evaluated first."""
 
 _BINS: Final = 32
-"""How finely the distances of one ring are cut."""
+"""Bins into which the distances of one ring are divided."""
 
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """A mixture of uniform laws on intervals.
+    """A mixture of uniform laws on intervals. Proof: docs/proofs/risk.md (15).
 
     Attributes:
-        left: where each interval begins.
-        right: where it ends; equal to `left` for a point.
-        mass: its probability.
-        rest: the probability of what was left out: it counts as exceeding everything.
-        slack: how far the true noise may lie from this one.
-        heavy: how many of the first intervals are heavier than all others; 0 if nobody knows.
+        left: left end of each interval.
+        right: right end; equal to `left` for a point.
+        mass: probability of each interval.
+        rest: probability of what was left out; it counts as exceeding everything.
+        slack: largest distance of the true noise from this one.
+        heavy: how many of the first intervals are heavier than all others; 0 if unknown.
     """
 
     left: Floats
@@ -67,17 +67,18 @@ class Flat:
     heavy: int = 0
 
     def tail(self, alpha: float, sigma: float) -> float:
-        """A bound on P(S + X > alpha), where P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0, independently.
+        """Bound on P(S + X > alpha), where S is independent and P(S > s) ≤ exp(−s²/2σ²) for s ≥ 0.
 
         It is E[h(alpha − X)] with h(s) = exp(−s²/2σ²) for s ≥ 0 and 1 below.
+        Proof: docs/proofs/risk.md (15).
 
         Args:
-            alpha: how far.
-            sigma: of the sum; 0 if there is none.
+            alpha: the number to exceed.
+            sigma: of the sum S; 0 if there is none.
         """
         alpha -= self.slack
         root = sigma * math.sqrt(2.0)
-        # Pieces that surely exceed count in full, and those that are too far away not at all.
+        # Pieces beyond alpha count in full; those too far below it are covered by _BEYOND.
         over = self.left > alpha
         some = np.flatnonzero(~over & (self.right > alpha - _LAST * root))
         surely = float(self.mass[over].sum()) + self.rest
@@ -98,9 +99,10 @@ class Flat:
         return surely + dot(mass, beyond)
 
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
-        """Whether `tail` is at most beta.
+        """Whether `tail` is at most beta. Proof: docs/proofs/add-remove.md (7).
 
-        Of very many pieces the heavy ones nearly always tell.
+        Where there are very many pieces, the heavy ones nearly always decide: counting all others
+        as not exceeding gives a lower bound, counting them as exceeding an upper one.
         """
         if self.heavy:
             left, right, mass = (each[: self.heavy] for each in (self.left, self.right, self.mass))
@@ -113,7 +115,7 @@ class Flat:
 
 
 def staircase(law: Pieces) -> Flat:
-    """The law of one number that falls in stairs, in units of its steps."""
+    """The law of one staircase variable, in units of its steps. Proof: docs/proofs/risk.md (12)."""
     inner = (law.inner - 0.5) / law.steps
     masses = stair_masses(law)
     j = np.arange(1, len(masses))
@@ -124,12 +126,13 @@ def staircase(law: Pieces) -> Flat:
 
 
 def hourglass(law: Pieces, across: float, along: float) -> Flat:
-    """The law of across·x + along·k, in units: x + y = k for a pair (x, y) of the hourglass.
+    """The law of across·x + along·k, in units, for a pair (x, y) of the hourglass with x + y = k.
 
-    Given x on stair j, k is j with the sign of x plus a two-sided geometric number, whatever x is.
+    Given x on stair j, k is ±j (the sign of x) plus a two-sided geometric variable that is
+    independent of x. Proof: docs/proofs/add-remove.md (6). Proof: docs/proofs/stairs.md (3).
     """
     stairs, k = _stairs_and_sums(law)
-    if across == 0.0:  # whole numbers k alone
+    if across == 0.0:  # only the integer k counts
         sums, place = np.unique(k, return_inverse=True)
         mass: Floats = np.zeros(len(sums))
         np.add.at(mass, place, stairs.mass)
@@ -141,7 +144,7 @@ def hourglass(law: Pieces, across: float, along: float) -> Flat:
 
 @lru_cache(maxsize=8)
 def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
-    """The law of x, each stair once for each k that it goes with, and these k; the heavy first."""
+    """The law of x, each stair repeated for each value of k, and these k; heavy pieces first."""
     stairs = staircase(law)
     half = len(stairs.mass) // 2
     j = np.arange(1.0, half + 1.0)
@@ -166,9 +169,10 @@ def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
 def rings(law: Pieces, first: float, second: float) -> Flat:
     """The law of first·x + second·y, in units, for a pair (x, y) of the 2-d staircase.
 
-    At a distance s = |x| + |y| the pair is uniform on four segments, and so is the combination.
-    Distances are cut in bins; within a bin nothing moves by more than half its width, by which all
-    is moved up: an upper bound for what exceeds.
+    At distance s = |x| + |y| the pair is uniform on four segments, and so is the combination.
+    Distances are divided into bins. Within a bin nothing moves by more than half its width, and all
+    pieces are moved up by that much: this bounds the tail from above.
+    Proof: docs/proofs/add-remove.md (6).
     """
     rate, inner = float(law.rate), law.inner / law.steps
     count = math.ceil(_FAR / rate) + 2
@@ -183,19 +187,19 @@ def rings(law: Pieces, first: float, second: float) -> Flat:
     starts = np.concatenate([first * s, first * s, -first * s, -first * s])
     ends = np.concatenate([second * s, -second * s, second * s, -second * s])
     most = max(abs(first), abs(second))
-    own = np.tile(most * width / 2.0, 4)  # outwards: bins of the first ring are narrower
+    own = np.tile(most * width / 2.0, 4)  # upwards; bins of the first ring are narrower
     left, right = np.minimum(starts, ends) + own, np.maximum(starts, ends) + own
     return Flat(left, right, mass, 1e-15, most * 2.0 / law.steps)
 
 
 def stair_masses(law: Pieces) -> Floats:
-    """The probability of each stair, both signs together, as far as any float can tell."""
+    """The probability of each stair, both signs together, down to e^−45."""
     rate = float(law.rate)
     stairs = min(math.ceil(_FAR / rate) + 2, _MOST_STAIRS)
     first = (2.0 * law.inner - 1.0) / (2.0 * law.steps)
     heights = np.exp(-rate * np.arange(stairs))
     heights[0] = first
-    # 1/(e^rate − 1), also where e^rate is beyond all floats.
+    # 1/(e^rate − 1), without overflow of e^rate.
     others = math.exp(-rate) / -math.expm1(-rate)
     return np.asarray(heights / (first + others))
 
@@ -213,10 +217,10 @@ def _table() -> tuple[Floats, Floats]:
 
 
 def _erfc(x: Floats) -> Floats:
-    """The complementary error function of each entry from 0 up: NumPy has none.
+    """The complementary error function of entries ≥ 0, which NumPy lacks.
 
-    Taylor's series to the third power around the nearest point z of a table, where f″ = −2z·f′ and
-    f‴ = (4z² − 2)·f′: off by at most max|f⁗|/(24·(2·_CUTS)⁴) < 2·10⁻¹⁴.
+    Taylor's series to third order around the nearest table point z, with f″ = −2z·f′ and f‴ =
+    (4z² − 2)·f′: off by at most max|f⁗|/(24·(2·_CUTS)⁴) < 2·10⁻¹⁴.
     """
     values, slopes = _table()
     found = np.zeros(len(x))
@@ -224,7 +228,7 @@ def _erfc(x: Floats) -> Floats:
         some = np.minimum(x[start : start + _AT_ONCE], _LAST)
         place = np.rint(some * _CUTS).astype(np.intp)
         z = place * (1.0 / _CUTS)
-        some -= z  # the way from z, at most half a step
+        some -= z  # distance from z, at most half a step
         series = ((2.0 * z * z - 1.0) * (some / 3.0) - z) * some + 1.0
         found[start : start + _AT_ONCE] = values[place] + slopes[place] * some * series
     return found

@@ -72,12 +72,12 @@ def _composed(mechanism: Any) -> Verdict:
         )
     verdicts = [exact(stage) for stage in stages]
     if any(verdict.budgets != budgets for verdict in verdicts):
-        raise PrivacyError("The stages do not speak of the same people.")
+        raise PrivacyError("The stages do not refer to the same people.")
     if len({verdict.neighbours for verdict in verdicts}) > 1:
-        raise PrivacyError("The stages do not speak of the same change of one person.")
+        raise PrivacyError("The stages do not refer to the same change of one person.")
     for stage, verdict, charge in zip(stages, verdicts, charges, strict=True):
         if len(charge) != len(budgets):
-            raise PrivacyError("The charges do not speak of the same people as the stages.")
+            raise PrivacyError("The charges do not refer to the same people as the stages.")
         # With sampling the recomputed loss is a bound, which may be below the charge.
         within = operator.le if _tosses(stage) else operator.eq
         if not all(map(within, verdict.losses, charge)):
@@ -126,7 +126,7 @@ def _reduced(mechanism: Any) -> Verdict:
     if (counted.neighbours, slots.neighbours) != ("add-remove", "replace"):
         raise PrivacyError("People must be counted under add/remove, and slots replaced.")
     if counted.budgets != budgets_of(mechanism.levels):
-        raise PrivacyError("The stages do not speak of the same people.")
+        raise PrivacyError("The stages do not refer to the same people.")
     cells = [operator.index(each) for each in mechanism.counts_stage.cell_of]
     place = [operator.index(each) for each in mechanism.place]
     if len(place) != len(cells):

@@ -20,7 +20,7 @@ from typing import Any, Final
 from epsilons.errors import PrivacyError
 
 NEAR: Final = 300
-"""Laws are evaluated at all points up to this distance from 0, unless there are many laws."""
+"""By default, laws on integers are evaluated at every point up to this distance from 0."""
 
 _FAR: Final = range(7, 300, 7)
 _STAIRS: Final = (*range(16), *(2**k + 1 for k in _FAR[::4]))
@@ -34,8 +34,8 @@ _PAIRS: Final = ("rings", "hourglass")
 class LawPieces:
     """The declared pieces of a law, with the checker's own formulas.
 
-    Distances below `inner` form one flat piece, and every `steps` after them another. From each
-    piece to the next the probability falls by the factor e^{−rate}.
+    Distances from 0 to `inner` − 1 are the first flat piece. Each later piece is `steps` wide. From
+    each piece to the next the probability falls by the factor e^{−rate}.
 
     Attributes:
         shape: how distance is measured: "point", "line", "rings", "hourglass", "closed" or "cube".
@@ -50,7 +50,7 @@ class LawPieces:
     inner: int
 
     def stair(self, distance: int) -> int:
-        """The index of the piece at a distance from 0: how often the law has fallen there."""
+        """The index of the piece at a distance from 0: how often the probability has fallen."""
         return (distance + self.steps - self.inner) // self.steps
 
     def exponent(self, *at: int) -> Fraction | float:
@@ -90,7 +90,7 @@ def one_number(law: Any, near: int = NEAR) -> LawPieces:
 
 
 def two_numbers(law: Any, near: int = NEAR) -> LawPieces:
-    """The declared pieces of a law on pairs of integers: see `one_number`."""
+    """The declared pieces of a law on pairs of integers, checked along lines: see `one_number`."""
     return _asked(law, declared(law, _PAIRS), near)
 
 
@@ -114,7 +114,7 @@ def declared(law: Any, shapes: tuple[str, ...]) -> LawPieces:
 
     Args:
         law: a law with `pieces`.
-        shapes: the shapes with a known loss where the law is used.
+        shapes: the shapes that are allowed here, because their loss is known.
 
     Raises:
         PrivacyError: it declares no pieces, invalid ones, or another shape.
@@ -173,7 +173,8 @@ def _planes(pieces: LawPieces, near: int) -> Iterator[tuple[int, int]]:
         units = (other % 9 - 4) * pieces.steps if pieces.shape == "hourglass" else size // 2
         for x in (size, -size):
             yield from ((x, units - x), (units - x, x), (x, 0), (0, x), (x, other))
-            yield x, pieces.steps * (pieces.stair(size) * (1 if x >= 0 else -1)) - x  # the waist
+            # On an hourglass, the y of largest probability given x.
+            yield x, pieces.steps * (pieces.stair(size) * (1 if x >= 0 else -1)) - x
 
 
 def _edges(pieces: LawPieces) -> list[int]:

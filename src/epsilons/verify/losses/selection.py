@@ -158,7 +158,7 @@ def _check_prior(candidates: Any) -> None:
     probes = _probes(candidates)
     ends = candidates.before(np.array([each for p in probes for each in (p, p + 1)]))
     if any(int(b) <= int(a) for a, b in zip(ends[::2], ends[1::2], strict=True)):
-        raise PrivacyError("A candidate has no prior weight: it would tell who is not there.")
+        raise PrivacyError("A candidate has no prior weight: it would reveal who is not there.")
 
 
 _CROSSINGS = {"up": 2, "down": 2, "wide": 1, "narrow": 1}
@@ -195,8 +195,8 @@ class DiffusedMechanism(Protocol):
 def diffused_losses(mechanism: DiffusedMechanism) -> tuple[Fraction, ...]:
     """A certified upper bound on ln(1 + p(e^τ − 1)), the loss after sampling, for each level.
 
-    p is the probability of being kept, and τ the loss of a person who surely is. τ is recomputed:
-    a crossing loses step/threshold + step/query, and the median 4·weight/scale. The sensitivity of
+    p is the probability of being kept, and τ the loss of a person who is kept. τ is recomputed: a
+    crossing loses step/threshold + step/query, and the median 4·weight/scale. The sensitivity of
     each crossing follows from its queries, and must equal its declared `step`.
 
     Raises:

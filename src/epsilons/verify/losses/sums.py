@@ -102,7 +102,7 @@ class AdditiveMechanism(Protocol):
 
     @property
     def keep(self) -> Sequence[Fraction] | None:
-        """The probability that a person of each level is used; None if everyone surely is."""
+        """The probability that a person of each level is used; None if everyone is used."""
 
 
 def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
@@ -276,7 +276,7 @@ def several_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
             of its law.
     """
-    moves = lattice_moves(mechanism, "here everyone is surely used.")
+    moves = lattice_moves(mechanism, "here everyone must be used.")
     law = vector(mechanism.law, len(mechanism.bounds))
     return tuple(map(law.loss, moves))
 

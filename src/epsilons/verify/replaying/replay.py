@@ -44,8 +44,8 @@ class ReplayOutcome:
         change: description of the change.
         differed: descriptions of differences that must not occur; empty if the change passes.
         moved: whether a total moved.
-        refused: name of the error that refused the neighbour, if only the curator may see that
-            error; None if there was an answer.
+        refused: name of the error, if the neighbour was refused with one that only the curator may
+            see; otherwise None.
     """
 
     change: str
@@ -61,7 +61,7 @@ class ReplayOutcome:
 
 @dataclass(frozen=True)
 class Replay:
-    """The results of all changes of one person. For the curator; it shows nobody's value.
+    """The results of all tried changes, each of one person. For the curator; shows nobody's value.
 
     Attributes:
         statistic: the statistic that was replayed.
@@ -75,14 +75,14 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether no change that was tried shows by more than the person's ε allows."""
+        """Whether no tested change exceeded its person's budget."""
         return all(outcome.holds for outcome in self.outcomes)
 
     def require(self) -> Replay:
-        """Return this if it holds.
+        """Return this replay if it holds.
 
         Raises:
-            PrivacyError: a change of one person shows.
+            PrivacyError: a change of one person makes a forbidden difference.
         """
         for outcome in self.outcomes:
             if not outcome.holds:
@@ -108,7 +108,7 @@ class Replay:
         wrong = [outcome for outcome in self.outcomes if not outcome.holds]
         refused = sum(outcome.refused is not None for outcome in self.outcomes)
         stirred = sum(outcome.moved for outcome in self.outcomes)
-        head = "ONE PERSON SHOWS." if wrong else "Nobody shows by more than their budget allows."
+        head = "ONE PERSON SHOWS." if wrong else "No tested change exceeded its person's budget."
         lines = [
             f"{head} For the curator, not for publication.",
             f"  {self.statistic}, {self.neighbours}: {len(self.outcomes)} changes of one person, "
@@ -123,14 +123,14 @@ class Replay:
 
 
 class AnyQuestion(Protocol):
-    """A question such as `epsilons.Mean(…)`, which yields its own draws and makes its call."""
+    """A question such as `epsilons.Mean(…)`: it yields the draws to make and builds its call."""
 
     @property
     def statistic(self) -> str:
         """The name of the statistic."""
 
     def call(self, *, epsilon: Column) -> object:
-        """The call of this question alone; takes every argument that belongs to a call."""
+        """Build the call that asks only this question; takes every argument of a call."""
 
 
 @parameters.speaks_plainly()
@@ -159,17 +159,17 @@ def replay(
 
     Args:
         question: such as `epsilons.Mean(…)`.
-        epsilon: as for `epsilons.publish`, as are all arguments up to `cap`.
+        epsilon: the budgets. This and all arguments up to `cap` are as in `epsilons.publish`.
         data: a frame, the path of a file, or None if the others are arrays. Changed copies of a
             file are written to a temporary folder, and deleted.
         separator: separator of the columns of a CSV file.
         person: column of ids: which person a row belongs to.
         neighbours: "replace": one person's values change. "add-remove": a person is added or
             removed, or their values, budget or id change.
-        levels: for add/remove.
-        cap: for add/remove.
-        changes: what to try; None for a set of changes that have fooled engines and readers:
-            other types, spellings, nulls, extremes, more rows, other places, budgets and ids.
+        levels: for add/remove, the budgets that people were offered.
+        cap: for add/remove, the most that anyone spends.
+        changes: changes to try; None for a built-in set that has exposed faults in engines and file
+            readers: other types, spellings, nulls, extremes, more rows, row orders, budgets, ids.
         seed: seed of the draws and of row orders. No draw is published.
 
     Returns:
@@ -325,7 +325,7 @@ class _Trying:
             **{role: ordinary(question, kinds[role], role) for role in VALUES if role in kinds},
             **known_marks(question, dict(kinds)),
         }
-        if "where" not in kinds:  # otherwise the filter may have excluded the old values unread
+        if "where" not in kinds:  # a filter may have excluded old values before they were checked
             for role, entries in known.items():
                 entries += [row[role] for row in old]
         return all(
