@@ -49,9 +49,9 @@ from epsilons.results.release.verdict import (
     helps_most,
     precision_at,
     precision_words,
+    to_two_digits,
 )
 from epsilons.results.report import number
-from epsilons.results.report.numbers import points
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
 from epsilons.risk.weighing import Assumption
@@ -238,13 +238,8 @@ class Plan(Asked):
         if self.weighs:  # the half-width holds for any data
             low, high = estimate.limits
             each = (precision_at(self.trial.found.reach, high - low),) * len(each)
-        told = points if estimate.in_percent else self._told
+        told = to_two_digits(self.question.unit, in_percent=estimate.in_percent)
         return each, precision_words(each, told, estimate.each, estimate.whole)
-
-    def _told(self, error: float) -> str:
-        """An error in the unit of the data."""
-        unit = self.question.unit
-        return number(error) if unit is None else f"{number(error)} {unit}"
 
     @property
     def _gain(self) -> Gain | None:

@@ -48,8 +48,9 @@ from epsilons.results.release.verdict import (
     helps_most,
     precision_at,
     precision_words,
+    to_two_digits,
 )
-from epsilons.results.report.numbers import number, percent
+from epsilons.results.report.numbers import percent
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
 from epsilons.risk.weighing import Assumption
@@ -66,6 +67,8 @@ _LITTLE: Final = 0.05
 _QUESTIONED: Final = 256
 _MOST: Final = 2**32
 """The most people that a plan may ask for; twice as many can be tallied."""
+
+_RANGE: Final = "the range that is found"
 
 _OWN: Final = Help(None, "bounds=(lo, hi), a range that you can defend without looking at the data")
 """What helps if there are too few people: then nothing is spent on finding a range."""
@@ -231,17 +234,12 @@ class RangePlan(Asked):
         if not self.enough:
             return (Precision("useless", math.inf, math.inf),), self.advice
         error = self.forecasts[0].pac
-        if self.width is None:  # errors are parts of the range already
-            each = (precision_at(error, 1.0),)
-            return each, precision_words(each, self._told, ("", ""), "")
-        each = (precision_at(error, self.width, spread=1.0),)
-        return each, precision_words(each, self._told, ("", ""), "the range that is found")
-
-    def _told(self, error: float) -> str:
-        """An error in words: in percent of the range that is found, or in standard deviations."""
-        if self.width is None:
-            return f"{number(100 * error, 3)} % of the range that is found"
-        return f"{number(error, 3)} σ"
+        width, spread, whole, told = self.width, 1.0, _RANGE, to_two_digits("σ", in_percent=False)
+        if width is None:  # errors are parts of the range already
+            width, spread, whole = 1.0, None, ""
+            told = to_two_digits(f"% of {_RANGE}", in_percent=True)
+        each = (precision_at(error, width, spread=spread),)
+        return each, precision_words(each, told, ("", ""), whole)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(each) for each in self.forecasts]

@@ -26,8 +26,8 @@ from epsilons.results.release.verdict import (
     help_words,
     precision_at,
     precision_words,
+    to_two_digits,
 )
-from epsilons.results.report.numbers import number
 from epsilons.risk.weighing import Assumption
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class GroupsPlan(Forecasts):
         lo, hi = self.bounds
         one = precision_at(self.forecasts[0].half_width, hi - lo)
         each = (one,) * self.groups
-        said = precision_words(each, lambda half: number(half, 3), Groups.each, Groups.whole)
+        told = to_two_digits(None, in_percent=False)
+        said = precision_words(each, told, Groups.each, Groups.whole)
         if self.groups > 1:
             said = f"{said.removesuffix('.')}, if they are equally large."
         helps = (Help(None, Groups.remedy),) if one.worth == "useless" else ()

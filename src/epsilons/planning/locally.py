@@ -37,8 +37,8 @@ from epsilons.results.release.verdict import (
     helps_most,
     precision_at,
     precision_words,
+    to_two_digits,
 )
-from epsilons.results.report.numbers import number, points
 from epsilons.risk.goals import Goal
 from epsilons.risk.local import LEAST
 from epsilons.risk.weighing import SAMPLE
@@ -195,11 +195,13 @@ class LocalPlan(Forecasts):
         It says so in the words of `release.verdict`.
         """
         cells, (lo, hi) = self.goal.categories, self.bounds
-        width = hi - lo if self.dimension is None else 2.0  # the diameter of the unit ball
+        width, whole, told = hi - lo, "the range", to_two_digits(None, in_percent=False)
+        if cells:
+            whole, told = "all people", to_two_digits(None, in_percent=True)
+        elif self.dimension is not None:  # errors are parts of the radius, half of the width
+            width, whole, told = 2.0, "", to_two_digits("% of the radius", in_percent=True)
         each = (precision_at(self._half_width(self.budgets), width),) * (cells or 1)
-        # Errors of vectors are parts of the radius already.
-        whole = "all people" if cells else "the range" if self.dimension is None else ""
-        said = [precision_words(each, self._told, ("category", "categories"), whole)]
+        said = [precision_words(each, told, ("category", "categories"), whole)]
         said += [] if self._gain is None else [gain_words(self._gain)]
         helps = helps_most(each.help for each in self.options)
         return ReleaseVerdict(each, self._gain, helps, (*said, self.hint))
@@ -220,12 +222,6 @@ class LocalPlan(Forecasts):
         error, single = min(tried)
         left_out = int(counts[(levels > 0.0) & (levels < single)].sum())
         return Gain(best.gain, gain_over(error, best.rmse), float(usable[0]), single, left_out)
-
-    def _told(self, error: float) -> str:
-        """An error in words."""
-        if self.dimension is not None:
-            return f"{number(100 * error, 3)} % of the radius"
-        return points(error) if self.goal.categories else number(error)
 
     def need(self, goal: float) -> tuple[Need, ...]:
         """How many more people it would take to reach a wanted half-width.

@@ -133,20 +133,19 @@ class MenusPlan(Forecasts):
 
     @cached_property
     def verdict(self) -> ReleaseVerdict:
-        """Which menu has the smallest error, and how precise the numbers would be with each.
+        """Which menu has the smallest error, and how precise the numbers would be with it.
 
-        It says so in the words of `release.verdict`. What personal budgets gain, and what would
-        help, is in the plan of each menu.
+        It says so in the words of `release.verdict`. The verdict on each menu, with what personal
+        budgets gain and what would help, is in the plan of that menu.
         """
-        precisions = {name: plan.precision for name, plan in self.plans.items()}
-        said = [f"{name}: {precise}" for name, (_, precise) in precisions.items()]
+        each, precise = self.plans[self.best].precision
         others = {name: error for name, error in self.errors.items() if name != self.best}
+        said = [precise]
         if others:
             second = min(others, key=lambda name: others[name])
             times = f"{gain_over(others[second], self.errors[self.best]):.2f} ×"
             best = f'The error is smallest with "{self.best}"'
             said.insert(0, f'{best}: {times} smaller than with "{second}".')
-        each = tuple(one for some, _ in precisions.values() for one in some)
         return ReleaseVerdict(each, None, (), tuple(said))
 
     @property

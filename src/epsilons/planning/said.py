@@ -14,6 +14,7 @@ from epsilons.planning.what_if import level_name
 from epsilons.results.report.numbers import budget, kept_words, number, percent, points
 from epsilons.results.report.phrases import (
     FORECAST,
+    LABELS,
     SIDES,
     budget_bins,
     side_name,
@@ -31,6 +32,7 @@ from epsilons.results.report.sheet import (
     Note,
     Part,
     Points,
+    Role,
     Sheet,
     SheetTable,
     SpendingTable,
@@ -59,6 +61,12 @@ __all__ = [
 ]
 
 Told = Callable[[float], str]
+
+_SUMMARY: Final[tuple[Role, ...]] = ("advice", "assumed")
+"""What a printed plan says below the verdict."""
+
+_WORTH: Final = {"precise": "precise", "rough": "rough", "useless": "not usable"}
+"""What a menu is worth, in a word."""
 
 _COLUMNS: Final = 4
 """The most levels that a printed plan shows."""
@@ -258,6 +266,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     found = any(one.found for one in plan.each)
     varied = any(each.supposed or each.statistic == "quantile" for each in plan.questions)
     evenly = _FORECAST if varied else ""
+    assumed = [words.planned(plan.neighbours, each.assumption) for each in plan.questions]
     section = "What each question would give"
     shares = Bars(
         tuple((one.name, float(one.share)) for one in plan.each), "share of everyone's budget"
@@ -277,6 +286,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
                 section=section,
             ),
             *_warned(plan.warnings),
+            *(Note("assumed", each, set_in=True) for each in dict.fromkeys(assumed)),
         ),
         (SpendingTable(plan.spent, section=_SPENDS),),
         (Note("protected", words.will_protect(plan.neighbours)),),
@@ -291,11 +301,17 @@ def menus_sheet(plan: MenusPlan) -> Sheet:
         return f"{number(100.0 * error, 3)} %" if first.cells else number(error)
 
     rows = tuple(
-        (row.menu, told(row.rmse), told(row.half_width), *(f"{each:,.3g} ×" for each in row[3:]))
+        (
+            row.menu,
+            told(row.rmse),
+            told(row.half_width),
+            _WORTH[plan.plans[row.menu].verdict.worth],
+            *(f"{each:,.3g} ×" for each in row[3:]),
+        )
         for row in plan.forecasts
     )
     interval = f"{percent(first.confidence)} interval ±"
-    heads = ("menu", "typical error", interval, "gain", "over one ε")
+    heads = ("menu", "typical error", interval, "verdict", "gain", "over one ε")
     section, marked = "What each menu would give", list(plan.plans).index(plan.best)
     shown = "; ".join(f"{name}: {told(error)}" for name, error in plan.errors.items())
     errors = Points(tuple(plan.errors.items()), _axis(first))
@@ -303,13 +319,12 @@ def menus_sheet(plan: MenusPlan) -> Sheet:
         f"Menus of budgets for {plan.n:,} people",
         _verdict(plan),
         (Note("assumed", _central_assumption(first), set_in=True),),
-        (SheetTable("rows", heads, rows, "", marked, section=section),),
         (
-            Note("note", f"{_STRICTEST} {_ONE}", section=section),
+            SheetTable("rows", heads, rows, "", marked, section=section),
             Figure(errors, f"Errors. {shown}", lead=True, section=section),
-            *_warned(plan.warnings),
+            *_menu_costs(plan, told, _axis(first)),
         ),
-        _menu_costs(plan, told, _axis(first)),
+        (Note("note", f"{_STRICTEST} {_ONE}", section=section), *_warned(plan.warnings)),
     )
 
 
@@ -337,14 +352,15 @@ def _menu_costs(plan: MenusPlan, told: Told, axis: str) -> tuple[Part, ...]:
         )
         for name, cost in plan.costs.items()
     ]
-    cost = "The error for each share of people who choose the stricter of two budgets:"
-    table = SheetTable("rows", ("strict people", *plan.costs), rows, section=section)
-    return (Note("note", cost, section=section), table, *figures)
+    heads = ("error if so many are strict", *plan.costs)
+    return (SheetTable("rows", heads, rows, section=section), *figures)
 
 
 def _sheet(name: str, *blocks: tuple[Part, ...], picture: str = "") -> Sheet:
-    """A sheet with a plan's name as its headline."""
-    return Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
+    """A sheet with a plan's name as its headline; its summary is the advice and what is assumed."""
+    made = Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
+    said = [part for role in _SUMMARY for part in made.of(role) if isinstance(part, Note)]
+    return replace(made, summary=tuple(LABELS[each.role] + each.words for each in said))
 
 
 def _verdict(plan: Forecasts) -> tuple[Note, ...]:
@@ -355,25 +371,17 @@ def _needed(plan: Plan | LocalPlan, told: Told) -> tuple[Part, ...]:
     """The table of how many people it takes for the wanted half-width; empty without one."""
     if plan.wanted is None:
         return ()
-    section = "How many people it takes"
-    rows, never = [], []
+    rows = []
     for level, more in plan.needed:
-        if level is not None and more == 0:
-            continue
         who = "like these, in this mix" if level is None else f"more at {level_name(level)} alone"
-        if more is not None:
+        if more is None:
+            rows.append((who, "–", "no number is enough"))
+        elif more or level is None:
             change = "as now" if more == 0 else f"{abs(more):,} {'more' if more > 0 else 'fewer'}"
             rows.append((who, f"{plan.budgets.n + more:,}", change))
-        else:
-            never.append("in this mix" if level is None else f"at {level_name(level)} alone")
-    wanted = f"For ±{told(plan.wanted)} at {percent(plan.confidence)} it takes:"
-    notes = [f"No number of people {where} would do." for where in never]
-    heads = ("people", "in all", "compared with now")
-    return (
-        Note("note", wanted, section=section),
-        *([SheetTable("rows", heads, tuple(rows), section=section)] if rows else []),
-        *(Note("note", each, section=section) for each in notes),
-    )
+    wanted = f"people for ±{told(plan.wanted)} at {percent(plan.confidence)}"
+    heads = (wanted, "in all", "compared with now")
+    return (SheetTable("rows", heads, tuple(rows), section="How many people it takes"),)
 
 
 def _warned(warnings: Sequence[str]) -> list[Note]:

@@ -166,6 +166,7 @@ cli.add_command(SURVEY)
 @options.taken("loss", "confidence")
 @options.REPORT
 @options.FIGURE
+@options.DETAILS
 @options.JSON
 def plan(
     levels: tuple[Any, ...],
@@ -176,6 +177,7 @@ def plan(
     unknown_range: bool,
     page: str | None,
     picture: str | None,
+    details: bool,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -196,7 +198,7 @@ def plan(
         raise click.UsageError("--people is for --compare-menus: give EPSILON:PEOPLE instead.")
     else:
         forecast = plan_for(options.people_of(levels), **asked)
-    spoken.say(forecast, as_json=as_json)
+    spoken.say(forecast, as_json=as_json, text=forecast.details() if details else None)
     files.write(forecast)
 
 

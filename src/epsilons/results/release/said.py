@@ -22,6 +22,7 @@ from epsilons.results.release.verdict import (
     more_people,
     other_assumptions,
     precision_words,
+    to_two_digits,
 )
 from epsilons.results.report.numbers import aligned, budget, number, percent
 from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
@@ -218,13 +219,6 @@ def cautions(release: Release) -> Iterator[str]:
         yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
 
 
-def _to_two_digits(release: Release) -> Told:
-    """Words for a half-width, of which two digits are worth reading."""
-    if release.estimate.in_percent:
-        return lambda half: f"{number(100.0 * half, 2)} percentage points"
-    return lambda half: with_unit(release, number(half, 2))
-
-
 def verdict_of(release: Release) -> ReleaseVerdict:
     """What a release is worth, what personal budgets gained, and what would help.
 
@@ -232,7 +226,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
-    told = _to_two_digits(release)
+    told = to_two_digits(release.unit, in_percent=estimate.in_percent)
     said = [precision_words(each, told, estimate.each, estimate.whole)]
     stake = release.stake
     gain = None

@@ -41,6 +41,7 @@ __all__ = [
     "precision_at",
     "precision_of",
     "precision_words",
+    "to_two_digits",
 ]
 
 Worth: TypeAlias = Literal["precise", "rough", "useless"]
@@ -213,6 +214,17 @@ def precision_words(
             parts.append(f"{word} to ±{far} or better in {where}")
     said = "; ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])])
     return said + (f"; not usable in {useless:,} (shown as –)." if useless else ".")
+
+
+def to_two_digits(unit: str | None, *, in_percent: bool) -> Callable[[float], str]:
+    """Words for a half-width, of which two digits are worth reading.
+
+    Args:
+        unit: the unit of the number; None if it has none.
+        in_percent: whether the number is a share, which is told in percent.
+    """
+    times, default = (100.0, "percentage points") if in_percent else (1.0, "")
+    return lambda half: f"{number(times * half, 2)} {unit or default}".rstrip()
 
 
 def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Gain | None:
