@@ -63,14 +63,15 @@ def test_what_strict_people_cost_is_a_plan_for_each_share() -> None:
 
 def test_it_says_which_is_best_and_draws_what_strict_people_cost() -> None:
     found = compared()
-    first, *each = found.verdict.words
+    first, precise = found.verdict.words
     assert first.startswith(f'The error is smallest with "{found.best}": ')
-    assert [words[:3] for words in each] == ["A: ", "B: ", "C: "]
+    assert precise == found.plans[found.best].verdict.words[0]
     sheet = found.sheet()
     menus, costs = sheet.all(SheetTable)
     assert [row[0] for row in menus.rows] == ["A", "B", "C"]
     assert menus.marked == ["A", "B", "C"].index(found.best)
-    assert costs.heads == ("strict people", "A")
+    assert menus.rows[0][3] == found.plans["A"].verdict.worth
+    assert costs.heads == ("error if so many are strict", "A")
     assert [row[0] for row in costs.rows] == ["0 %", "1 %", "5 %", "10 %", "25 %", "50 %"]
     [curve] = [each.drawing for each in sheet.all(Figure) if isinstance(each.drawing, Curve)]
     assert curve.points[0] == (0.0, found.costs["A"].errors[0])

@@ -58,7 +58,7 @@ PAGES = [
     "count of private people", "covariance", "local vector", "several", "plan", "plan of many",
     "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",
     "plan of reports", "plan of reported shares", "plan of public groups", "plan of several",
-    "nasty", "parts",
+    "plan of menus", "nasty", "parts",
 ]  # fmt: skip
 """Pages to test: at least one of each kind, one of hostile text, and one built from parts."""
 

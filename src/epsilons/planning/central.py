@@ -47,6 +47,7 @@ from epsilons.results.release.verdict import (
     ReleaseVerdict,
     gain_words,
     helps_most,
+    in_points,
     precision_at,
     precision_words,
     to_two_digits,
@@ -238,7 +239,7 @@ class Plan(Asked):
         if self.weighs:  # the half-width holds for any data
             low, high = estimate.limits
             each = (precision_at(self.trial.found.reach, high - low),) * len(each)
-        told = to_two_digits(self.question.unit, in_percent=estimate.in_percent)
+        told = in_points if estimate.in_percent else to_two_digits(self.question.unit)
         return each, precision_words(each, told, estimate.each, estimate.whole)
 
     @property

@@ -234,10 +234,9 @@ class RangePlan(Asked):
         if not self.enough:
             return (Precision("useless", math.inf, math.inf),), self.advice
         error = self.forecasts[0].pac
-        width, spread, whole, told = self.width, 1.0, _RANGE, to_two_digits("σ", in_percent=False)
+        width, spread, whole, told = self.width, 1.0, _RANGE, to_two_digits("σ")
         if width is None:  # errors are parts of the range already
-            width, spread, whole = 1.0, None, ""
-            told = to_two_digits(f"% of {_RANGE}", in_percent=True)
+            width, spread, whole, told = 1.0, None, "", to_two_digits(f"% of {_RANGE}", 100.0)
         each = (precision_at(error, width, spread=spread),)
         return each, precision_words(each, told, ("", ""), whole)
 

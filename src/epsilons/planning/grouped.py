@@ -105,8 +105,7 @@ class GroupsPlan(Forecasts):
         lo, hi = self.bounds
         one = precision_at(self.forecasts[0].half_width, hi - lo)
         each = (one,) * self.groups
-        told = to_two_digits(None, in_percent=False)
-        said = precision_words(each, told, Groups.each, Groups.whole)
+        said = precision_words(each, to_two_digits(), Groups.each, Groups.whole)
         if self.groups > 1:
             said = f"{said.removesuffix('.')}, if they are equally large."
         helps = (Help(None, Groups.remedy),) if one.worth == "useless" else ()

@@ -35,6 +35,7 @@ from epsilons.results.release.verdict import (
     ReleaseVerdict,
     gain_words,
     helps_most,
+    in_points,
     precision_at,
     precision_words,
     to_two_digits,
@@ -195,11 +196,11 @@ class LocalPlan(Forecasts):
         It says so in the words of `release.verdict`.
         """
         cells, (lo, hi) = self.goal.categories, self.bounds
-        width, whole, told = hi - lo, "the range", to_two_digits(None, in_percent=False)
+        width, whole, told = hi - lo, "the range", to_two_digits()
         if cells:
-            whole, told = "all people", to_two_digits(None, in_percent=True)
+            whole, told = "all people", in_points
         elif self.dimension is not None:  # errors are parts of the radius, half of the width
-            width, whole, told = 2.0, "", to_two_digits("% of the radius", in_percent=True)
+            width, whole, told = 2.0, "", to_two_digits("% of the radius", 100.0)
         each = (precision_at(self._half_width(self.budgets), width),) * (cells or 1)
         said = [precision_words(each, told, ("category", "categories"), whole)]
         said += [] if self._gain is None else [gain_words(self._gain)]

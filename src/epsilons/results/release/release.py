@@ -329,7 +329,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         They are about very large budgets, an assumption that rarely holds for budgets like these,
         earlier claims on a ledger that were still open and reduced what people could offer, an
-        interval that covers everything, and estimates at an end of the bounds.
+        interval that covers everything, estimates at an end of the bounds, and personal budgets
+        that gain next to nothing.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)

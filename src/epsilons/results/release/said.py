@@ -19,6 +19,7 @@ from epsilons.results.release.verdict import (
     gain_words,
     help_words,
     helps_most,
+    in_points,
     more_people,
     other_assumptions,
     precision_words,
@@ -59,6 +60,7 @@ __all__ = [
     "in_a_ledger",
     "made_words",
     "narrower",
+    "new_warnings",
     "number_sheet",
     "once",
     "one_number",
@@ -217,6 +219,14 @@ def cautions(release: Release) -> Iterator[str]:
     if ends and not release.estimate.in_percent and math.isfinite(hi):
         what = f"{len(ends):,} estimates are" if len(ends) > 1 else "The estimate is"
         yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
+    gain = release.verdict.gain
+    if gain is not None and gain.is_small:
+        yield gain_words(gain)
+
+
+def new_warnings(release: Release) -> Iterator[str]:
+    """The warnings that the verdict does not give already."""
+    return (each for each in release.warnings if each not in release.verdict.words)
 
 
 def verdict_of(release: Release) -> ReleaseVerdict:
@@ -226,7 +236,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
-    told = to_two_digits(release.unit, in_percent=estimate.in_percent)
+    told = in_points if estimate.in_percent else to_two_digits(release.unit)
     said = [precision_words(each, told, estimate.each, estimate.whole)]
     stake = release.stake
     gain = None
@@ -271,6 +281,7 @@ def number_sheet(
     wide = row.high - row.low
     statistic = release.statistic
     value, low, high = (aligned(each, wide) for each in (row.value, row.low, row.high))
+    value = value if row.informative else DASH
     name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else DASH}"
     title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
     confidence, between = percent(release.confidence), f"between {low} and {high}"
@@ -304,6 +315,8 @@ def one_number(
     value, low, high = shown
     label = f"The {what} {value}, with its interval from {low} to {high}"
     caption = f"The dot shows the published {what}, the line its interval."
+    if not row.informative:
+        caption = "The line shows the interval. There is no dot, because almost any value fits."
     return [Figure(Interval(row, bounds, title, shown), label, caption, lead=True)]
 
 
@@ -349,7 +362,7 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
     """The last blocks: spending, what is protected and assumed, other assumptions, the date."""
     yield (SpendingTable(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
-        *(Note("warning", each) for each in release.warnings),
+        *(Note("warning", each) for each in new_warnings(release)),
         Note("protected", release.protects),
         Note("assumed", release.assumes),
     ]

@@ -36,6 +36,7 @@ __all__ = [
     "gain_words",
     "help_words",
     "helps_most",
+    "in_points",
     "more_people",
     "other_assumptions",
     "precision_at",
@@ -98,6 +99,11 @@ class Gain(NamedTuple):
     strictest: float
     single: float
     left_out: int
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a single ε, with stricter people left out, does about as well."""
+        return self.over_single < _GAINS
 
 
 class Help(NamedTuple):
@@ -216,15 +222,19 @@ def precision_words(
     return said + (f"; not usable in {useless:,} (shown as –)." if useless else ".")
 
 
-def to_two_digits(unit: str | None, *, in_percent: bool) -> Callable[[float], str]:
+def to_two_digits(unit: str | None = None, times: float = 1.0) -> Callable[[float], str]:
     """Words for a half-width, of which two digits are worth reading.
 
     Args:
-        unit: the unit of the number; None if it has none.
-        in_percent: whether the number is a share, which is told in percent.
+        unit: the unit that follows the number; None if it has none.
+        times: how many of these units 1 is.
     """
-    times, default = (100.0, "percentage points") if in_percent else (1.0, "")
-    return lambda half: f"{number(times * half, 2)} {unit or default}".rstrip()
+    after = "" if unit is None else f" {unit}"
+    return lambda half: f"{number(times * half, 2)}{after}"
+
+
+in_points: Final = to_two_digits("percentage points", 100.0)
+"""Words for the half-width of a share."""
 
 
 def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Gain | None:
@@ -261,7 +271,7 @@ def gain_words(gain: Gain) -> str:
     people = f"the {gain.left_out:,} strictest" if gain.left_out > 1 else "the strictest person"
     single = f"leaving {people} out" if gain.left_out else strictest
     times = f"{gain.over_single:.2f} ×"
-    if gain.over_single < _GAINS:
+    if gain.is_small:
         why = "so many people are strict" if not gain.left_out else "leaving them out costs little"
         return f"Personal budgets gain next to nothing: {times} over {single}, because {why}."
     said = f"Personal budgets make the error {gain.over_strictest:.2f} × smaller than {strictest}"
