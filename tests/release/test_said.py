@@ -263,7 +263,8 @@ def test_two_columns_lead_with_their_covariance_and_draw_their_correlation() -> 
     ]
     assert facts(sheet)["Values"] == "from 0 to 99 and from 0 to 9,900"
     drawn = drawing(sheet)
-    assert drawn.row == Row("correlation", *release.correlation, informative=False)
+    value, low, high = release.correlation
+    assert drawn.row == Row("correlation", value, low, high, informative=False)
     assert table.rows[0][1] == "–"
     endless = estimating(release, slope=release.slope._replace(low=-math.inf, high=math.inf))
     assert rows(endless.sheet()).rows[1][2:] == ("any", "any")

@@ -234,11 +234,11 @@ class RangePlan(Asked):
         if not self.enough:
             return (Precision("useless", math.inf, math.inf),), self.advice
         error = self.forecasts[0].pac
-        width, spread, whole, told = self.width, 1.0, _RANGE, to_two_digits("σ")
-        if width is None:  # errors are parts of the range already
-            width, spread, whole, told = 1.0, None, "", to_two_digits(f"% of {_RANGE}", 100.0)
-        each = (precision_at(error, width, spread=spread),)
-        return each, precision_words(each, told, ("", ""), whole)
+        if self.width is None:  # errors are parts of the range already
+            each = (precision_at(error, 1.0),)
+            return each, precision_words(each, to_two_digits(f"% of {_RANGE}", 100.0), ("", ""), "")
+        each = (precision_at(error, self.width, spread=1.0),)
+        return each, precision_words(each, to_two_digits("σ"), ("", ""), _RANGE)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(each) for each in self.forecasts]
