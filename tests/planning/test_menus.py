@@ -91,6 +91,15 @@ def test_menus_without_names_are_named_as_on_the_command_line() -> None:
     assert list(found.plans) == ["0.1:10%,1:90%", "0.5:100%", "0.5:100% (2)"]
 
 
+def test_of_many_menus_some_are_printed() -> None:
+    many = {f"M{k}": {0.1: k / 10, 1.0: 1 - k / 10} for k in range(1, 9)}
+    found = ep.compare_menus(many, people=4_000)
+    lines = str(found).splitlines()
+    assert sum(line.startswith("  M") for line in lines) == 6
+    assert "  … 2 more" in lines
+    assert sum(line.startswith("  M") for line in found.details().splitlines()) == 8
+
+
 def test_one_menu_is_compared_with_no_other() -> None:
     found = ep.compare_menus([{0.5: 1.0}], people=100)
     assert len(found.verdict.words) == 1

@@ -131,6 +131,9 @@ def test_what_is_printed_of_a_plan_is_short(name: str) -> None:
     assert 1 <= len(heads) <= 2
     assert len(tabled) - len(heads) <= 12
     assert len(lines) - len(tabled) + len(heads) <= 14
+    assumed = {part.words for part in plan.sheet().of("assumed")}
+    assert all(f"Assumed: {each}" in " ".join(" ".join(lines).split()) for each in assumed)
+    assert assumed
     assert lines[-1] == "More: details(), report(path), to_frame(), to_json()."
     assert len(plan.details()) > len(str(plan))
 
