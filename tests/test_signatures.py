@@ -20,7 +20,7 @@ PAIRS: Final = {name: (getattr(ep, name), question) for name, question in STATIS
 
 READ: Final = (
     *(ep.Allocation, ep.Check, ep.Release, ep.Releases),
-    *(ep.GroupsPlan, ep.LocalPlan, ep.Plan, ep.RangePlan, ep.SeveralPlans),
+    *(ep.GroupsPlan, ep.LocalPlan, ep.MenusPlan, ep.Plan, ep.RangePlan, ep.SeveralPlans),
     *(ep.local.Reports, ep.local.State),
     *(ep.verify.Audit, ep.verify.Draws, ep.verify.Published, ep.verify.Replay, ep.verify.Verdict),
 )

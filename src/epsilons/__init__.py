@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from epsilons.budgets.levels import Budgets
     from epsilons.draws.noise import Seeded
     from epsilons.ledger import Ledger
-    from epsilons.planning import GroupsPlan, LocalPlan, Plan, RangePlan, SeveralPlans, plan
+    from epsilons.planning import (
+        GroupsPlan,
+        LocalPlan,
+        MenusPlan,
+        Plan,
+        RangePlan,
+        SeveralPlans,
+        compare_menus,
+        plan,
+    )
     from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Variance
     from epsilons.results.release import Release, Releases
 else:
@@ -44,6 +53,7 @@ __all__ = [
     "Ledger",
     "LocalPlan",
     "Mean",
+    "MenusPlan",
     "Plan",
     "Quantile",
     "RangePlan",
@@ -55,6 +65,7 @@ __all__ = [
     "allocate",
     "check",
     "collector",
+    "compare_menus",
     "count",
     "covariance",
     "errors",

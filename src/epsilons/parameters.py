@@ -193,6 +193,8 @@ def spread(value: object) -> float:
 
 _NEEDED: Final[Mapping[str, str]] = {
     "epsilon": "give each person's budget: an array, the name of a column, or one number.",
+    "menus": 'give them with the share of people who choose each ε, {"A": {0.1: 0.1, 1: 0.9}}.',
+    "people": "say how many people there are, such as people=4000.",
     "q": "give a number strictly between 0 and 1, such as 0.5 for the median.",
     "question": "give one, such as ep.Mean(…) or ep.Frequencies(…).",
     "questions": "give a list of them, such as [ep.Mean(…), ep.Frequencies(…)].",

@@ -182,13 +182,16 @@ def test_printed_hints_name_options_and_labels_stay_as_they_are(folder: Path) ->
     assert "\n  related=0.05 " in shown
     assert shown.startswith("The cap=3, at last\n")
     plan = run("plan", "0.05:568", "0.5:1185", "2:420").stdout
-    assert "(--related no)" in " ".join(plan.split())
+    assert "--related no would make" in " ".join(plan.split())
     assert "related=" not in plan
     assert max(map(len, plan.splitlines())) <= 96
     same = str(ep.plan(ep.Budgets({0.05: 568, 0.5: 1185, 2.0: 420})))
-    assert "(related=False)" in " ".join(same.split())
+    assert "related=False would make" in " ".join(same.split())
     back = plan.replace("--related no", "related=False").replace("--related 0.05", "related=0.05")
-    assert " ".join(back.split()) == " ".join(same.split())
+    assert back.splitlines()[-1] == "More: --details, --report FILE, --figure FILE, --json."
+    assert " ".join(back.split()[:-7]) == " ".join(same.split()[:-5])
+    whole = run("plan", "0.05:568", "0.5:1185", "2:420", "--details").stdout
+    assert "The row with * is what this plan assumes." in whole
 
 
 def test_a_look_names_options(folder: Path) -> None:

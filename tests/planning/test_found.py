@@ -192,7 +192,7 @@ def test_a_shape_needs_an_unknown_range() -> None:
 def test_it_is_shown_in_every_form() -> None:
     for said in ({}, GAUSSIAN, {"neighbours": "add-remove"}):
         plan = planned(PEOPLE, **said)
-        shown = " ".join(str(plan).split())
+        shown = " ".join(plan.details().split())
         for words in (plan.advice, plan.hint, "on the range", "close together, far from 0"):
             assert words in shown
             assert words in plan._repr_html_().replace("&#x27;", "'")
@@ -202,5 +202,5 @@ def test_it_is_shown_in_every_form() -> None:
         assert data["forecasts"][0]["rmse"] == plan.forecasts[0].rmse
     few = planned({0.1: 60, 0.5: 40, 1.0: 20})
     assert f"for {few.people_needed:,} people, the number that is needed" in " ".join(
-        str(few).split()
+        few.details().split()
     )

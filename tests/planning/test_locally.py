@@ -157,7 +157,7 @@ def test_a_trusted_curator_stands_beside() -> None:
     assert plan.curator.pac == pytest.approx(central.forecasts[0].pac)
     assert plan.times == pytest.approx(plan["bit"].rmse / plan.curator.rmse)
     assert plan.options[0].write == "ep.mean"
-    assert f"(ep.mean), the typical error would be {plan.times:.3g} × smaller." in plan.hint
+    assert f"ep.mean would make the typical error {plan.times:.1f} × smaller" in plan.hint
     pac = planned(bounds=(0, 24), loss="pac")
     seldom = ep.plan(PEOPLE, bounds=(0, 24), loss="pac", **SAMPLE).forecasts[0].pac
     assert pac.times == pytest.approx(pac["bit"].pac / seldom)

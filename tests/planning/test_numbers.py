@@ -65,9 +65,11 @@ def test_gains_and_errors(assumption: Assumption) -> None:
     assert plan.gains["uniform"] == pytest.approx(alike / least, rel=1e-4)
     for forecast in plan.forecasts:
         assert forecast.gain == pytest.approx(WIDTH * alike / forecast.rmse, rel=1e-9)
-    words = " ".join(str(plan).split())
-    assert f"the typical error is {alone / least:.3g} times smaller." in words
-    assert f"the typical error is {alike / least:.3g} times smaller than with everyone" in words
+    gain = plan.verdict.gain
+    assert gain is not None
+    assert gain.over_single == plan.gains["threshold"]
+    assert gain.over_strictest == plan.gains["uniform"]
+    assert f"{alone / least:.2f} ×" in " ".join(str(plan).split())
 
 
 CHANGES: list[tuple[str, dict[float, int]]] = [
@@ -95,8 +97,15 @@ def test_what_if(assumption: Assumption) -> None:
 @pytest.mark.parametrize("share", [0.9, 0.6])
 def test_how_many_more(share: float) -> None:
     wanted = share * WIDTH * best(PEOPLE, SAMPLE)
-    for need in ep.plan(PEOPLE, bounds=(0, WIDTH), **asdict(SAMPLE)).need(rmse=wanted):
-        if need.people is None:
+    mix, *alone = ep.plan(PEOPLE, bounds=(0, WIDTH), **asdict(SAMPLE)).need(rmse=wanted)
+    assert mix.epsilon is None
+    assert mix.people is not None
+    times = 1.0 + mix.people / sum(PEOPLE.values())
+    for factor, reached in ((times, True), (0.98 * times, False)):
+        then = {level: round(n * factor) for level, n in PEOPLE.items()}
+        assert (WIDTH * best(then, SAMPLE) <= wanted * (1.0 + 2e-3)) == reached
+    for need in alone:
+        if need.people is None or need.epsilon is None:
             continue
         more = {level: n + need.people * (level == need.epsilon) for level, n in PEOPLE.items()}
         fewer = more | {need.epsilon: int(more[need.epsilon] - max(2, 0.003 * need.people))}

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.planning.what_if import Option, hint_of
+from epsilons.results.release.verdict import WORTH
 from tests.planning.test_sides import DEMO, rmse
 
 FINITE = {0.05: 568, 0.2: 1012, 0.5: 1185, 1.0: 772, 2.0: 420}
@@ -64,19 +66,21 @@ def test_the_strictest_are_asked_for_half_as_much_again() -> None:
     then = searched(other, lambda people, cap: rmse(people, cap, 1.0))
     assert more.error == pytest.approx(then, rel=1e-3)
     assert more.times == pytest.approx(now / then, rel=1e-3)
-    assert more.change == "if the 568 strictest people, at ε = 0.05, allowed half as much again"
+    assert more.change == "ε = 0.075 in place of 0.05 for the 568 strictest people"
 
 
 def test_the_strictest_are_a_hundredth_of_the_people_at_least() -> None:
     few = {0.01: 3, 0.02: 4, 0.05: 5, 0.5: 988}
     [more] = [each for each in ep.plan(few, related=False).options if not each.write]
-    assert more.change.startswith("if the 12 strictest people, at ε up to 0.05,")
+    assert more.change == "budgets half as large again for the 12 strictest people (ε up to 0.05)"
     raised = ep.plan({0.015: 3, 0.03: 4, 0.075: 5, 0.5: 988}, related=False)
     assert more.error == pytest.approx(raised.forecasts[0].rmse)
     [all_] = [each for each in ep.plan({0.0: 5, 0.5: 20, math.inf: 1}).options if not each.write]
-    assert all_.change.startswith("if the 20 strictest people, at ε = 0.5,")
+    assert all_.change == "ε = 0.75 in place of 0.5 for the 20 strictest people"
     [one] = [each for each in ep.plan({0.5: 20}).options if not each.write]
-    assert one.change.startswith("if everyone, at ε = 0.5,")
+    assert one.change == "ε = 0.75 in place of 0.5 for everyone"
+    [first] = [each for each in ep.plan({0.1: 1, 0.5: 20}).options if not each.write]
+    assert first.change.endswith(" for the strictest person")
 
 
 def test_these_people_in_place_of_a_population() -> None:
@@ -113,13 +117,12 @@ def test_the_first_buys_most_and_the_sentence_says_so(loss: str) -> None:
     plan = ep.plan(DEMO, bounds=(0, 120), loss=loss)
     times = [each.times for each in plan.options]
     assert times == sorted(times, reverse=True)
-    first, weaker = named(plan, "related=False"), named(plan, "related=0.05")
+    first = named(plan, "related=False")
     assert plan.options[0] == first
-    error = "typical error" if loss == "mse" else "error at 95 %"
+    smaller = "the typical error {} × smaller" if loss == "mse" else "it {} × narrower"
     assert plan.hint == (
-        "What would help most: if budgets say nothing about values (related=False), the "
-        f"{error} would be {first.times:.3g} × smaller; if budgets go with values by at most 5 % "
-        f"of the range (related=0.05), {weaker.times:.3g} × smaller."
+        f"What would help most: related=False would make {smaller.format(f'{first.times:.1f}')}, "
+        "if you can defend that budgets are unrelated to values."
     )
     now = plan.sides[0].rmse if loss == "mse" else plan.sides[0].pac
     then = plan.sides[2].rmse if loss == "mse" else plan.sides[2].pac
@@ -128,7 +131,11 @@ def test_the_first_buys_most_and_the_sentence_says_so(loss: str) -> None:
 
 def test_frequencies_speak_of_people_and_not_of_a_range() -> None:
     plan = ep.plan({0.1: 300, 1.0: 200}, statistic="frequencies", categories=3)
-    assert named(plan, "related=0.05").change.endswith("by at most 5 % of all people")
+    assert named(plan, "related=0.05").change == (
+        "if you can defend that shares at different budgets differ by at most 5 % of all people"
+    )
+    quantile = ep.plan({0.1: 300, 1.0: 200}, statistic="quantile")
+    assert named(quantile, "related=0.05").change == named(plan, "related=0.05").change
 
 
 @pytest.mark.parametrize(
@@ -140,9 +147,24 @@ def test_frequencies_speak_of_people_and_not_of_a_range() -> None:
 )
 def test_where_nothing_buys_anything_it_says_so(people: dict[float, int]) -> None:
     plan = ep.plan(people, related=False, spread=0.02)
-    assert plan.options == () or plan.options[0].times < 1.02
+    assert plan.options == () or plan.options[0].times < WORTH
     assert plan.hint.startswith("What would help most: nothing much.")
-    assert "more than 2 % smaller" in plan.hint
+    assert plan.hint.endswith("makes the typical error 1.1 × smaller.")
+    assert plan.verdict.helps == ()
+
+
+def test_what_buys_a_tenth_is_worth_a_sentence_and_what_buys_less_is_not() -> None:
+    small, large = (Option("if so", "related=False", 1.0, times) for times in (1.09, 1.11))
+    assert "nothing much" in hint_of([small], "mse", 0.95)
+    assert hint_of([large], "pac", 0.95) == (
+        "What would help most: related=False would make it 1.1 × narrower, if so."
+    )
+
+
+def test_an_error_that_would_vanish_is_zero_and_one_that_is_known_is_finite() -> None:
+    for error, said in ((0.0, "zero"), (0.5, "finite")):
+        hint = hint_of([Option("if so", "related=False", error, math.inf)], "mse", 0.95)
+        assert f"would make the typical error {said}, if so." in hint
 
 
 def test_the_sentence_stands_wherever_a_plan_is_shown() -> None:

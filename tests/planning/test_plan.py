@@ -70,7 +70,7 @@ def test_a_method_that_looks_better_and_is_not_advised_is_explained() -> None:
     why = "it is biased for data far from the middle"
     said = "The error of 'minimax' is smaller, but it is not advised: "
     assert plan.aside.count(said) == plan.aside.count(why) == 1
-    for form in (str(plan), plan._repr_html_(), undrawn_page(plan)):
+    for form in (plan.details(), plan._repr_html_(), undrawn_page(plan)):
         assert plan.aside in " ".join(html.unescape(form).split())
     many = ep.plan(ep.Budgets({0.1: 500_000, 1.0: 200_000}))
     assert many["minimax"].rmse == pytest.approx(many["optimal"].rmse, rel=1e-5)

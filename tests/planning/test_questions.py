@@ -58,8 +58,10 @@ def test_need_is_the_first_number_that_reaches_the_error(loss: str) -> None:
     now = plan[plan.best].rmse if loss == "rmse" else plan[plan.best].pac
     wanted = 0.6 * now
     asked: dict[str, Any] = {loss: wanted}
-    for level, people in plan.need(**asked):
+    _, *alone = plan.need(**asked)
+    for level, people in alone:
         assert people is not None
+        assert level is not None
         for more, reached in ((people, True), (people * 99 // 100 - 1, False)):
             counts = {0.1: 50, 1.0: 40}
             counts[level] += more
@@ -69,13 +71,15 @@ def test_need_is_the_first_number_that_reaches_the_error(loss: str) -> None:
 
 
 def test_nobody_is_needed_where_the_error_is_reached() -> None:
-    plan = ep.plan(PEOPLE)
-    assert all(people == 0 for _, people in plan.need(rmse=1.0))
+    mix, *alone = ep.plan(PEOPLE).need(rmse=0.1)
+    assert all(people == 0 for _, people in alone)
+    assert mix.people is not None
+    assert mix.people < 0
 
 
 def test_what_no_number_reaches() -> None:
     """No number of private people reaches a zero error, and 0 is not a valid target."""
-    assert need(Budgets({1.0: 5}), lambda people: 1.0, 0.5) == ((1.0, None),)
+    assert need(Budgets({1.0: 5}), lambda people: 1.0, 0.5) == ((None, None), (1.0, None))
     public = ep.plan({1.0: 5, math.inf: 2}, about="people", related=True).need(rmse=1e-12)
     assert all(people is None for _, people in public)
 
@@ -85,6 +89,7 @@ def test_what_no_number_reaches() -> None:
     [
         {},
         {"rmse": 1.0, "pac": 1.0},
+        {"goal": 1.0, "pac": 1.0},
         {"rmse": 0.0},
         {"rmse": -1.0},
         {"pac": math.nan},

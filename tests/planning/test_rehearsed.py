@@ -108,7 +108,7 @@ def test_every_statistic_has_a_plan_in_every_form(statistic: str, neighbours: st
 def test_more_people_are_needed_for_a_smaller_error_of_any_statistic() -> None:
     for statistic in ("quantile", "variance"):
         plan = ep.plan(PEOPLE, statistic=statistic, related=False)
-        [first, *_] = plan.need(rmse=0.7 * plan.forecasts[0].rmse)
+        [_, first, *_] = plan.need(rmse=0.7 * plan.forecasts[0].rmse)
         assert first.people is not None
         more = ep.plan(PEOPLE | {0.1: 1300 + first.people}, statistic=statistic, related=False)
         assert more.forecasts[0].rmse <= 0.7 * plan.forecasts[0].rmse * (1 + 1e-9)

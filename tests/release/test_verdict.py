@@ -12,6 +12,7 @@ import pytest
 
 import epsilons as ep
 from epsilons.results.release.verdict import PRECISE, USELESS, precision_of
+from epsilons.results.report.sheet import Figure, Interval, Ranges
 from epsilons.types import Floats
 
 N = 4_000
@@ -192,6 +193,39 @@ def test_warnings_say_what_a_careful_colleague_would() -> None:
     large = ep.mean(VALUES, epsilon=50.0, bounds=(0, 120), source=source())
     assert any("ε above 20" in each for each in large.warnings)
     assert json.loads(large.to_json())["warnings"] == large.warnings
+
+
+@pytest.mark.parametrize("strict", [1, 13, 90, 2_000])
+def test_a_gain_of_next_to_nothing_is_a_warning_and_is_printed_once(strict: int) -> None:
+    place = np.arange(N)
+    there = np.where(place < strict, 0.05, np.where(place < 3_000, 0.5, 2.0))
+    release = ep.mean(VALUES, epsilon=there, bounds=(0, 120), source=source())
+    gain = release.verdict.gain
+    assert gain is not None
+    little = [each for each in release.warnings if "gain next to nothing" in each]
+    assert bool(little) == (gain.over_single < 1.05)
+    assert set(little) <= set(release.verdict.words)
+    for text in (str(release), release.details(), release._repr_html_()):
+        assert text.count("gain next to nothing") == len(little)
+
+
+def test_without_a_gain_there_is_no_warning_about_it() -> None:
+    alike = ep.mean(VALUES, epsilon=1.0, bounds=(0, 120), source=source())
+    assert alike.verdict.gain is None
+    assert alike.warnings == []
+
+
+def test_a_value_that_says_nothing_is_neither_drawn_nor_described() -> None:
+    wide = ep.mean(VALUES[:5], epsilon=0.01, bounds=(0, 120), source=source())
+    [figure] = [each for each in wide.sheet().all(Figure) if each.lead]
+    assert isinstance(figure.drawing, Interval)
+    assert not figure.drawing.row.informative
+    assert figure.label.startswith("The value –, with its interval from")
+    assert "There is no dot" in figure.caption
+    several = ep.publish([ep.Mean(VALUES[:5], bounds=(0, 120))], epsilon=0.01, source=source())
+    [ranges] = [each.drawing for each in several.sheet().all(Figure) if each.lead]
+    assert isinstance(ranges, Ranges)
+    assert [row.informative for row in ranges.rows] == [False]
 
 
 def test_it_says_what_a_person_is() -> None:

@@ -49,7 +49,7 @@ NAMES = [
     "local vector", "several", "plan", "plan of many", "plan of shares", "plan of private people",
     "plan with a guess", "plan of a range", "plan of a Gaussian", "plan of reports",
     "plan of reported shares", "plan of vectors", "plan of groups", "plan of public groups",
-    "plan of several",
+    "plan of several", "plan of menus",
 ]  # fmt: skip
 """The names of all samples: every kind of result that can be shown."""
 
@@ -58,7 +58,7 @@ PAGES = [
     "count of private people", "covariance", "local vector", "several", "plan", "plan of many",
     "plan of private people", "plan with a guess", "plan of a range", "plan of a Gaussian",
     "plan of reports", "plan of reported shares", "plan of public groups", "plan of several",
-    "nasty", "parts",
+    "plan of menus", "nasty", "parts",
 ]  # fmt: skip
 """Pages to test: at least one of each kind, one with hostile text, and one built from parts."""
 
@@ -187,6 +187,11 @@ def _made() -> dict[str, Callable[[], Any]]:
                 ep.Frequencies("z", categories=[1, 2]),
             ],
             epsilon={0.1: 900, 1.0: 500, math.inf: 3},
+        ),
+        "plan of menus": lambda: ep.compare_menus(
+            {ATTACK: {0.1: 0.1, 1.0: 0.9}, "<b>B</b>": {0.2: 0.5, 1.0: 0.4, math.inf: 0.1}},
+            people=700,
+            bounds=(0, 24),
         ),
     }
 

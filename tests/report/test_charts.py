@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,19 @@ def test_ranges_are_drawn_as_dots_or_bars_with_all_that_is_known() -> None:
     joint = charts.drawn(Ranges(rows, "x", joint=((0.0, 1.0), (0.1, 0.9))))[0].to_dict()
     assert len(joint["layer"]) == 3
     assert joint["data"]["values"][1]["last"] == 0.9
+
+
+def test_values_that_say_nothing_are_left_out_and_their_intervals_are_not() -> None:
+    rows = (Row("a", 0.5, 0.1, 0.9), Row("b", 0.4, 0.0, 1.0, informative=False))
+    for bars in (False, True):
+        chart = charts.drawn(Ranges(rows, "x", bars=bars))[0].to_dict()
+        assert [each["value"] for each in chart["data"]["values"]] == [0.5, None]
+        assert [each["high"] for each in chart["data"]["values"]] == [0.9, 1.0]
+    one = replace(_one(5.0, 4.9, 5.1, (0.0, 10.0)), row=Row("", 5.0, 4.9, 5.1, informative=False))
+    near, far = (each.to_dict()["layer"] for each in charts.drawn(one))
+    assert [layer["mark"]["type"] for layer in near] == ["rule", "tick", "text", "text"]
+    assert [layer["data"]["values"][0]["words"] for layer in near[2:]] == [*one.words[1:]]
+    assert far[-1]["data"]["values"] == []
 
 
 def test_a_bar_is_the_whole_of_a_budget_and_the_public_ones_have_none() -> None:

@@ -131,7 +131,7 @@ def test_every_kind_is_shown() -> None:
     assert list(shown()) == NAMES
     assert list(pages()) == PAGES
     kinds = {each.to_dict()["kind"]: name for name, each in shown().items()}
-    assert len(kinds) == 13
+    assert len(kinds) == 14
     for kind in kinds:
         assert any(shown()[name].to_dict()["kind"] == kind for name in PAGES if name in NAMES), kind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, overload
 
@@ -15,8 +15,10 @@ from epsilons.planning.central import Plan, plan_of
 from epsilons.planning.found import RangePlan, range_plan
 from epsilons.planning.grouped import GroupsPlan, groups_plan
 from epsilons.planning.locally import LocalPlan, local_plan
+from epsilons.planning.menus import Menus, MenusPlan, menus_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.planning.trial import Trial
+from epsilons.planning.what_if import wanted_error
 from epsilons.questions import STATISTICS, Frequencies, Mean, Question
 from epsilons.types import (
     About,
@@ -31,7 +33,17 @@ from epsilons.types import (
     Statistic,
 )
 
-__all__ = ["GroupsPlan", "LocalPlan", "Plan", "Planned", "RangePlan", "SeveralPlans", "plan"]
+__all__ = [
+    "GroupsPlan",
+    "LocalPlan",
+    "MenusPlan",
+    "Plan",
+    "Planned",
+    "RangePlan",
+    "SeveralPlans",
+    "compare_menus",
+    "plan",
+]
 
 _MOST_NUMBERS: Final = 10**6
 """The largest dimension of vectors."""
@@ -63,6 +75,7 @@ def plan(
     related: bool | float = ...,
     loss: Loss = ...,
     confidence: float = ...,
+    goal: float | None = ...,
 ) -> LocalPlan: ...
 @overload
 def plan(
@@ -104,6 +117,7 @@ def plan(
     loss: Loss = ...,
     confidence: float = ...,
     cap: float | None = ...,
+    goal: float | None = ...,
 ) -> Plan: ...
 @parameters.speaks_plainly()
 def plan(
@@ -129,6 +143,7 @@ def plan(
     cap: float | None = None,
     groups: int | Labels | Sequence[Labels] | None = None,
     groups_are: GroupsAre = "private",
+    goal: float | None = None,
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
     """Forecast every method without data, or several questions that share everyone's budget.
 
@@ -160,6 +175,9 @@ def plan(
         cap: for add/remove, the most that anyone spends; chosen for the guess if None.
         groups: for means by group under replace, the number of groups, or their labels.
         groups_are: "private", or "public" if group membership is no secret.
+        goal: the half-width that you want: the plan then says how many people it takes. In data
+            units; for frequencies as a share, 0.02 for 2 percentage points; for vectors as a
+            fraction of the radius. Several questions have targets instead.
 
     Returns:
         The plan; print it for a table, `.plot()` it for a picture. It is a `RangePlan` if bounds
@@ -179,6 +197,8 @@ def plan(
         own: tuple[Any, ...] = (bounds, shape, statistic, categories, edges, dimension, model)
         own += (about, related, spread, loss, confidence, groups, groups_are)
         _refuse_beside_questions(own)
+        if goal is not None:
+            raise ArgumentError("goal is for one question: write targets=[…] for several.")
         return several_plans(questions, as_budgets(people), neighbours, cap, shares, targets)
     if shares is not None or targets is not None:
         raise ArgumentError("shares and targets are for several questions: give a list of them.")
@@ -200,6 +220,8 @@ def plan(
         bounds = parameters.bounds(bounds)
     elif groups_are != "private":
         raise ArgumentError('groups_are="public" is for groups=…, which is not given.')
+    found = bounds is None and kind.range_may_be_found
+    wanted = _wanted(goal, found=found, grouped=groups is not None, share=kind is Frequencies)
     said = {"about": about, "related": related, "loss": loss, "confidence": confidence}
     of_values = {"bounds": bounds, "shape": shape, "spread": spread}
     question = _question(kind, cells, {**said, **of_values})
@@ -208,9 +230,59 @@ def plan(
         return groups_plan(trial, groups, groups_are)
     if model == "local":
         limits = parameters.bounds(bounds)
-        return local_plan(trial.budgets, trial.goal, limits, _vectors(statistic, limits, dimension))
+        size = _vectors(statistic, limits, dimension)
+        return replace(local_plan(trial.budgets, trial.goal, limits, size), wanted=wanted)
     question.check(neighbours)
-    return range_plan(trial) if bounds is None and kind.range_may_be_found else plan_of(trial)
+    return range_plan(trial) if found else replace(plan_of(trial), wanted=wanted)
+
+
+@parameters.speaks_plainly()
+def compare_menus(
+    menus: Menus,
+    *,
+    people: int,
+    bounds: tuple[float, float] = (0, 1),
+    statistic: Statistic = "mean",
+    categories: int | Labels | None = None,
+    edges: Edges | None = None,
+    neighbours: Neighbours = "replace",
+    about: About = "people",
+    related: bool | float = True,
+    spread: float | None = None,
+    loss: Loss = "mse",
+    confidence: float = 0.95,
+) -> MenusPlan:
+    """Compare menus of budgets that might be offered, before anyone has chosen.
+
+    Args:
+        menus: for each menu, the share of people who are expected to choose each ε:
+            {"A": {0.1: 0.1, 1: 0.9}, "B": {0.5: 1.0}}, or a list of menus without names.
+        people: how many people there are.
+        bounds: the range (lo, hi) of the values of a mean.
+        statistic, categories, edges: what is estimated: see `epsilons.plan`.
+        neighbours: "replace" or "add-remove".
+        about: "people" or "population": see `epsilons.mean`.
+        related: whether budgets may be related to values: True, False, or by how much.
+        spread: for a mean, a guess of the standard deviation, as a fraction of the range.
+        loss: "mse", "pac", or for frequencies "largest": what is minimized.
+        confidence: the confidence of the intervals.
+
+    Returns:
+        The comparison: for each menu the typical error, half the width of the interval and what
+        personal budgets gain; and for menus of two budgets what each share of strict people costs.
+        Print it for a table, `.plot()` it for a picture.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError), or the shares of a
+            menu do not add up to 1.
+    """
+    kind = STATISTICS[parameters.choice("statistic", statistic, STATISTICS)]
+    cells = parameters.cells("frequencies" if kind is Frequencies else "mean", categories, edges)
+    asked = {"about": about, "related": related, "loss": loss, "confidence": confidence}
+    limits = parameters.bounds(bounds)
+    question = _question(kind, cells, {**asked, "bounds": limits, "shape": "any", "spread": spread})
+    question.check(parameters.choice("neighbours", neighbours))
+    return menus_plan(question, neighbours, menus, people)
 
 
 def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> Question:
@@ -289,6 +361,27 @@ def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
             "before it must be of questions, such as [ep.Mean(…), ep.Frequencies(…)]."
         )
     return None, epsilon if first is None else first
+
+
+def _wanted(goal: object, *, found: bool, grouped: bool, share: bool) -> float | None:
+    """The half-width that is wanted, checked; None if none is.
+
+    Args:
+        goal: what the user gave.
+        found: whether a range has to be found.
+        grouped: whether means are by group.
+        share: whether it is the error of a share of people.
+
+    Raises:
+        ArgumentError: it is invalid, or the plan cannot say how many people it takes.
+    """
+    if goal is None:
+        return None
+    if found:
+        raise ArgumentError("goal needs bounds=(lo, hi): it is in units of a known range.")
+    if grouped:
+        raise ArgumentError("goal is not for groups, which may be of any size: leave goal out.")
+    return wanted_error(goal, share=share)
 
 
 def _refuse_for_reports(

@@ -9,6 +9,7 @@ from typing import Any
 
 from epsilons import door
 from epsilons.questions import Question
+from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.results.report.shown import Shown
 
 __all__ = ["Asked", "Forecasts"]
@@ -16,6 +17,11 @@ __all__ = ["Asked", "Forecasts"]
 
 class Forecasts(Shown):
     """A plan: a list of forecasts, which can be read as a table."""
+
+    @property
+    @abstractmethod
+    def verdict(self) -> ReleaseVerdict:
+        """What the result would be worth: its precision, what personal budgets gain, what helps."""
 
     @abstractmethod
     def _rows(self) -> Sequence[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,19 +27,31 @@ from epsilons.planning.what_if import (
     by_about,
     by_guess,
     by_sides,
-    error_words,
     guess_of,
     hint_of,
     need,
+    needed,
     outcomes,
     put_best_first,
     sensitivity,
     strictest_give_more,
+    wanted_error,
 )
 from epsilons.questions import Mean, Question
 from epsilons.questions.locate import budgets_of
 from epsilons.questions.mean import ADAPTIVE
 from epsilons.results import report
+from epsilons.results.release.verdict import (
+    Gain,
+    Precision,
+    ReleaseVerdict,
+    gain_words,
+    helps_most,
+    in_points,
+    precision_at,
+    precision_words,
+    to_two_digits,
+)
 from epsilons.results.report import number
 from epsilons.risk import OPEN, Weighing
 from epsilons.risk.goals import Goal
@@ -79,6 +91,7 @@ class Plan(Asked):
         neighbours: "replace", or "add-remove": then the numbers of people are a guess, and errors
             are leading terms for that guess.
         cap: for add/remove, the most that anyone spends; None if the caller did not say.
+        wanted: the half-width that was asked for; None if none was.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -88,6 +101,7 @@ class Plan(Asked):
     budgets: Budgets
     neighbours: str
     cap: float | None
+    wanted: float | None = None
 
     @cached_property
     def trial(self) -> Trial:
@@ -121,30 +135,50 @@ class Plan(Asked):
         """For frequencies the number of categories; otherwise 0."""
         return (self.goal.categories or 0) if self.weighs else 0
 
-    def need(self, *, rmse: float | None = None, pac: float | None = None) -> tuple[Need, ...]:
-        """How many more people at each level it would take to reach a wanted error.
+    def need(
+        self, goal: float | None = None, *, rmse: float | None = None, pac: float | None = None
+    ) -> tuple[Need, ...]:
+        """How many more people it would take to reach a wanted error.
 
         Args:
-            rmse: the wanted typical error, in data units.
-            pac: instead of rmse, the wanted error that is not exceeded with the plan's confidence.
+            goal: the wanted half-width of the interval that a release will have, for any data; in
+                data units, or as a share for frequencies.
+            rmse: instead of goal, the wanted typical error, in the same units.
+            pac: instead of goal, the wanted error that is not exceeded with the plan's confidence,
+                by a method that minimizes it (loss="pac").
 
         Returns:
-            For each level: ε, and how many more people with that budget would be enough if nobody
-            else came; None if no number would be.
+            First how many more people in the same mix of budgets would be enough, with `epsilon`
+            None; below 0 if fewer would be. Then for each level ε how many more people with that
+            budget would be enough if nobody else came. None if no number would be.
 
         Raises:
-            ArgumentError: not exactly one of the two is given, as a number above 0.
+            ArgumentError: not exactly one of the three is given, as a number above 0; or for
+                frequencies, goal is not below 1.
         """
-        given = {name: value for name, value in (("mse", rmse), ("pac", pac)) if value is not None}
-        wanted = next(iter(given.values()), None)
+        given = {"goal": goal, "rmse": rmse, "pac": pac}
+        named = [name for name, value in given.items() if value is not None]
+        wanted = given[named[0]] if len(named) == 1 else None
         number = isinstance(wanted, (int, float)) and not isinstance(wanted, bool)
-        if len(given) != 1 or not number or not 0.0 < float(wanted or 0.0) < math.inf:
+        if not number or not 0.0 < float(wanted or 0.0) < math.inf:
             raise ArgumentError(
-                "need takes one wanted error, a number above 0 in data units: need(rmse=0.5), or "
-                "need(pac=1.0)."
+                "need takes one wanted error, a number above 0 in data units: need(2.0) for an "
+                "interval of ±2.0, need(rmse=0.5) or need(pac=1.0)."
             )
-        loss = "pac" if "pac" in given else self._squared
+        if goal is not None:
+            reached = wanted_error(goal, share=self.cells > 0)
+            return need(self.budgets, self._half_width, reached)
+        loss = "pac" if pac is not None else self._squared
         return need(self.budgets, self._error(loss), float(wanted or 0.0))
+
+    @cached_property
+    def needed(self) -> tuple[Need, ...]:
+        """What `need` says about `wanted`, for at most four levels; empty if nothing is wanted."""
+        return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
+
+    def _half_width(self, budgets: Budgets) -> float:
+        """Half the width of the interval that a release will have, for other people."""
+        return self.trial.of(budgets).found.reach
 
     @cached_property
     def sensitivity(self) -> tuple[WhatIf, ...]:
@@ -158,21 +192,67 @@ class Plan(Asked):
         "threshold": everyone with a budget below the best threshold is left out, and everyone else
         spends that threshold. "uniform": everyone spends the strictest budget.
         """
+        best = self[self.best].rmse
+        threshold, uniform = (gain_over(each.error, best) for each in self._single)
+        return {"threshold": threshold, "uniform": uniform}
+
+    @cached_property
+    def _single(self) -> tuple[_Single, _Single]:
+        """A single ε for everyone: the best one, and the strictest."""
         trial = self.trial.asking(loss=self._squared)
-        best, names = self[self.best].rmse, ("threshold", "uniform")
+        names = ("threshold", "uniform")
+        lowest = float(self.budgets.levels[self.budgets.levels > 0.0][0])
+        alike = _Single(trial.strictest, lowest)
         if set(names) <= set(self.question.methods(self.neighbours)):
-            found = [trial.asking(method=name).errors.rmse for name in names]
+            tried = [trial.asking(method=name) for name in names]
+            best, alike = (_Single(each.errors.rmse, each.most) for each in tried)
         elif self.weighs:  # no methods of these names: use the weights that they would have
             goal = trial.goal
             rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
-            weighed = [weighing_of(self.budgets, rule, OPEN) for rule in rules]
-            found = [self._unit * goal.rmse(each) for each in weighed]
+            weighed = [goal.rmse(weighing_of(self.budgets, rule, OPEN)) for rule in rules]
+            best, alike = (
+                _Single(self._unit * error, float(rule.spent.max()))
+                for error, rule in zip(weighed, rules, strict=True)
+            )
         elif self.neighbours == "replace":
-            found = [_best_threshold(trial), trial.strictest]
+            best = _best_threshold(trial)
         else:  # anyone who is left out is not even counted, so a single ε must be the strictest
-            found = [trial.strictest, trial.strictest]
-        threshold, uniform = (gain_over(each, best) for each in found)
-        return {"threshold": threshold, "uniform": uniform}
+            best = alike
+        return best, alike
+
+    @cached_property
+    def verdict(self) -> ReleaseVerdict:
+        """What the result would be worth: its precision, what personal budgets gain, what helps.
+
+        It says so in the words of `release.verdict`.
+        """
+        each, precise = self.precision
+        said = [precise] if self._gain is None else [precise, gain_words(self._gain)]
+        helps = helps_most(one.help for one in self.options)
+        return ReleaseVerdict(each, self._gain, helps, (*said, self.hint))
+
+    @property
+    def precision(self) -> tuple[tuple[Precision, ...], str]:
+        """How precise each number would be, and that in words."""
+        estimate = self.trial.found.estimate
+        each: tuple[Precision, ...] = tuple(estimate.precisions(self.assumption, self.confidence))
+        if self.weighs:  # the half-width holds for any data
+            low, high = estimate.limits
+            each = (precision_at(self.trial.found.reach, high - low),) * len(each)
+        told = in_points if estimate.in_percent else to_two_digits(self.question.unit)
+        return each, precision_words(each, told, estimate.each, estimate.whole)
+
+    @property
+    def _gain(self) -> Gain | None:
+        """What personal budgets gain; None if all are alike, or there is no error to compare."""
+        levels, counts = self.budgets.levels, self.budgets.counts
+        usable = levels[(levels > 0.0) & (counts > 0)]
+        if len(usable) < 2 or not 0.0 < self[self.best].rmse < math.inf:
+            return None
+        single = self._single[0].epsilon
+        left_out = counts[(levels > 0.0) & (levels < single)]
+        over = self.gains["uniform"], self.gains["threshold"]
+        return Gain(*over, float(usable[0]), single, int(left_out.sum()))
 
     @cached_property
     def sides(self) -> tuple[SideOutcome, ...]:
@@ -221,7 +301,7 @@ class Plan(Asked):
     @property
     def hint(self) -> str:
         """One sentence on what would help most."""
-        return hint_of(self.options, error_words(self.loss, self.confidence))
+        return hint_of(self.options, self.loss, self.confidence)
 
     @cached_property
     def lower_bound(self) -> float:
@@ -338,6 +418,9 @@ class Plan(Asked):
             "protects": words.will_protect(self.neighbours),
             "loss": self.loss,
             "confidence": self.confidence,
+            "verdict": self.verdict.to_dict(),
+            "wanted": self.wanted,
+            "needed": [each._asdict() for each in self.needed],
             "best": self.best,
             "advice": self.advice,
             "aside": self.aside,
@@ -383,12 +466,24 @@ def plan_of(trial: Trial) -> Plan:
     )
 
 
-def _best_threshold(trial: Trial) -> float:
+class _Single(NamedTuple):
+    """A single ε for everyone who accepts it.
+
+    Attributes:
+        error: the typical error.
+        epsilon: the ε; stricter people are left out.
+    """
+
+    error: float
+    epsilon: float
+
+
+def _best_threshold(trial: Trial) -> _Single:
     """The smallest typical error if everyone below a threshold is left out, and others spend it."""
     levels, counts = trial.budgets.levels, trial.budgets.counts
     some = merged(trial.budgets, _THRESHOLDS).levels
     return min(
-        trial.of(budgets_of(np.where(levels >= at, at, 0.0), counts)).errors.rmse
+        _Single(trial.of(budgets_of(np.where(levels >= at, at, 0.0), counts)).errors.rmse, at)
         for at in some[some > 0.0].tolist()
     )
 
@@ -415,15 +510,4 @@ def _advice(best: Forecast, trial: Trial) -> str:
     else:
         most = number(float(spent.max()))
         what = f"let nobody spend more than ε = {most}, and everyone keeps the rest"
-    return f"Use method {best.method!r}: {what}; {_why(best)}."
-
-
-def _why(best: Forecast) -> str:
-    """How much personal budgets gain, in words."""
-    if best.gain < 1.05:
-        return "personal budgets gain little here"
-    if math.isinf(best.gain):
-        return "the result is exact, and would be noisy with everyone at the strictest ε"
-    return (
-        f"the typical error is {best.gain:,.3g} times smaller than with everyone at the strictest ε"
-    )
+    return f"Use method {best.method!r}: {what}."

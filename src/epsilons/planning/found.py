@@ -25,7 +25,6 @@ from epsilons.planning.trial import Errors, Trial
 from epsilons.planning.what_if import (
     Option,
     by_about,
-    error_words,
     hint_of,
     option,
     put_best_first,
@@ -40,8 +39,18 @@ from epsilons.questions.rehearsal import Rehearsal
 from epsilons.results import report
 from epsilons.results.release import ByLevel
 from epsilons.results.release.spending import left
+from epsilons.results.release.verdict import (
+    Help,
+    Precision,
+    ReleaseVerdict,
+    defended,
+    help_words,
+    helps_most,
+    precision_at,
+    precision_words,
+    to_two_digits,
+)
 from epsilons.results.report.numbers import percent
-from epsilons.results.report.phrases import related_words
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.margins import holds_on_any_range
 from epsilons.risk.weighing import Assumption
@@ -58,6 +67,11 @@ _LITTLE: Final = 0.05
 _QUESTIONED: Final = 256
 _MOST: Final = 2**32
 """The most people that a plan may ask for; twice as many can be tallied."""
+
+_RANGE: Final = "the range that is found"
+
+_OWN: Final = Help(None, "bounds=(lo, hi), a range that you can defend without looking at the data")
+"""What helps if there are too few people: then nothing is spent on finding a range."""
 
 ROUNDED_UP: Final = 2.0**0.25
 """Radii are rounded up to a quarter of an octave: a range around Gaussian data is at most this many
@@ -168,8 +182,7 @@ class RangePlan(Asked):
             )
             return (
                 f"Do not ask yet: with {self.budgets.n:,} people {then}. About "
-                f"{self.people_needed:,} people with budgets like these would be enough, or give "
-                "bounds=(lo, hi)."
+                f"{self.people_needed:,} people with budgets like these would be enough."
             )
         part = percent(round(self.forecasts[0].share, 2))
         return f"Ask with bounds=None: {part} of what people spend goes into finding the range."
@@ -201,13 +214,31 @@ class RangePlan(Asked):
     @property
     def hint(self) -> str:
         """One sentence on what would help most."""
+        return (
+            hint_of(self.options, self.loss, self.confidence) if self.enough else help_words(_OWN)
+        )
+
+    @cached_property
+    def verdict(self) -> ReleaseVerdict:
+        """What the result would be worth if values are spread out, and what would help.
+
+        It says so in the words of `release.verdict`. With too few people it says how many it takes.
+        """
+        each, said = self.precision
+        helps = helps_most(option.help for option in self.options) if self.enough else (_OWN,)
+        return ReleaseVerdict(each, None, helps, (said, self.hint))
+
+    @property
+    def precision(self) -> tuple[tuple[Precision, ...], str]:
+        """How precise the mean would be if values are spread out, and that in words."""
         if not self.enough:
-            return (
-                "What would help most: bounds=(lo, hi), a range that you can defend without "
-                "looking at the data. Then nothing is spent on finding one, and these people are "
-                "enough."
-            )
-        return hint_of(self.options, error_words(self.loss, self.confidence))
+            return (Precision("useless", math.inf, math.inf),), self.advice
+        error = self.forecasts[0].pac
+        if self.width is None:  # errors are parts of the range already
+            each = (precision_at(error, 1.0),)
+            return each, precision_words(each, to_two_digits(f"% of {_RANGE}", 100.0), ("", ""), "")
+        each = (precision_at(error, self.width, spread=1.0),)
+        return each, precision_words(each, to_two_digits("σ"), ("", ""), _RANGE)
 
     def _rows(self) -> list[dict[str, Any]]:
         return [as_plain(each) for each in self.forecasts]
@@ -245,6 +276,7 @@ class RangePlan(Asked):
             "protects": words.protected(self.neighbours, range_is_known=False),
             "loss": self.loss,
             "confidence": self.confidence,
+            "verdict": self.verdict.to_dict(),
             "enough": self.enough,
             "people_needed": self.people_needed,
             "quantile": self.quantile,
@@ -264,14 +296,15 @@ class RangePlan(Asked):
         spread = None if self.width is None else min(1.0 / self.width, 0.5)
         known = replace(self.question, bounds=(0.0, width), shape="any", spread=spread)
         then = Trial(known, self.budgets, self.neighbours, self.cap).error
-        return option("if a range as wide as this were known", "bounds=(lo, hi)", now, then)
+        words = "if you can defend a range as wide as this without looking at the data"
+        return option(words, "bounds=(lo, hi)", now, then)
 
     def _less_related(self, now: float, then: Callable[[], float]) -> list[Option]:
         """The option to assume a weaker relation, where intervals are proven for it."""
         asked = Assumption(self.goal.assumption.about, _LITTLE)
         if not holds_on_any_range(asked) or not self.goal.assumption.apart > _LITTLE:
             return []
-        how = f"if budgets go with values {related_words(_LITTLE)}"
+        how = defended(_LITTLE, cells=False)
         return [option(how, f"related={_LITTLE}", now, then())]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sized
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,6 +19,15 @@ from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import Trial
 from epsilons.results import report
 from epsilons.results.release import ByLevel, Spent
+from epsilons.results.release.grouped import Groups
+from epsilons.results.release.verdict import (
+    Help,
+    ReleaseVerdict,
+    help_words,
+    precision_at,
+    precision_words,
+    to_two_digits,
+)
 from epsilons.risk.weighing import Assumption
 
 if TYPE_CHECKING:
@@ -86,6 +96,21 @@ class GroupsPlan(Forecasts):
         """Warnings that a reader must not overlook."""
         return report.weak_budgets(row.epsilon for row in self.spent)
 
+    @cached_property
+    def verdict(self) -> ReleaseVerdict:
+        """What means would be worth if all groups are equally large, and what would help.
+
+        It says so in the words of `release.verdict`.
+        """
+        lo, hi = self.bounds
+        one = precision_at(self.forecasts[0].half_width, hi - lo)
+        each = (one,) * self.groups
+        said = precision_words(each, to_two_digits(), Groups.each, Groups.whole)
+        if self.groups > 1:
+            said = f"{said.removesuffix('.')}, if they are equally large."
+        helps = (Help(None, Groups.remedy),) if one.worth == "useless" else ()
+        return ReleaseVerdict(each, None, helps, (said, *map(help_words, helps)))
+
     def _rows(self) -> list[dict[str, Any]]:
         return [asdict(each) for each in self.forecasts]
 
@@ -105,6 +130,7 @@ class GroupsPlan(Forecasts):
             "n": self.n,
             "bounds": list(self.bounds),
             "confidence": self.confidence,
+            "verdict": self.verdict.to_dict(),
             "about": self.assumption.about,
             "related": self.assumption.related,
             "assumption": words.planned("replace", self.assumption),

@@ -19,14 +19,27 @@ from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
 from epsilons.planning.asked import Forecasts
 from epsilons.planning.trial import gain_over
 from epsilons.planning.what_if import (
+    Need,
     Option,
-    error_words,
     hint_of,
+    need,
+    needed,
     option,
     put_best_first,
     strictest_give_more,
+    wanted_error,
 )
 from epsilons.results import report
+from epsilons.results.release.verdict import (
+    Gain,
+    ReleaseVerdict,
+    gain_words,
+    helps_most,
+    in_points,
+    precision_at,
+    precision_words,
+    to_two_digits,
+)
 from epsilons.risk.goals import Goal
 from epsilons.risk.local import LEAST
 from epsilons.risk.weighing import SAMPLE
@@ -40,6 +53,9 @@ else:
 __all__ = ["LocalForecast", "LocalPlan", "local_plan"]
 
 _QUESTIONED: Final = 256
+
+_THRESHOLDS: Final = 16
+"""The number of thresholds to try, where stricter people are left out."""
 
 _SENDS: Final = {
     "bit": "one bit",
@@ -97,6 +113,7 @@ class LocalPlan(Forecasts):
             budgets say nothing about values.
         dimension: the dimension of vectors; None for numbers and categories.
         curator: the errors of a trusted curator; None for vectors.
+        wanted: the half-width that was asked for; None if none was.
     """
 
     forecasts: tuple[LocalForecast, ...]
@@ -105,6 +122,7 @@ class LocalPlan(Forecasts):
     goal: Goal
     dimension: int | None
     curator: Curator | None
+    wanted: float | None = None
 
     @property
     def loss(self) -> str:
@@ -158,19 +176,90 @@ class LocalPlan(Forecasts):
         few = merged(self.budgets, _QUESTIONED)
 
         def error(budgets: Budgets) -> float:
-            found = _forecasts(budgets, self.goal, self.bounds, self.dimension)
-            return self._error(found[0])
+            return self._error(self._best_for(budgets))
 
         found = strictest_give_more(few, error, error(few))
         if self.curator is not None:
-            trusted = "if a curator were trusted with the values"
+            trusted = "if a curator is trusted with the values"
             found.append(option(trusted, f"ep.{self.statistic}", now, self._error(self.curator)))
         return put_best_first(found)
 
     @property
     def hint(self) -> str:
         """One sentence on what would help most."""
-        return hint_of(self.options, error_words(self.loss, self.confidence))
+        return hint_of(self.options, self.loss, self.confidence)
+
+    @cached_property
+    def verdict(self) -> ReleaseVerdict:
+        """What the result would be worth: its precision, what personal budgets gain, what helps.
+
+        It says so in the words of `release.verdict`.
+        """
+        cells, (lo, hi) = self.goal.categories, self.bounds
+        width, whole, told = hi - lo, "the range", to_two_digits()
+        if cells:
+            whole, told = "all people", in_points
+        elif self.dimension is not None:  # errors are parts of the radius, half of the width
+            width, whole, told = 2.0, "", to_two_digits("% of the radius", 100.0)
+        each = (precision_at(self._half_width(self.budgets), width),) * (cells or 1)
+        said = [precision_words(each, told, ("category", "categories"), whole)]
+        said += [] if self._gain is None else [gain_words(self._gain)]
+        helps = helps_most(each.help for each in self.options)
+        return ReleaseVerdict(each, self._gain, helps, (*said, self.hint))
+
+    @cached_property
+    def _gain(self) -> Gain | None:
+        """What personal budgets gain; None if all are alike."""
+        levels, counts = self.budgets.levels, self.budgets.counts
+        usable, best = levels[levels > 0.0], self.forecasts[0]
+        if len(usable) < 2 or not 0.0 < best.rmse < math.inf:
+            return None
+        asked = self.goal, self.bounds, self.dimension
+        randomizer = _randomizers(*asked, _menu(self.budgets))[best.method]
+        tried = [
+            (_alone(randomizer, level, int(counts[levels >= level].sum()), *asked), level)
+            for level in merged(self.budgets, _THRESHOLDS).levels.tolist()
+        ]
+        error, single = min(tried)
+        left_out = int(counts[(levels > 0.0) & (levels < single)].sum())
+        return Gain(best.gain, gain_over(error, best.rmse), float(usable[0]), single, left_out)
+
+    def need(self, goal: float) -> tuple[Need, ...]:
+        """How many more people it would take to reach a wanted half-width.
+
+        Args:
+            goal: half the width of the interval, in data units; for frequencies that of one share,
+                as a share; for vectors as a fraction of the radius.
+
+        Returns:
+            First how many more people in the same mix of budgets would be enough, with `epsilon`
+            None; below 0 if fewer would be. Then for each level ε how many more people with that
+            budget would be enough if nobody else came. None if no number would be.
+
+        Raises:
+            ArgumentError: it is not a number above 0; or for frequencies, not below 1.
+        """
+        wanted = wanted_error(goal, share=self.goal.categories is not None)
+        return need(self.budgets, self._half_width, wanted)
+
+    @cached_property
+    def needed(self) -> tuple[Need, ...]:
+        """What `need` says about `wanted`, for at most four levels; empty if nothing is wanted."""
+        return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
+
+    def _half_width(self, budgets: Budgets) -> float:
+        """Half the width of the interval of a number, for other people."""
+        best = self._best_for(budgets)
+        if self.goal.categories is None:
+            return best.pac
+        few = merged(budgets, _QUESTIONED)
+        kinds = _randomizers(self.goal, self.bounds, self.dimension, _menu(few))
+        one: float = kinds[best.method].forecast(few).reach(1.0 - self.confidence)
+        return min(one, 1.0)
+
+    def _best_for(self, budgets: Budgets) -> LocalForecast:
+        """The forecast of the best kind of report, for other people."""
+        return _forecasts(budgets, self.goal, self.bounds, self.dimension)[0]
 
     def __getitem__(self, method: str) -> LocalForecast:
         names = [forecast.method for forecast in self.forecasts]
@@ -207,6 +296,9 @@ class LocalPlan(Forecasts):
             "protects": PROTECTED_LOCALLY,
             "loss": self.loss,
             "confidence": self.confidence,
+            "verdict": self.verdict.to_dict(),
+            "wanted": self.wanted,
+            "needed": [each._asdict() for each in self.needed],
             "best": self.best,
             "advice": self.advice,
             "options": [option._asdict() for option in self.options],
@@ -268,12 +360,25 @@ def _forecasts(
     found = []
     for method, randomizer in _randomizers(goal, bounds, dimension, _menu(few)).items():
         rmse, pac = _errors(randomizer.forecast(few), goal, bounds, dimension)
-        strict, lowest = math.inf, budgets.levels[:1]
-        if lowest[0] >= LEAST:
-            alike = Budgets.of_levels(lowest, np.array([budgets.n]))
-            strict = _errors(randomizer.forecast(alike), goal, bounds, dimension)[0]
+        lowest = float(budgets.levels[0])
+        strict = _alone(randomizer, lowest, budgets.n, goal, bounds, dimension)
         found.append(LocalForecast(method, _SENDS[method], rmse, pac, gain_over(strict, rmse)))
     return tuple(sorted(found, key=lambda each: each.pac if goal.loss == "pac" else each.rmse))
+
+
+def _alone(
+    randomizer: Any,
+    level: float,
+    people: int,
+    goal: Goal,
+    bounds: tuple[float, float],
+    dimension: int | None,
+) -> float:
+    """The typical error if so many people report with the same ε; ∞ if that would be pure noise."""
+    if level < LEAST or people < 2:
+        return math.inf
+    alike = Budgets.of_levels(np.array([level]), np.array([people]))
+    return _errors(randomizer.forecast(alike), goal, bounds, dimension)[0]
 
 
 def _menu(budgets: Budgets) -> list[float] | None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from epsilons import words
 from epsilons.local.randomizer import ASSUMED_LOCALLY, PROTECTED_LOCALLY
+from epsilons.planning.what_if import level_name
 from epsilons.results.report.numbers import budget, kept_words, number, percent, points
 from epsilons.results.report.phrases import (
     FORECAST,
+    LABELS,
     SIDES,
     budget_bins,
     side_name,
@@ -30,6 +32,7 @@ from epsilons.results.report.sheet import (
     Note,
     Part,
     Points,
+    Role,
     Sheet,
     SheetTable,
     SpendingTable,
@@ -38,17 +41,32 @@ from epsilons.results.report.sheet import (
 
 if TYPE_CHECKING:
     from epsilons.budgets.levels import Budgets
+    from epsilons.planning.asked import Forecasts
     from epsilons.planning.central import Plan
     from epsilons.planning.found import RangePlan
     from epsilons.planning.grouped import GroupsPlan
     from epsilons.planning.locally import LocalPlan
+    from epsilons.planning.menus import MenusPlan
     from epsilons.planning.several import Planned, SeveralPlans
     from epsilons.planning.trial import Forecast
     from epsilons.questions import Question
 
-__all__ = ["central_sheet", "groups_sheet", "local_sheet", "range_sheet", "several_sheet"]
+__all__ = [
+    "central_sheet",
+    "groups_sheet",
+    "local_sheet",
+    "menus_sheet",
+    "range_sheet",
+    "several_sheet",
+]
 
 Told = Callable[[float], str]
+
+_SUMMARY: Final[tuple[Role, ...]] = ("advice", "assumed")
+"""What a printed plan says below the verdict."""
+
+_WORTH: Final = {"precise": "precise", "rough": "rough", "useless": "not usable"}
+"""What a menu is worth, in a word."""
 
 _COLUMNS: Final = 4
 """The most levels that a printed plan shows."""
@@ -56,14 +74,18 @@ _COLUMNS: Final = 4
 _LEVELS: Final = 8
 """The most levels in the table of what finding a range costs."""
 
-_WIDE: Final = 0.4
-"""Intervals with a half-width of at least this fraction of the range say almost nothing."""
-
 _SPENDS: Final = "What people would spend"
 _METHODS: Final = "Every method"
 _STRICTEST: Final = (
     "The gain is how many times smaller the typical error is than with everyone at the strictest ε."
 )
+_ONE: Final = (
+    "The last column is how many times smaller it is than with the best single ε, which leaves "
+    "stricter people out."
+)
+_STRICT: Final = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
+"""The shares of strict people in the table of what they cost."""
+
 _OTHER_CAP: Final = " The best cap is for the {best}: the {other} may be smaller in a row above."
 _CURATOR: Final = "a trusted curator"
 _VALUES: Final = ("spread out", "close together, far from 0")
@@ -81,26 +103,23 @@ def central_sheet(plan: Plan) -> Sheet:
     """The sheet of a plan of one question, except for a mean on an unknown range."""
     told: Told = points if plan.cells else number
     best = plan[plan.best]
-    gain = (
-        "Compared with the best single ε for everyone who accepts it, the typical error is "
-        f"{_times(plan.gains['threshold'])}."
-    )
     limit = _limit(plan, told)
     title = "Error for each cap" if plan.weighs else "Error of each method"
     return _sheet(
         _central_name(plan),
+        _verdict(plan),
+        _needed(plan, told),
         (Note("assumed", _central_assumption(plan), set_in=True),),
         tuple(_methods(plan)),
         (
             *_central_explained(plan),
             *_warned(plan.warnings),
             *_advised(plan.advice, plan.aside, *_guess(plan, told)),
-            Note("help", plan.hint),
         ),
         tuple(_sides(plan, told)),
         (
-            Note("note", f"{gain} {limit}".strip(), depth="brief"),
-            Facts("note", tuple(_worth(plan, best, told, gain, limit)), depth="whole"),
+            *([Note("note", limit, depth="brief")] if limit else []),
+            Facts("note", tuple(_worth(plan, best, told, limit)), depth="whole"),
             _people_figure(plan.budgets, guessed=plan.neighbours != "replace"),
             *_curve(plan),
             SpendingTable(
@@ -126,14 +145,14 @@ def range_sheet(plan: RangePlan) -> Sheet:
     section = "What the error would be"
     return _sheet(
         f"Plan for the mean of {plan.budgets.n:,} people, on a range that has to be found",
+        _verdict(plan),
         (Note("assumed", assumption, set_in=True),),
         (Note("note", sought, depth="brief"),),
         (_range_errors(plan, section),),
         (
             Note("note", _range_explained(plan), section=section),
             *_warned(plan.warnings),
-            *_advised(plan.advice),
-            Note("help", plan.hint),
+            *(_advised(plan.advice) if plan.enough else []),  # else it is the verdict
             Facts("people", (_people(plan.budgets), Fact("The range", sought)), depth="whole"),
         ),
         _range_spending(plan),
@@ -162,6 +181,8 @@ def local_sheet(plan: LocalPlan) -> Sheet:
     limit = f"If nobody is trusted, no method can have {error} below {least} in the worst case."
     return _sheet(
         _local_name(plan, cells),
+        _verdict(plan),
+        _needed(plan, points if cells else functools.partial(_local_error, plan, cells)),
         (Note("assumed", ASSUMED_LOCALLY[plan.statistic], set_in=True),),
         (table,),
         (
@@ -175,7 +196,6 @@ def local_sheet(plan: LocalPlan) -> Sheet:
             ),
             *_warned(plan.warnings),
             *_advised(plan.advice),
-            Note("help", plan.hint),
             Facts("people", (_people(plan.budgets), Fact("The limit", limit)), depth="whole"),
         ),
         (
@@ -203,11 +223,6 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
     if apart:
         explained += " The last table is for one group of that size."
     shown = "; ".join(f"{row[1]} people: {row[2]}" for row in rows)
-    empty = plan.forecasts[0].half_width >= _WIDE * (hi - lo)
-    helps = (
-        "Intervals will say almost nothing: fewer groups, larger budgets, or another answer to "
-        "related would help."
-    )
     cost = "In a group of an even share of the people, a person with each budget would spend:"
     membership = f"group membership is {plan.groups_are}"
     facts = (
@@ -223,7 +238,7 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
     )
     return _sheet(
         f"Means of {plan.groups:,} groups; {membership}",
-        (),
+        _verdict(plan),
         (SheetTable("rows", heads, tuple(rows), section=section),),
         (
             Note("note", explained, section=section, set_in=True),
@@ -236,7 +251,6 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
             ),
             Note("assumed", words.planned("replace", plan.assumption), set_in=True),
             *_warned(plan.warnings),
-            *([Note("help", helps)] if empty else []),
             Facts("people", facts, depth="whole"),
         ),
         (SpendingTable(plan.spent, words=cost if apart else "", section=_SPENDS),),
@@ -252,6 +266,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     found = any(one.found for one in plan.each)
     varied = any(each.supposed or each.statistic == "quantile" for each in plan.questions)
     evenly = _FORECAST if varied else ""
+    assumed = [words.planned(plan.neighbours, each.assumption) for each in plan.questions]
     section = "What each question would give"
     shares = Bars(
         tuple((one.name, float(one.share)) for one in plan.each), "share of everyone's budget"
@@ -259,7 +274,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     shown = "; ".join(f"{row[0]}: {row[1]}" for row in rows)
     return _sheet(
         f"Plan for {len(rows)} questions about {plan.budgets.n:,} {who}",
-        (),
+        _verdict(plan),
         (SheetTable("rows", heads, tuple(rows), section=section),),
         (
             Note("note", _ERRORS + evenly + (_FOUND if found else ""), section=section),
@@ -271,15 +286,102 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
                 section=section,
             ),
             *_warned(plan.warnings),
+            *(Note("assumed", each, set_in=True) for each in dict.fromkeys(assumed)),
         ),
         (SpendingTable(plan.spent, section=_SPENDS),),
         (Note("protected", words.will_protect(plan.neighbours)),),
     )
 
 
+def menus_sheet(plan: MenusPlan) -> Sheet:
+    """The sheet of a comparison of menus."""
+    first = plan.plans[plan.best]
+
+    def told(error: float) -> str:
+        return f"{number(100.0 * error, 3)} %" if first.cells else number(error)
+
+    rows = tuple(
+        (
+            row.menu,
+            told(row.rmse),
+            told(row.half_width),
+            _WORTH[plan.plans[row.menu].verdict.worth],
+            *(f"{each:,.3g} ×" for each in row[3:]),
+        )
+        for row in plan.forecasts
+    )
+    interval = f"{percent(first.confidence)} interval ±"
+    heads = ("menu", "typical error", interval, "verdict", "gain", "over one ε")
+    section, marked = "What each menu would give", list(plan.plans).index(plan.best)
+    shown = "; ".join(f"{name}: {told(error)}" for name, error in plan.errors.items())
+    errors = Points(tuple(plan.errors.items()), _axis(first))
+    return _sheet(
+        f"Menus of budgets for {plan.n:,} people",
+        _verdict(plan),
+        (Note("assumed", _central_assumption(first), set_in=True),),
+        (
+            SheetTable("rows", heads, rows, "", marked, section=section),
+            Figure(errors, f"Errors. {shown}", lead=True, section=section),
+            *_menu_costs(plan, told, _axis(first)),
+        ),
+        (Note("note", f"{_STRICTEST} {_ONE}", section=section), *_warned(plan.warnings)),
+    )
+
+
+def _menu_costs(plan: MenusPlan, told: Told, axis: str) -> tuple[Part, ...]:
+    """The table and the figures of what each share of strict people costs."""
+    if not plan.costs:
+        return ()
+    section, each = "What strict people cost", plan.costs.values()
+    shares = next(iter(each)).shares
+    places = [shares.index(share) for share in _STRICT]
+    rows = tuple((percent(shares[k]), *(told(cost.errors[k]) for cost in each)) for k in places)
+    figures = [
+        Figure(
+            Curve(
+                tuple((100.0 * x, y) for x, y in zip(shares, cost.errors, strict=True)),
+                f"percent of people at ε = {budget(cost.strict)}",
+                axis,
+            ),
+            f"{name}: "
+            + "; ".join(f"{percent(shares[k])}: {told(cost.errors[k])}" for k in places),
+            lead=True,
+            name=name,
+            words=f"Everyone else is at ε = {budget(cost.generous)}.",
+            section=section,
+        )
+        for name, cost in plan.costs.items()
+    ]
+    heads = ("error if so many are strict", *plan.costs)
+    return (SheetTable("rows", heads, rows, section=section), *figures)
+
+
 def _sheet(name: str, *blocks: tuple[Part, ...], picture: str = "") -> Sheet:
-    """A sheet with a plan's name as its headline."""
-    return Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
+    """A sheet with a plan's name as its headline; its summary is the advice and what is assumed."""
+    made = Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
+    said = [part for role in _SUMMARY for part in made.of(role) if isinstance(part, Note)]
+    return replace(made, summary=tuple(LABELS[each.role] + each.words for each in said))
+
+
+def _verdict(plan: Forecasts) -> tuple[Note, ...]:
+    return tuple(Note("verdict", each) for each in plan.verdict.words)
+
+
+def _needed(plan: Plan | LocalPlan, told: Told) -> tuple[Part, ...]:
+    """The table of how many people it takes for the wanted half-width; empty without one."""
+    if plan.wanted is None:
+        return ()
+    rows = []
+    for level, more in plan.needed:
+        who = "like these, in this mix" if level is None else f"more at {level_name(level)} alone"
+        if more is None:
+            rows.append((who, "–", "no number is enough"))
+        elif more or level is None:
+            change = "as now" if more == 0 else f"{abs(more):,} {'more' if more > 0 else 'fewer'}"
+            rows.append((who, f"{plan.budgets.n + more:,}", change))
+    wanted = f"people for ±{told(plan.wanted)} at {percent(plan.confidence)}"
+    heads = (wanted, "in all", "compared with now")
+    return (SheetTable("rows", heads, tuple(rows), section="How many people it takes"),)
 
 
 def _warned(warnings: Sequence[str]) -> list[Note]:
@@ -423,17 +525,6 @@ def _sides(plan: Plan, told: Told) -> list[Part]:
     ]
 
 
-def _times(gain: float) -> str:
-    """How an error compares with another one that is `gain` times as large, in words."""
-    if math.isinf(gain):
-        return "zero instead of some"
-    if 0.995 < gain < 1.005:
-        return "the same"
-    if gain < 1.0:
-        return f"{number(1.0 / gain, 3)} times larger"
-    return f"{number(gain, 3)} times smaller"
-
-
 def _limit(plan: Plan, told: Told) -> str:
     """A sentence on the lower bound for the plan's loss; "" if none is known."""
     if not plan.weighs:
@@ -448,8 +539,8 @@ def _error_of(plan: Plan, row: Forecast) -> float:
     return row.pac if plan.loss == "pac" else row.rmse
 
 
-def _worth(plan: Plan, best: Forecast, told: Told, gain: str, limit: str) -> list[Fact]:
-    """What personal budgets gain, and how close the best method is to the lower bound."""
+def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
+    """The forecast of the best method, and how close it is to the lower bound."""
     error, bound = _error_of(plan, best), plan.lower_bound
     # The bound is on the worst case: errors for values of a guessed spread may be below it.
     if bound > 0.0 and math.isfinite(error) and plan.guess is None:
@@ -459,11 +550,9 @@ def _worth(plan: Plan, best: Forecast, told: Told, gain: str, limit: str) -> lis
         f"typical error {told(best.rmse)}; {told(best.pac)} is not exceeded with probability "
         f"{confidence}"
     )
-    alike = f"Compared with everyone at the strictest ε, it is {_times(plan.gains['uniform'])}."
     return [
         _people(plan.budgets),
         Fact("Forecast", forecast),
-        Fact("Worth it?", f"{gain} {alike}"),
         *([Fact("The limit", limit)] if limit else []),
     ]
 

@@ -24,6 +24,7 @@ from epsilons.questions.question import Call
 from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import ByLevel
+from epsilons.results.release.verdict import ReleaseVerdict
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
@@ -110,6 +111,16 @@ class SeveralPlans(Forecasts):
         )
         return ByLevel(levels, np.minimum(total, levels), self.budgets.counts)
 
+    @cached_property
+    def verdict(self) -> ReleaseVerdict:
+        """How precise the numbers of each question would be, in the words of `release.verdict`.
+
+        What personal budgets gain, and what would help, is in the plan of each question.
+        """
+        found = [(one.name, *one.plan.precision) for one in self.each]
+        each = tuple(precision for _, some, _ in found for precision in some)
+        return ReleaseVerdict(each, None, (), tuple(f"{name}: {said}" for name, _, said in found))
+
     def __len__(self) -> int:
         return len(self.each)
 
@@ -140,6 +151,7 @@ class SeveralPlans(Forecasts):
             "n": self.budgets.n,
             "neighbours": self.neighbours,
             "protects": words.will_protect(self.neighbours),
+            "verdict": self.verdict.to_dict(),
             "rows": self._rows(),
             "spent": [row._asdict() for row in self.spent],
             "warnings": self.warnings,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -87,7 +87,10 @@ class Trial:
     def asking(self, **changes: Any) -> Trial:
         """The same trial with other arguments of the question."""
         asked = self.question
-        others = {name: each for name, each in changes.items() if getattr(asked, name) != each}
+        # A question that does not take an argument has one answer to it: a count has one method.
+        taken = {each.name for each in fields(asked) if each.init}
+        given = {name: each for name, each in changes.items() if name in taken}
+        others = {name: each for name, each in given.items() if getattr(asked, name) != each}
         return replace(self, question=replace(asked, **others)) if others else self
 
     def of(self, budgets: Budgets) -> Trial:

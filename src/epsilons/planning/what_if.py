@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeAlias
@@ -9,15 +10,15 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from epsilons.budgets.levels import Budgets
-from epsilons.errors import DataError
+from epsilons.errors import ArgumentError, BudgetError, DataError
 from epsilons.planning.trial import Errors, Trial, gain_over
 from epsilons.questions import Question
 from epsilons.questions.locate import budgets_of
 from epsilons.results.release.derived import answers
+from epsilons.results.release.verdict import SHARES, WORTH, Help, defended, help_words, helps_most
 from epsilons.results.report import number
 from epsilons.results.report.numbers import percent
-from epsilons.results.report.phrases import related_words
-from epsilons.types import Floats
+from epsilons.types import Floats, Integers
 
 __all__ = [
     "GUESS",
@@ -30,15 +31,18 @@ __all__ = [
     "by_about",
     "by_guess",
     "by_sides",
-    "error_words",
     "guess_of",
     "hint_of",
+    "in_proportion",
+    "level_name",
     "need",
+    "needed",
     "option",
     "outcomes",
     "put_best_first",
     "sensitivity",
     "strictest_give_more",
+    "wanted_error",
 ]
 
 Error: TypeAlias = Callable[[Budgets], float]
@@ -46,9 +50,6 @@ Error: TypeAlias = Callable[[Budgets], float]
 
 GUESS: Final = 0.1
 """The guess of the spread to try, as a fraction of the range."""
-
-WORTH: Final = 1.02
-"""A change is mentioned only if it makes the error smaller by more than this factor."""
 
 MORE: Final = 1.5
 """The factor by which budgets are raised."""
@@ -134,7 +135,7 @@ class Option(NamedTuple):
     """A change of assumptions, guesses or budgets, and the error that it would give.
 
     Attributes:
-        change: the change in words, beginning with "if".
+        change: the change in words; of an argument, what must hold, beginning with "if".
         write: the argument that makes it, such as "related=False"; "" if no argument does.
         error: the error of the best method after the change, in the units of the plan.
         times: how many times smaller that is than the current error.
@@ -144,6 +145,12 @@ class Option(NamedTuple):
     write: str
     error: float
     times: float
+
+    @property
+    def help(self) -> Help:
+        """The same as releases say it."""
+        said = (self.write, self.change) if self.write else (self.change,)
+        return Help(self.times, *said)
 
 
 def option(change: str, write: str, now: float, then: float) -> Option:
@@ -159,17 +166,13 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
         question: the plan's question; its own assumption is one of them.
     """
     errors = {side.related: Errors(side.rmse, side.pac).of(question.loss) for side in sides}
-    related = question.related
+    related, cells = question.related, question.statistic in SHARES
     now = errors[related]
     found = []
     for answer, error in errors.items():
         if float(answer) >= float(related):
             continue
-        words = "if budgets say nothing about values"
-        if answer is not False:
-            how = related_words(answer, cells=question.statistic == "frequencies")
-            words = f"if budgets go with values {how}"
-        found.append(option(words, f"related={answer}", now, error))
+        found.append(option(defended(answer, cells=cells), f"related={answer}", now, error))
     return found
 
 
@@ -193,14 +196,12 @@ def by_guess(trial: Trial) -> list[Option]:
     Args:
         trial: the plan's trial.
     """
-    if trial.guess is not None or not hasattr(trial.question, "spread"):
+    weighs = trial.found.answer.weighing is not None
+    if trial.guess is not None or not hasattr(trial.question, "spread") or not weighs:
         return []
     guessed = trial.asking(spread=GUESS)
     now = Trial.errors_for(trial.found, guessed.goal).of(trial.question.loss)
-    words = (
-        f"if it were known that values have a standard deviation of about {percent(GUESS)} of the "
-        "range"
-    )
+    words = f"if values have a standard deviation of about {percent(GUESS)} of the range"
     return [option(words, f"spread={GUESS}", now, guessed.error)]
 
 
@@ -222,10 +223,12 @@ def strictest_give_more(
     chosen = asked & (np.arange(len(asked)) <= last)
     levels = np.where(chosen, MORE * budgets.levels, budgets.levels)
     then = error(budgets_of(levels, budgets.counts))
-    people, top = int(budgets.counts[chosen].sum()), number(float(budgets.levels[last]))
-    where = f"ε = {top}" if chosen.sum() == 1 else f"ε up to {top}"
-    who = "everyone" if people == budgets.n else f"the {people:,} strictest people"
-    words = f"if {who}, at {where}, allowed half as much again"
+    people, top = int(budgets.counts[chosen].sum()), float(budgets.levels[last])
+    who = f"the {people:,} strictest people" if people > 1 else "the strictest person"
+    who = "everyone" if people == budgets.n else who
+    words = f"budgets half as large again for {who} (ε up to {number(top)})"
+    if chosen.sum() == 1:
+        words = f"ε = {number(MORE * top)} in place of {number(top)} for {who}"
     return [option(words, "", now, then)]
 
 
@@ -234,43 +237,23 @@ def put_best_first(options: Iterable[Option]) -> tuple[Option, ...]:
     return tuple(sorted(options, key=lambda option: -option.times))
 
 
-def hint_of(options: Sequence[Option], error: str) -> str:
+def hint_of(options: Sequence[Option], loss: str, confidence: float) -> str:
     """One sentence on what would help most.
-
-    If that is related=False, a weaker assumption is named as well, because it is easier to defend.
 
     Args:
         options: the options, the best first.
-        error: the name of the error.
+        loss: which error they make smaller.
+        confidence: the confidence of the PAC error.
     """
-    if not options or options[0].times <= WORTH:
+    if not helps_most(each.help for each in options):
+        error = f"error at {percent(confidence)}" if loss == "pac" else "typical error"
         return (
             "What would help most: nothing much. None of the other assumptions, guesses and small "
-            f"changes of budgets tried makes the {error} more than {percent(WORTH - 1.0)} smaller."
+            f"changes of budgets tried makes the {error} {number(WORTH)} × smaller."
         )
-    first = options[0]
-    told = f"What would help most: {_clause(first)}, the {error} would be {_smaller(first.times)}"
-    weaker = next((each for each in options if _weaker(each, first)), None)
-    return told + ("." if weaker is None else f"; {_clause(weaker)}, {_smaller(weaker.times)}.")
-
-
-def error_words(loss: str, confidence: float) -> str:
-    """The name of the error that a loss minimizes."""
-    return f"error at {percent(confidence)}" if loss == "pac" else "typical error"
-
-
-def _weaker(option: Option, first: Option) -> bool:
-    """Whether `first` is related=False and `option` assumes less, and still helps."""
-    both = first.write == "related=False" and option.write.startswith("related=")
-    return both and option is not first and option.times > WORTH
-
-
-def _clause(option: Option) -> str:
-    return f"{option.change} ({option.write})" if option.write else option.change
-
-
-def _smaller(times: float) -> str:
-    return "zero" if math.isinf(times) else f"{number(times, 3)} × smaller"
+    endlessly = "zero" if options[0].error == 0.0 else "finite"
+    error = "" if loss == "pac" else "typical error"
+    return help_words(options[0].help, error, endlessly=endlessly)
 
 
 def _times(now: float, then: float) -> float:
@@ -295,14 +278,14 @@ class WhatIf(NamedTuple):
 
 
 class Need(NamedTuple):
-    """How many more people at one level would reach a wanted error.
+    """How many more people would reach a wanted error.
 
     Attributes:
-        epsilon: the level.
-        people: how many more; None if no number would.
+        epsilon: the level at which they come; None if they come at all levels, in the same mix.
+        people: how many more; below 0 if fewer in the same mix are enough; None if no number is.
     """
 
-    epsilon: float
+    epsilon: float | None
     people: int | None
 
 
@@ -322,51 +305,112 @@ def sensitivity(budgets: Budgets, error: Error) -> tuple[WhatIf, ...]:
     ]
     if strict < generous:
         asked += [
-            (f"{percent} of the people go to {_name(strict)}", _moved(budgets, 0)),
-            (f"{percent} of the people go to {_name(generous)}", _moved(budgets, -1)),
+            (f"{percent} of the people go to {level_name(strict)}", _moved(budgets, 0)),
+            (f"{percent} of the people go to {level_name(generous)}", _moved(budgets, -1)),
         ]
     finite = budgets.levels[(budgets.levels > 0.0) & np.isfinite(budgets.levels)]
     for level in _few(finite):
         higher = level * MORE
-        words = f"{_name(level)} were {number(higher)} instead"
+        words = f"{level_name(level)} were {number(higher)} instead"
         asked.append((words, _instead(budgets, level, higher)))
     errors = [error(people) for _, people in asked]
     rows = zip(asked, errors, strict=True)
     return tuple(WhatIf(words, then, _ratio(then, now)) for (words, _), then in rows)
 
 
-def need(budgets: Budgets, error: Error, wanted: float) -> tuple[Need, ...]:
-    """How many more people at each level it would take to reach a wanted error.
+def need(
+    budgets: Budgets, error: Error, wanted: float, levels: Iterable[float] | None = None
+) -> tuple[Need, ...]:
+    """How many more people it would take to reach a wanted error: in the same mix, and by level.
 
     Args:
         budgets: the budgets, and how many people have each.
         error: a function from budgets to the error of the best method.
         wanted: the wanted error.
+        levels: the levels to try alone; all above 0 if None.
     """
-    return tuple(
-        Need(level, _more_of(budgets, level, error, wanted))
-        for level in budgets.levels.tolist()
-        if level > 0.0
-    )
+
+    def fewest(counts: Callable[[int], Integers], start: int) -> int | None:
+        def enough(people: int) -> bool:
+            some = counts(people)
+            try:
+                asked = Budgets.of_levels(budgets.levels[some > 0], some[some > 0])
+                return error(asked) <= wanted
+            except (BudgetError, DataError):  # too few people, or too many to be tallied
+                return False
+
+        return _fewest(enough, start)
+
+    def at(level: float, more: int) -> Integers:
+        counts: Integers = budgets.counts + np.where(budgets.levels == level, more, 0)
+        return counts
+
+    total = fewest(functools.partial(in_proportion, budgets.counts), budgets.n)
+    chosen = budgets.levels[budgets.levels > 0.0].tolist() if levels is None else levels
+    alone = [Need(level, fewest(functools.partial(at, level), 0)) for level in chosen]
+    return (Need(None, None if total is None else total - budgets.n), *alone)
 
 
-def _more_of(budgets: Budgets, level: float, error: Error, wanted: float) -> int | None:
-    """The smallest number of people to add to a level, up to a relative error of 0.1 %."""
+def in_proportion(counts: Integers, total: int) -> Integers:
+    """Scale the numbers of people at each level to a total.
 
-    def enough(people: int) -> bool:
-        counts = budgets.counts + np.where(budgets.levels == level, people, 0)
-        try:
-            return error(Budgets.of_levels(budgets.levels, counts)) <= wanted
-        except DataError:  # too many people to be tallied
-            return False
+    Numbers are rounded so that the total is exact, and the first level has somebody.
 
-    if enough(0):
+    Args:
+        counts: how many people have each level, the strictest first.
+        total: how many people there are to be.
+    """
+    people = int(counts.sum())
+    upto = np.array([-(-each * total // people) for each in np.cumsum(counts).tolist()])
+    scaled: Integers = np.diff(upto, prepend=0)
+    return scaled
+
+
+def needed(budgets: Budgets, error: Error, wanted: float | None) -> tuple[Need, ...]:
+    """The same for a few levels, to be shown; empty if nothing is wanted."""
+    if wanted is None:
+        return ()
+    return need(budgets, error, wanted, _few(budgets.levels[budgets.levels > 0.0]))
+
+
+def wanted_error(given: object, *, share: bool) -> float:
+    """Check a wanted half-width.
+
+    Args:
+        given: what the user gave.
+        share: whether it is the error of a share of people.
+
+    Raises:
+        ArgumentError: it is not a number above 0; or a share, and not below 1.
+    """
+    number = float(given) if isinstance(given, (int, float)) else math.nan
+    if isinstance(given, bool) or not 0.0 < number < (1.0 if share else math.inf):
+        unit = ", as a share: 0.02 for 2 percentage points" if share else " in data units"
+        raise ArgumentError(f"goal must be a half-width, a number above 0{unit}.")
+    return number
+
+
+def _fewest(enough: Callable[[int], bool], start: int) -> int | None:
+    """The smallest number of people that is enough, up to a relative error of 0.1 %.
+
+    Args:
+        enough: whether a number is enough.
+        start: the number to try first; 0 if it cannot be below 0.
+
+    Returns:
+        The number; None if none is enough.
+    """
+    high = start
+    if enough(high):
+        while high > 1 and enough(high // 2):
+            high //= 2
+    else:
+        while not enough(high):
+            high = max(2 * high, 1)
+            if high > _MOST:
+                return None
+    if high == 0:
         return 0
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > _MOST:
-            return None
     low = high // 2
     while high - low > max(1, low // 1000):
         middle = (low + high) // 2
@@ -400,7 +444,8 @@ def _few(levels: Floats) -> list[float]:
     return [float(level) for level in levels[chosen]]
 
 
-def _name(level: float) -> str:
+def level_name(level: float) -> str:
+    """A budget level in words."""
     return "public records" if math.isinf(level) else f"ε = {number(level)}"
 
 

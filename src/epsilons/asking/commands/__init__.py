@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from epsilons import Budgets, Frequencies, Mean, errors, parameters, verify
+from epsilons import compare_menus as menus_compared
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
 from epsilons import plan as plan_for
@@ -28,6 +29,7 @@ from epsilons.questions import Question
 from epsilons.questions.rehearsal import rehearse, terms_for
 from epsilons.results import report
 from epsilons.results.release import Release
+from epsilons.results.report.shown import Shown
 from epsilons.types import Length, RuleName
 
 
@@ -132,7 +134,16 @@ cli.add_command(SURVEY)
 
 
 @cli.command()
-@options.PEOPLE
+@options.PEOPLE_OR_MENUS
+@click.option(
+    "--compare-menus",
+    is_flag=True,
+    is_eager=True,
+    help="Compare menus of budgets, each given with the shares of people who choose them, such as "
+    "0.1:10%,1:90% 0.5:100%. It needs --people.",
+)
+@click.option("--people", type=int, help="With --compare-menus: how many people there are.")
+@options.GOAL
 @click.option(
     "--bounds",
     type=float,
@@ -155,25 +166,59 @@ cli.add_command(SURVEY)
 @options.taken("loss", "confidence")
 @options.REPORT
 @options.FIGURE
+@options.DETAILS
 @options.JSON
 def plan(
-    levels: tuple[tuple[float, int], ...],
+    levels: tuple[Any, ...],
+    compare_menus: bool,
+    people: int | None,
+    goal: str | None,
     bounds: tuple[float, float] | None,
     unknown_range: bool,
     page: str | None,
     picture: str | None,
+    details: bool,
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Forecast every method without any data, such as: epsilons plan 0.1:500 1:200 inf:3."""
+    """Forecast every method without any data, such as: epsilons plan 0.1:500 1:200 inf:3.
+
+    How many people it takes for ±2: epsilons plan 0.1:500 1:200 --bounds 0 24 --goal 2.
+    """
     if unknown_range and bounds is not None:
         raise click.UsageError("Give either --bounds or --unknown-range, not both.")
     asked["bounds"] = None if unknown_range else bounds or (0.0, 1.0)
     asked["statistic"] = "mean" if asked["categories"] is None else "frequencies"
+    asked["goal"] = options.wanted(goal, shares=asked["categories"] is not None)
     files = options.Files(page, picture)
-    forecast = plan_for(options.people_of(levels), **asked)
-    spoken.say(forecast, as_json=as_json)
+    forecast: Shown
+    if compare_menus:
+        forecast = _compared(levels, people, asked)
+    elif people is not None:
+        raise click.UsageError("--people is for --compare-menus: give EPSILON:PEOPLE instead.")
+    else:
+        forecast = plan_for(options.people_of(levels), **asked)
+    spoken.say(forecast, as_json=as_json, text=forecast.details() if details else None)
     files.write(forecast)
+
+
+_NOT_OF_MENUS = {"dimension": None, "goal": None, "cap": None, "model": "central", "shape": "any"}
+"""Options of plans that menus are not compared for, with their defaults."""
+
+
+def _compared(menus: tuple[Any, ...], people: int | None, asked: dict[str, Any]) -> Shown:
+    """Compare menus of budgets.
+
+    Raises:
+        UsageError: the number of people is not given, or an option is given that does not apply.
+    """
+    if people is None:
+        raise click.UsageError("--compare-menus needs --people: how many people there are.")
+    given = [name for name, default in _NOT_OF_MENUS.items() if asked.pop(name) != default]
+    if given or asked["bounds"] is None:
+        word = f"--{given[0]}" if given else "--unknown-range"
+        raise click.UsageError(f"{word} is not for --compare-menus: leave it out.")
+    return menus_compared(menus, people=people, **asked)
 
 
 @cli.command("verify")

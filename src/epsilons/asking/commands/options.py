@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -20,10 +20,11 @@ from epsilons.results.report.shown import Shown
 __all__ = [
     "DETAILS",
     "FIGURE",
+    "GOAL",
     "JSON",
     "OPTIONS",
-    "PEOPLE",
     "PEOPLE_OR_FILE",
+    "PEOPLE_OR_MENUS",
     "REPORT",
     "Decorator",
     "Files",
@@ -33,6 +34,7 @@ __all__ = [
     "people_of",
     "refused",
     "taken",
+    "wanted",
 ]
 
 Decorator: TypeAlias = Callable[[Any], Any]
@@ -57,6 +59,25 @@ class _Level(click.ParamType[Any]):
         except ValueError:
             form = "EPSILON or EPSILON:PEOPLE" if self._alone else "EPSILON:PEOPLE"
             self.fail(f"{value!r} is not {form}, such as 0.1:500 or inf:3.", param, ctx)
+
+
+class _LevelOrMenu(_Level):
+    """EPSILON:PEOPLE; or with --compare-menus EPSILON:SHARE,…, such as 0.1:10%,1:90%."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if isinstance(value, Mapping) or not (ctx and ctx.params.get("compare_menus")):
+            return super().convert(value, param, ctx)
+        try:
+            pairs = [each.split(":") for each in str(value).split(",")]
+            return {float(level): _share(share) for level, share in pairs}
+        except ValueError:
+            form = "EPSILON:SHARE,EPSILON:SHARE, such as 0.1:10%,1:90%"
+            self.fail(f"{value!r} is not {form}.", param, ctx)
+
+
+def _share(text: str) -> float:
+    """A number, or a percentage as a fraction of 1."""
+    return float(text.removesuffix("%")) / 100.0 if text.endswith("%") else float(text)
 
 
 class _LevelOrFile(_Level):
@@ -126,8 +147,17 @@ def _range(argument: str, help: str, **more: Any) -> tuple[str, Decorator]:
     return _of(argument, type=float, nargs=2, metavar="LO HI", help=help, **more)
 
 
-PEOPLE = click.argument(
-    "levels", type=_Level(alone=False), nargs=-1, required=True, metavar="EPSILON:PEOPLE..."
+PEOPLE_OR_MENUS = click.argument(
+    "levels",
+    type=_LevelOrMenu(alone=False),
+    nargs=-1,
+    required=True,
+    metavar="EPSILON:PEOPLE...",
+)
+GOAL = click.option(
+    "--goal",
+    help="The half-width that you want, such as 2, or for shares 2%: the plan says how many people "
+    "it takes.",
 )
 PEOPLE_OR_FILE = click.argument(
     "levels",
@@ -324,6 +354,27 @@ class Files:
             shown.report(self.page)
         if self.picture is not None:
             shown.figure(self.picture)
+
+
+def wanted(goal: str | None, *, shares: bool) -> float | None:
+    """The half-width that is wanted; None if none is.
+
+    Args:
+        goal: a number; for shares also a percentage.
+        shares: whether errors are those of shares.
+
+    Raises:
+        BadParameter: it is neither.
+    """
+    if goal is None:
+        return None
+    try:
+        if shares or not goal.endswith("%"):
+            return _share(goal)
+        form = "a number in the units of --bounds: a percentage is for --categories"
+    except ValueError:
+        form = "a number, such as 2, or for shares 2%"
+    raise click.BadParameter(f"{goal!r} is not {form}.", param_hint="'--goal'")
 
 
 def people_of(levels: tuple[tuple[float, int], ...]) -> Budgets:

@@ -203,7 +203,7 @@ class Pair(Estimate):
         ranges = [
             f"{numbers.number(a)} to {numbers.number(b)}" for a, b in (self.bounds, self.beside)
         ]
-        drawn = sheet.Row("correlation", *correlation)
+        drawn = sheet.Row("correlation", *correlation, informative=known)
         title = f"correlation, {confidence} interval"
         own = said.Own(
             f"Covariance: {shown}",

@@ -329,7 +329,8 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
         They concern very large budgets; an assumption that rarely holds if few people share
         a budget; open claims on a ledger that reduced the available budgets; an interval that
-        covers every possible value; and estimates at an end of the bounds.
+        covers every possible value; estimates at an end of the bounds; and personal budgets that
+        gain next to nothing.
         """
         few = report.few_at_each(self.related, [row.people for row in self.spent])
         held = report.held_back(() if self.ledger is None else self.ledger.held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, overload
 
@@ -247,7 +247,7 @@ class Releases(Shown, Sequence[Release], stored.Stated):
         published = dict.fromkeys(said.published_words(one) for one in self.each if one.date)
         byline = " · ".join(published)
         made = [said.made_words(one, column=False) for one in self.each]
-        warnings = (each for one in self.each for each in one.warnings)
+        warnings = (each for one in self.each for each in said.new_warnings(one))
         note = sheet.Note
         return sheet.Sheet(
             name=f"{len(self.each)} releases about {people[:1].lower()}{people[1:]}",
@@ -437,7 +437,7 @@ class _Block:
             within = f"with {self.confidence} confidence between {low} and {high}."
             words_ = f"{f'{value} {self.unit}'.rstrip()}, {within}"
         pairs = [
-            (sheet.Row(row.name or statistic, row.value, row.low, row.high), joint)
+            (replace(row, name=row.name or statistic), joint)
             for row, joint in zip(self.rows, self.joint, strict=True)
             if all(map(math.isfinite, (row.value, row.low, row.high, *joint)))
         ]

@@ -12,15 +12,18 @@ from epsilons import words
 from epsilons.loading import later
 from epsilons.results.release.derived import Side
 from epsilons.results.release.verdict import (
+    SHARES,
     Help,
     ReleaseVerdict,
     gain_of,
     gain_words,
     help_words,
     helps_most,
+    in_points,
     more_people,
     other_assumptions,
     precision_words,
+    to_two_digits,
 )
 from epsilons.results.report.numbers import aligned, budget, number, percent
 from epsilons.results.report.phrases import SIDES, short, side_name, why_worse
@@ -57,6 +60,7 @@ __all__ = [
     "in_a_ledger",
     "made_words",
     "narrower",
+    "new_warnings",
     "number_sheet",
     "once",
     "one_number",
@@ -82,9 +86,6 @@ DASH: Final = "–"
 NOTHING: Final = (
     "The interval covers everything possible: with these budgets, the result says nothing."
 )
-
-_SHARES: Final = ("frequencies", "quantile")
-"""Statistics about shares of people rather than means."""
 
 _CLEARLY: Final = 0.8
 """An assumption is mentioned if its error is below this fraction of the current one."""
@@ -179,7 +180,7 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
 
 def _assumed_line(release: Release) -> str:
     """What was assumed, in a line."""
-    return f"Assumed: {words.briefly(release.assumption, release.statistic in _SHARES)}."
+    return f"Assumed: {words.briefly(release.assumption, release.statistic in SHARES)}."
 
 
 def _unit_of_privacy(release: Release) -> str:
@@ -218,13 +219,14 @@ def cautions(release: Release) -> Iterator[str]:
     if ends and not release.estimate.in_percent and math.isfinite(hi):
         what = f"{len(ends):,} estimates are" if len(ends) > 1 else "The estimate is"
         yield f"{what} at an end of the bounds: noise, or clipped values, may have pushed it there."
+    gain = release.verdict.gain
+    if gain is not None and gain.is_small:
+        yield gain_words(gain)
 
 
-def _to_two_digits(release: Release) -> Told:
-    """Words for a half-width, of which two digits are worth reading."""
-    if release.estimate.in_percent:
-        return lambda half: f"{number(100.0 * half, 2)} percentage points"
-    return lambda half: with_unit(release, number(half, 2))
+def new_warnings(release: Release) -> Iterator[str]:
+    """The warnings that the verdict does not give already."""
+    return (each for each in release.warnings if each not in release.verdict.words)
 
 
 def verdict_of(release: Release) -> ReleaseVerdict:
@@ -234,7 +236,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
-    told = _to_two_digits(release)
+    told = in_points if estimate.in_percent else to_two_digits(release.unit)
     said = [precision_words(each, told, estimate.each, estimate.whole)]
     stake = release.stake
     gain = None
@@ -246,7 +248,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     helps: tuple[Help, ...] = ()
     if any(one.worth != "precise" for one in each):
         errors = [(side.related, side.error) for side in release.sides]
-        cells = release.statistic in _SHARES
+        cells = release.statistic in SHARES
         found = list(other_assumptions(errors, release.related, cells=cells))
         if stake is not None:
             found += more_people(*stake[:3])
@@ -279,6 +281,7 @@ def number_sheet(
     wide = row.high - row.low
     statistic = release.statistic
     value, low, high = (aligned(each, wide) for each in (row.value, row.low, row.high))
+    value = value if row.informative else DASH
     name = f"{statistic.capitalize()}: {with_unit(release, value) if row.informative else DASH}"
     title = f"{statistic}{unit_words(release)}, {percent(release.confidence)} interval"
     confidence, between = percent(release.confidence), f"between {low} and {high}"
@@ -312,6 +315,8 @@ def one_number(
     value, low, high = shown
     label = f"The {what} {value}, with its interval from {low} to {high}"
     caption = f"The dot shows the published {what}, the line its interval."
+    if not row.informative:
+        caption = "The line shows the interval. There is no dot, because almost any value fits."
     return [Figure(Interval(row, bounds, title, shown), label, caption, lead=True)]
 
 
@@ -357,7 +362,7 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
     """The last blocks: spending, what is protected and assumed, other assumptions, the date."""
     yield (SpendingTable(release.spent, offered=release.ledger is not None),)
     said: list[Part] = [
-        *(Note("warning", each) for each in release.warnings),
+        *(Note("warning", each) for each in new_warnings(release)),
         Note("protected", release.protects),
         Note("assumed", release.assumes),
     ]
@@ -523,7 +528,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
     known = f"error at {confidence}" if sides[0].low is None else f"{confidence} interval"
     known = release.estimate.known_as(confidence) or known
     capped = all(side.cap is not None for side in sides)
-    cells = release.statistic in _SHARES
+    cells = release.statistic in SHARES
     heads = (SIDES, known, *(("best cap", "typical error with it") if capped else ()))
     rows = [
         (

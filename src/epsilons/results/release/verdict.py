@@ -24,19 +24,25 @@ from epsilons.risk.weighing import SumNoise
 __all__ = [
     "NOT_USABLE",
     "PRECISE",
+    "SHARES",
     "USELESS",
+    "WORTH",
     "Gain",
     "Help",
     "Precision",
     "ReleaseVerdict",
+    "defended",
     "gain_of",
     "gain_words",
     "help_words",
     "helps_most",
+    "in_points",
     "more_people",
     "other_assumptions",
+    "precision_at",
     "precision_of",
     "precision_words",
+    "to_two_digits",
 ]
 
 Worth: TypeAlias = Literal["precise", "rough", "useless"]
@@ -54,8 +60,11 @@ _OF_A_COUNT: Final = 0.5
 _GAINS: Final = 1.05
 """Personal budgets that make the error smaller by less gain next to nothing."""
 
-_WORTH: Final = 1.1
+WORTH: Final = 1.1
 """A change that makes an interval narrower by less is not worth proposing."""
+
+SHARES: Final = ("frequencies", "quantile")
+"""Statistics about shares of people rather than means."""
 
 NOT_USABLE: Final = "Not usable: almost any value fits."
 
@@ -91,6 +100,11 @@ class Gain(NamedTuple):
     single: float
     left_out: int
 
+    @property
+    def is_small(self) -> bool:
+        """Whether a single ε, with stricter people left out, does about as well."""
+        return self.over_single < _GAINS
+
 
 class Help(NamedTuple):
     """A change that would make the interval narrower.
@@ -113,7 +127,8 @@ class ReleaseVerdict:
     Attributes:
         each: the precision of each number.
         gain: what personal budgets gained; None where that is not known.
-        helps: what would help, the best first; empty if all numbers are precise.
+        helps: what would help, the best first; empty if nothing would help enough, and in a release
+            whose numbers are all precise.
         words: the sentences, in order: precision, gain, help.
     """
 
@@ -147,8 +162,20 @@ def precision_of(
         limits: all that the number can be; an end that is not known is infinite.
         spread: the largest standard deviation that its data may have, where one was released.
     """
-    half = (high - low) / 2.0
-    width = limits[1] - limits[0]
+    return precision_at((high - low) / 2.0, limits[1] - limits[0], value, spread)
+
+
+def precision_at(
+    half: float, width: float, value: float = math.nan, spread: float | None = None
+) -> Precision:
+    """How precise a number with this half-width is.
+
+    Args:
+        half: half the width of its interval.
+        width: the width of all that the number can be; infinite if an end is not known.
+        value: the number; only needed if the width is infinite.
+        spread: the largest standard deviation that its data may have, where one is known.
+    """
     if math.isinf(width):
         part = half / max(abs(value), 1.0)
         useless = part >= _OF_A_COUNT
@@ -169,13 +196,13 @@ def precision_words(
         each: the precision of each number.
         told: words for an error.
         things: what one number is of, and several.
-        whole: what a part is a part of, such as "the range".
+        whole: what a part is a part of, such as "the range"; "" if errors are such parts already.
     """
     if len(each) == 1:
         [one] = each
         if one.worth == "useless":
             return NOT_USABLE
-        said = f"±{told(one.half)} ({_percent(one.part)} of {whole})"
+        said = f"±{told(one.half)}" + (f" ({_percent(one.part)} of {whole})" if whole else "")
         if one.worth == "precise":
             return f"Precise to {said}."
         return f"Rough, {said}: it shows the direction, not the size."
@@ -193,6 +220,21 @@ def precision_words(
             parts.append(f"{word} to ±{far} or better in {where}")
     said = "; ".join([parts[0], *(part[0].lower() + part[1:] for part in parts[1:])])
     return said + (f"; not usable in {useless:,} (shown as –)." if useless else ".")
+
+
+def to_two_digits(unit: str | None = None, times: float = 1.0) -> Callable[[float], str]:
+    """Words for a half-width, of which two digits are worth reading.
+
+    Args:
+        unit: the unit that follows the number; None if it has none.
+        times: how many of these units 1 is.
+    """
+    after = "" if unit is None else f" {unit}"
+    return lambda half: f"{number(times * half, 2)}{after}"
+
+
+in_points: Final = to_two_digits("percentage points", 100.0)
+"""Words for the half-width of a share."""
 
 
 def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Gain | None:
@@ -229,7 +271,7 @@ def gain_words(gain: Gain) -> str:
     people = f"the {gain.left_out:,} strictest" if gain.left_out > 1 else "the strictest person"
     single = f"leaving {people} out" if gain.left_out else strictest
     times = f"{gain.over_single:.2f} ×"
-    if gain.over_single < _GAINS:
+    if gain.is_small:
         why = "so many people are strict" if not gain.left_out else "leaving them out costs little"
         return f"Personal budgets gain next to nothing: {times} over {single}, because {why}."
     said = f"Personal budgets make the error {gain.over_strictest:.2f} × smaller than {strictest}"
@@ -275,29 +317,44 @@ def other_assumptions(
     now = next((error for answer, error in errors if answer == related), math.inf)
     for answer, error in errors:
         if float(answer) < float(related):
-            if answer is False:
-                condition = "if you can defend that budgets are unrelated to values"
-            else:
-                what = "shares" if cells else "means"
-                much = related_words(answer, cells=cells).removeprefix("by ")
-                condition = f"if you can defend that {what} at different budgets differ by {much}"
-            yield Help(_times(now, error), f"related={answer}", condition)
+            yield Help(_times(now, error), f"related={answer}", defended(answer, cells=cells))
+
+
+def defended(related: bool | float, *, cells: bool) -> str:
+    """What you must be able to defend before you assume it, in a clause that begins with "if".
+
+    Args:
+        related: how budgets are related to values, False or by how much.
+        cells: whether numbers are shares of people.
+    """
+    if related is False:
+        return "if you can defend that budgets are unrelated to values"
+    what = "shares" if cells else "means"
+    much = related_words(related, cells=cells).removeprefix("by ")
+    return f"if you can defend that {what} at different budgets differ by {much}"
 
 
 def helps_most(found: Iterable[Help]) -> tuple[Help, ...]:
     """The changes worth proposing, the best first."""
     known = [(each.times, each) for each in found if each.times is not None]
-    worth = [(times, each) for times, each in known if times >= _WORTH]
+    worth = [(times, each) for times, each in known if times >= WORTH]
     return tuple(each for _, each in sorted(worth, key=lambda pair: -pair[0]))
 
 
-def help_words(each: Help) -> str:
-    """What would help, in a sentence."""
+def help_words(each: Help, error: str = "", *, endlessly: str = "finite") -> str:
+    """What would help, in a sentence.
+
+    Args:
+        each: the change.
+        error: the name of the error that becomes smaller; "" for the half-width.
+        endlessly: what the error becomes if it is infinitely many times smaller.
+    """
     if each.times is None:
         return f"What would help: {each.words}."
-    times = "make it finite" if math.isinf(each.times) else f"make it {each.times:.1f} × narrower"
+    it, less = (f"the {error}", "smaller") if error else ("it", "narrower")
+    then = endlessly if math.isinf(each.times) else f"{each.times:.1f} × {less}"
     condition = f", {each.condition}" if each.condition else ""
-    return f"What would help most: {each.words} would {times}{condition}."
+    return f"What would help most: {each.words} would make {it} {then}{condition}."
 
 
 def _times(now: float, then: float) -> float:

@@ -176,6 +176,8 @@ def _near(one: Interval) -> Any:
             (low, high, value), (first, last, middle), heights, strict=True
         )
     ]
+    if not one.row.informative:  # the interval alone
+        return alt.layer(rule, ticks, *written[:2])
     return alt.layer(rule, ticks, point, *written)
 
 
@@ -201,11 +203,12 @@ def _far(one: Interval) -> Any:
     x = alt.X("at:Q", scale=alt.Scale(domain=[lo, hi], nice=False), title="the whole range")
     all_ = alt.Chart(alt.Data(values=[{"at": lo, "to": hi}]))
     own = alt.Chart(alt.Data(values=[{"at": one.row.low, "to": one.row.high}]))
-    middle = alt.Chart(alt.Data(values=[{"at": one.row.value}]))
+    # A tick, so the place of even a tiny interval can be seen.
+    places = [{"at": one.row.value}] if one.row.informative else []
+    middle = alt.Chart(alt.Data(values=places))
     return alt.layer(
         all_.mark_rule(color=PALE, strokeWidth=9).encode(x=x, x2="to:Q", y=alt.value(8)),
         own.mark_rule(color=INK, strokeWidth=9).encode(x=x, x2="to:Q", y=alt.value(8)),
-        # A tick, to make even a tiny interval visible.
         middle.mark_tick(color=MARK, thickness=2, size=14).encode(x=x, y=alt.value(8)),
     )
 
@@ -216,7 +219,13 @@ def _ranges(drawing: Ranges) -> Any:
     some = drawing.rows[:MOST]
     own = distinct([legible(row.name) for row in some])
     values = [
-        {"name": name, "value": row.value, "low": row.low, "high": row.high}
+        # A value of None leaves a gap.
+        {
+            "name": name,
+            "value": row.value if row.informative else None,
+            "low": row.low,
+            "high": row.high,
+        }
         for name, row in zip(own, some, strict=True)
     ]
     for each, (first, last) in zip(values, drawing.joint, strict=False):

@@ -24,6 +24,7 @@ __all__ = [
     "Part",
     "Points",
     "Ranges",
+    "Role",
     "Row",
     "Sheet",
     "SheetTable",

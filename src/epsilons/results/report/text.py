@@ -34,13 +34,12 @@ def brief(sheet: Sheet) -> str:
     """The short text of `print`: numbers, verdict, people, assumption and spending."""
     if not sheet.summary:
         return printed(sheet)
-    tables = [part for part in sheet.of("rows") if isinstance(part, SheetTable)]
-    tables.sort(key=lambda part: ("first", "", "brief", "whole").index(part.depth))
+    tables = _first_tables(sheet)
     lines = [SEEDED] if sheet.simulated else []
     lines += [wrapped(sheet.title)] if sheet.title is not None else []
     lines += [sheet.headline] if sheet.headline else []
-    for part in tables[:1]:
-        rows = part.first(min(part.most or ROWS, ROWS))
+    for part in tables:
+        rows = part.first(min(part.most or ROWS, ROWS // len(tables)))
         lines.append(table(part.heads, rows))
         lines += [f"  … {len(part.rows) - len(rows):,} more"] if len(rows) < len(part.rows) else []
     if not any(part.depth == "first" for part in tables):  # comparisons are lines, not tables
@@ -56,6 +55,19 @@ def brief(sheet: Sheet) -> str:
         warnings = [each for each in warnings if "covers everything" not in each]
     lines += [wrapped(each) for each in (*verdicts, *warnings, *sheet.summary)]
     return "\n".join([*lines, DETAILS])
+
+
+def _first_tables(sheet: Sheet) -> list[SheetTable]:
+    """The tables of results to show at first: those of one block that belong together."""
+    order = ("first", "", "brief", "whole")
+    tables = [
+        ((order.index(part.depth), place), part)
+        for place, block in enumerate(sheet.blocks)
+        for part in block
+        if isinstance(part, SheetTable) and part.role == "rows"
+    ]
+    first = min((place for place, _ in tables), default=None)
+    return [part for place, part in tables if place == first]
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, words: bool = False) -> str:
