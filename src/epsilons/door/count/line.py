@@ -376,8 +376,7 @@ class Folded:
         return np.where(usable, coarse(np.maximum(self.budgets, 0.0)), BAD_BUDGET)
 
     def levels(self) -> tuple[Floats, Integers, Integers]:
-        """Return the levels of `Rows.count`, ascending, their numbers of people, and each
-        person's level."""
+        """Return the levels of `Rows.count`, ascending, their sizes, and each person's level."""
         found, level_of = np.unique(keys(self.budgets), return_inverse=True)
         smallest = np.full(found.size, np.inf)
         np.minimum.at(smallest, level_of, self.budgets)
@@ -523,7 +522,7 @@ class Lines:
             found = np.unique(ladder.of(own))
             return found[found > 0.0]
         own = in_range(own)
-        return own[np.unique(keys(own), return_index=True)[1]]  # ascending: the first is smallest
+        return own[np.unique(keys(own), return_index=True)[1]]  # it ascends: the first is smallest
 
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:

@@ -242,8 +242,7 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
 
 
 def _points(cells: Integers) -> list[int]:
-    """Return the sum of the cells of each level in Python integers, because it can exceed 64 bits
-    if counts are faulty."""
+    """Return the sum of each level's cells in Python integers: faulty sums can exceed 64 bits."""
     if cells.size <= _FEW:
         return list(map(sum, cells.tolist()))
     high, low = ((cells >> 32).sum(axis=1).tolist(), (cells & _LOW).sum(axis=1).tolist())
