@@ -156,7 +156,7 @@ def declare(categories: object, edges: object, other: object) -> Categories:
         other: the label for missing and undeclared values: one of the categories, or an additional
             label; None if such values are not expected.
 
-            Raises:
+    Raises:
         ArgumentError: the categories are invalid. The message contains none of them.
     """
     one_of(categories, edges)

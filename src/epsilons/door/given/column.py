@@ -316,7 +316,7 @@ def people(
         try:
             return np.array(entries, dtype=np.int64), np.zeros(len(entries), dtype=bool)
         except OverflowError:
-            pass  # beyond 64 bits: numbered below
+            pass  # beyond 64 bits: numbered, below
     if any(issubclass(each, str) for each in types) and not all(
         issubclass(each, (str, type(None))) for each in types
     ):
@@ -335,7 +335,7 @@ def people(
 
 
 def whole_in(text: str) -> int | str:
-    """Return the integer that a text represents, if Python would format it so; else the text."""
+    """Return the integer that a text represents, if Python formats it like this; else the text."""
     return int(text) if _WHOLE.fullmatch(text) else text
 
 

@@ -344,7 +344,7 @@ def _typed(
         private: whether refusals must not depend on the data. A type can be inferred from all cells
             together. Such a type depends on the data, so it must not be refused.
 
-            Returns:
+    Returns:
         The table with the types of its columns, so the engine computes these only once; and the
         parameters whose columns have other types, each with the kind to parse it as.
     """

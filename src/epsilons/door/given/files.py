@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-# A CSV file is split into blocks of complete records, so that no row changes how another is parsed.
+# A CSV file is split into blocks of complete records. No row changes how another is parsed.
 #
 # A record ends at a line end outside quotes. A field is quoted if it begins with a quote and ends
 # with a quote before a separator or a line end. Within a quoted field, a doubled quote represents

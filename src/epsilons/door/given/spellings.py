@@ -97,10 +97,7 @@ def _booleans(cells: pl.Series) -> pl.Series:
 
 
 def _integers(cells: pl.Series) -> pl.Series:
-    """Parse 64-bit integers:
-
-    `7`, `+7`, `007`; also `7.0` and `7e0`, if below 2**53 in magnitude.
-    """
+    """Parse 64-bit integers: `7`, `+7`, `007`; also `7.0` and `7e0` below 2**53 in magnitude."""
     import polars as pl
 
     found = cells.cast(pl.Int64, strict=False)
