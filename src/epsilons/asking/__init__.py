@@ -1,4 +1,4 @@
-"""The functions that users call: questions in, releases out, through `epsilons.draws.corridor`."""
+"""The functions that users call to ask questions, which are answered by releases."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`check`: what the data contain and what would be refused, before anything is spent.
+"""`check`: count what the data contain, and list the reasons for a refusal, without spending ε.
 
-A check draws nothing, is part of no release, and refuses only arguments and schemas, never data.
-Its result has no noise, so it is for the curator and not for publication.
+A check draws no noise and is not part of a release. It refuses only arguments and schemas, never
+data. Its result is exact and not private, so it is for the curator only.
 """
 
 from __future__ import annotations
@@ -27,38 +27,39 @@ WARNING: Final = (
 
 @dataclass(frozen=True)
 class Check:
-    """What a curator should know before they publish. It is private, because it has no noise.
+    """Exact counts for a curator before they publish. They are not private.
 
     Attributes:
-        statistic: what would be published.
-        neighbours: what would count as a change of one person.
+        statistic: the statistic that would be published.
+        neighbours: the neighbouring relation: "replace" or "add-remove".
         name: the name of the column of values; None if an array was given.
         rows: the number of rows.
         people: the number of people.
-        without_person: rows that belong to no one.
+        without_person: rows without a person.
         median_rows: the median number of rows per person.
         most_rows: the largest number of rows of one person.
         missing: rows whose value is null or NaN, or has the wrong type in a CSV file or a list.
-        infinite: rows whose value is infinite, which is missing for a mean; None for frequencies.
+        infinite: rows whose value is infinite. A mean treats these as missing. None for
+            frequencies.
         below: rows that would be clipped to the lower bound; None if no bounds are known.
         above: rows that would be clipped to the upper bound; None if no bounds are known.
         undeclared: rows whose value is in no declared category; None for a mean.
-        without_value: people who have no value.
+        without_value: people without any value.
         two_budgets: people whose rows have different budgets.
         unusable_budget: people whose budget is negative, NaN or missing.
-        zero_budget: people whose budget is 0: they are left out.
-        public_budget: people whose budget is infinite: their record is public.
-        below_levels: under add/remove, people whose budget is above 0 and below the lowest level:
-            they are left out. None under replace.
+        zero_budget: people whose budget is 0, who are left out.
+        public_budget: people whose budget is infinite. Their records are public.
+        below_levels: under add/remove, people whose budget is above 0 and below the lowest level,
+            who are left out. None under replace.
         budgets: the smallest and the largest of all budgets that are above 0 and finite; None if
             there are none.
-        refusals: why these data would be refused, one sentence for each reason; empty if they
-            would not be. Whether budgets are large enough to find a range is not checked.
+        refusals: the reasons why these data would be refused, one sentence each. Budgets that are
+            too small to estimate a range are not detected.
         without_group: rows whose group is missing or not declared; with two columns of groups, the
             larger of the two numbers. None without groups.
-        not_known: rows where the `where` column is missing; None without it.
+        not_known: rows in which the `where` column is missing; None without `where`.
         missing_y: rows whose second value is missing or infinite; None without a second column.
-        alarms: why the result would say little about the people, one sentence for each reason.
+        alarms: the reasons why the result would not be informative, one sentence each.
     """
 
     statistic: str
@@ -88,7 +89,7 @@ class Check:
     alarms: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, with the warning first."""
+        """Return all fields as plain data, with the warning first."""
         plain = asdict(self)
         plain["budgets"] = None if self.budgets is None else list(self.budgets)
         for name in ("without_group", "not_known", "missing_y"):
@@ -98,7 +99,7 @@ class Check:
         return {"warning": WARNING, **plain, **lists}
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         return report.to_json(self.to_dict())
 
     def __str__(self) -> str:
@@ -117,7 +118,7 @@ class Check:
         return "\n".join([*lines, *(["", *alarms] if alarms else []), "", *told])
 
     def _table(self) -> list[tuple[str, str, str]]:
-        """Rows of the printed table: what was counted, how many, and the share of the total."""
+        """Return rows of the printed table: the label, the count, and its share of the total."""
         of_rows = {
             "values missing": self.missing,
             "values infinite": self.infinite,
@@ -161,29 +162,30 @@ def check(
     levels: Levels | None = None,
     cap: float | None = None,
 ) -> Check:
-    """Look at data before any of it is published: for the curator, not for publication.
+    """Count what the data contain before they are published. The result is for the curator only.
 
-    Nothing is drawn, nothing is spent, and no data is refused. The arguments are those of
+    No noise is drawn, no budget is spent, and no data is refused. The arguments are the same as for
     `epsilons.publish`.
 
     Args:
-        question: what would be asked, such as an `epsilons.Mean` or `epsilons.Frequencies`.
+        question: the question that would be asked, such as `epsilons.Mean` or
+            `epsilons.Frequencies`.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
-        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
-        separator: what separates the columns of a CSV file.
-        person: which person a row belongs to: an array, or the name of a column.
+        data: any table that Narwhals supports, or the path of a Parquet or CSV file.
+        separator: the character that separates the columns of a CSV file.
+        person: the person of each row: an array, or the name of a column.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered.
-        cap: for add/remove, the most that anyone spends.
+        cap: for add/remove, the largest amount that anyone spends.
 
     Returns:
-        How many rows and people there are, how many values are missing, clipped or undeclared, how
-        many people have an unusable budget, and what would be refused.
+        The numbers of rows and people, of missing, clipped and undeclared values, and of people
+        with an unusable budget; and the reasons why the data would be refused.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
         DataError: the engine of the data failed.
-        FileError: the file is missing, or is not what its name says.
+        FileError: the file does not exist, or its content does not match its extension.
 
     Guarantee:
         None: the result is not private. It never becomes part of a release.
@@ -233,10 +235,10 @@ def check(
 
 
 def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
-    """Why a result would say little about the people, one sentence for each reason.
+    """Return the reasons why a result would not be informative, one sentence each.
 
     Args:
-        looks: what the values, and then the question's other columns, contain, by parameter.
+        looks: counts by parameter: first for the values, then for the question's other columns.
     """
     alarms = []
     text = {"epsilon": next(iter(looks.values())).unread_budgets}
@@ -258,12 +260,12 @@ def _alarms(looks: dict[str, door.Look]) -> tuple[str, ...]:
 
 
 def _unknown(found: door.Look) -> int:
-    """The number of rows whose value is missing, infinite or undeclared."""
+    """Return the number of rows whose value is missing, infinite or undeclared."""
     return found.missing + (found.infinite or 0) + (found.undeclared or 0)
 
 
 def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ...]:
-    """Why columns other than the values would be refused under replace, a sentence each."""
+    """Return the reasons to refuse columns other than the values under replace."""
     if question.policy("replace") == "exclude":
         return ()
     reasons = {
@@ -280,11 +282,11 @@ def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ..
 
 
 def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
-    """Why the data would be refused under replace, one sentence for each reason.
+    """Return the reasons why the data would be refused under replace, one sentence each.
 
     Args:
-        found: what the data contain.
-        refuses: which values the question refuses, in words; "" if it accepts all.
+        found: counts of rows and people.
+        refuses: a description of the values that the question refuses; "" if it accepts all.
     """
     reasons = {
         "fewer than two people": found.people < 2,
@@ -298,7 +300,7 @@ def _refusals(found: door.Look, refuses: str) -> tuple[str, ...]:
 
 
 def _share(many: int, whole: int) -> str:
-    """A share in percent, to three significant digits: a small one is never shown as 0 %."""
+    """Format a share in percent with three significant digits. A small share is never 0 %."""
     if whole == 0 or many == 0:
         return "0 %"
     return f"{number(100.0 * many / whole, 3)} %"

@@ -1,4 +1,4 @@
-"""The function that users call to ask several questions at once: `publish`."""
+"""The function that users call to ask several questions together: `publish`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def answered(question: type[Question], given: Mapping[str, Any]) -> Release:
 
     Args:
         question: the class of the question.
-        given: all arguments of the function, by name: those of the question and of the call.
+        given: all arguments of the function by name, both for the question and for the call.
     """
     call = {name: given[name] for name in _OF_THE_CALL}
     own = {name: each for name, each in given.items() if name not in call}
@@ -52,46 +52,46 @@ def publish(
 ) -> Releases:
     """Publish the answers to several questions about the same people.
 
-    Everyone's ε is divided evenly: each of k questions may spend ε/k. `shares` or `targets` divide
+    Everyone's ε is divided evenly: each of k questions can spend ε/k. `shares` or `targets` divide
     it differently. Every part is rounded down. Under replace, means with the same goal and the same
-    share are drawn together if that is forecast to be better. Then m of them together spend at most
-    their m shares, once for all of them.
+    share are drawn together if the forecast error is smaller. Then m means together spend at most
+    m shares.
 
     Args:
         questions: a list of questions, such as `epsilons.Mean` and `epsilons.Frequencies`.
         epsilon: each person's budget for all questions together: an array, the name of a column, or
             one number for everyone.
-        data: any table that Narwhals reads, or the path of a Parquet or CSV file.
-        separator: what separates the columns of a CSV file.
-        person: which person a row belongs to: an array, or the name of a column.
+        data: any table that Narwhals supports, or the path of a Parquet or CSV file.
+        separator: the character that separates the columns of a CSV file.
+        person: the person of each row: an array, or the name of a column.
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
-        cap: for add/remove, the most that anyone spends on all questions together.
+        cap: for add/remove, the largest amount that anyone spends on all questions together.
         shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
-        targets: for each question, how far its interval may extend to either side, in its data
-            units; None for a question that takes the rest. The smallest shares that are forecast
-            to be enough are used. The rest is divided evenly among the questions without a target,
-            or among all if each has one. Under replace, this takes one more pass over the data, to
-            count budgets; add/remove needs levels={ε: people}.
-        ledger: instead of epsilon, a claim on what people have left in a ledger; they are charged
-            once for all questions.
+        targets: for each question, the largest half-width of its interval, in the units of its
+            data; None for a question without a target. Each target gets the smallest share that the
+            forecast requires. The rest is divided evenly among the questions without a target, or
+            among all if each has one. Under replace, this takes an additional pass over the data,
+            to count budgets; add/remove requires levels={ε: people}.
+        ledger: instead of epsilon, a claim on people's remaining budgets in a ledger. People are
+            charged once for all questions.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
     Returns:
-        The releases, in the order of the questions; `.spent` and `.mechanism` are those of all of
-        them together.
+        The releases, in the order of the questions. `.spent` and `.mechanism` refer to all releases
+        together.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError); or not
-            all targets can be met: the message says which could be.
-        DataError: the data cannot be used; it may depend on values, so it is for the curator alone.
-            Under add/remove no data is refused.
-        FileError: the file is missing, or is not what its name says.
+            all targets can be met, and the message lists targets that can be.
+        DataError: the data cannot be used. The error can depend on values, so it is for the curator
+            only. Under add/remove no data is refused.
+        FileError: the file does not exist, or its content does not match its extension.
 
     Guarantee:
-        Person i loses at most the sum of what the releases report as spent, which is at most ε_i:
-        replace-one or add/remove, pure, exact on integers. Nothing is drawn before all questions
+        Person i loses at most the sum of the losses that the releases report, which is at most ε_i:
+        replace-one or add/remove, pure, exact on integers. No noise is drawn before all questions
         have passed all checks. Proof: docs/proofs/additive.md, docs/proofs/add-remove.md.
     """
     terms = terms_of(locals())
@@ -108,11 +108,11 @@ def publish(
 def _one_of(
     epsilon: object, ledger: Account | None, neighbours: str, source: Source | None
 ) -> None:
-    """Check that a ledger, if there is one, fits the other arguments.
+    """Check that the ledger, if there is one, is consistent with the other arguments.
 
     Raises:
-        ArgumentError: epsilon is given too, the ledger is no claim, it is for other neighbours, or
-            there is a seed.
+        ArgumentError: epsilon is also given, the ledger is not a claim, it is for other neighbours,
+            or there is a seed.
     """
     if ledger is None:
         return
@@ -140,10 +140,10 @@ def _one_of(
 
 
 def _questions(questions: Iterable[Question]) -> tuple[Question, ...]:
-    """The questions as a tuple.
+    """Return the questions as a tuple.
 
     Raises:
-        ArgumentError: there are none, or something in the list is no question.
+        ArgumentError: there are no questions, or an entry is not a question.
     """
     asked: tuple[Any, ...] = (questions,)
     if isinstance(questions, Iterable):

@@ -1,4 +1,4 @@
-"""The functions that users call for quantiles and numbers of people: `quantile` and `count`."""
+"""The functions that users call for quantiles and for counts of people: `quantile` and `count`."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def quantile(
     unit: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish the value that a share q of people is at or below when everyone has their own ε.
+    """Publish the q-quantile of a column when everyone has their own ε.
 
     The quantile is the smallest value v such that at least a share q of the people are at or below
-    v. It is known to a 1024th of the range at best, so choose bounds as narrow as you can defend.
+    v. Its resolution is 1/1024 of the range, so choose bounds as narrow as you can justify.
 
     Args:
         values: an array, or the name of a column of `data`.
@@ -53,43 +53,43 @@ def quantile(
         bounds: the range (lo, hi) that values can have, known without looking at them. Values
             outside, including infinite ones, are clipped.
         data: a table or a file: see `epsilons.mean`.
-        separator: what separates the columns of a CSV file.
-        person: which person a row belongs to: an array, or the name of a column. Someone with r
-            rows counts as r people of weight 1/r each, in whatever order the rows come. Without it,
+        separator: the character that separates the columns of a CSV file.
+        person: the person of each row: an array, or the name of a column. Someone with r rows
+            counts as r people of weight 1/r each, regardless of the order of rows. Without it,
             every row is a person.
         neighbours: "replace" or "add-remove": see `epsilons.mean`.
-        about: whose quantile to estimate: that of exactly these "people", or of the "population"
+        about: whether to estimate the quantile of exactly these "people", or of the "population"
             that they are a sample of.
-        related: whether budgets may be related to values: True, in any way; False; or a number δ:
-            the share of people below any value differs by at most δ from budget to budget.
-        loss: which error is shown: "mse" or "pac". Either is a forecast for values that are spread
-            evenly over the bounds: in the worst case over all data, the error may be the whole
+        related: whether budgets can be related to values: True, in any way; False; or a number δ:
+            the share of people below any value differs by at most δ between budgets.
+        loss: the error to show: "mse" or "pac". Both are forecasts for values that are spread
+            evenly over the bounds. In the worst case over all data, the error can be the whole
             range. Intervals hold for all data.
         confidence: the confidence of the printed interval; a selection is designed for it.
-        method: "table": a table of bins, which serves all quantiles at once. "selection", under
-            replace: each quantile, and one on either side of it, is selected among 1024 candidates.
-            "auto" picks the one with shorter intervals for values that are spread evenly.
-        missing: what to do with a value that is null or NaN: "error" refuses it, "midpoint"
-            replaces it by the middle of the bounds, "exclude" takes the quantiles of those who
-            have a value, from a table, and keeps secret who they are. The default is "error" under
-            replace, and "midpoint" under add/remove.
+        method: "table": a table of bins, which gives all quantiles. "selection", under replace:
+            each quantile, and one on either side of it, is selected among 1024 candidates. "auto"
+            selects the method with shorter intervals for values that are spread evenly.
+        missing: the treatment of values that are null or NaN: "error" refuses them, "midpoint"
+            replaces them by the middle of the bounds, "exclude" estimates the quantiles of the
+            people who have a value, from a table, and keeps private who they are. The default is
+            "error" under replace, and "midpoint" under add/remove.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
-        cap: for add/remove, the most that anyone spends.
+        cap: for add/remove, the largest amount that anyone spends.
         ledger: instead of epsilon, a claim on a ledger.
-        title: what was measured, in one line of at most 120 characters.
+        title: a description of the measured quantity, in one line of at most 120 characters.
         unit: the unit of the values, such as "minutes".
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
     Returns:
-        The release: `.value` and `.interval()` are numbers for one q, and arrays for several. For
-        several, `.band()` holds for all of them at once.
+        The release. `.value` and `.interval()` are numbers for one q, and arrays for several. For
+        several, `.band()` holds for all of them simultaneously.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
-        DataError: the data cannot be used. It may depend on values, so it is for the curator
-            alone. Under add/remove no data is refused.
-        FileError: the file is missing, or is not what its name says.
+        DataError: the data cannot be used. The error can depend on values, so it is for the curator
+            only. Under add/remove no data is refused.
+        FileError: the file does not exist, or its content does not match its extension.
 
     Guarantee:
         The same as for `epsilons.mean`: docs/proofs/quantiles.md.
@@ -119,44 +119,43 @@ def count(
     title: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish how many people there are, if their very presence is private.
+    """Publish the number of people, if participation is private.
 
     Everyone whose budget is at least the lowest level counts as one, and spends that level.
 
     Args:
-        values: any column of numbers, or an array: only its rows are counted. May be None if the
+        values: any column of numbers, or an array; only its rows are counted. It can be None if
             budgets are a column or an array: then their rows are counted.
         epsilon: each person's budget: an array, the name of a column, or one number for everyone.
         data: a table or a file: see `epsilons.mean`.
-        separator: what separates the columns of a CSV file.
-        person: which person a row belongs to. A person counts once. Without it, every row is a
-            person.
+        separator: the character that separates the columns of a CSV file.
+        person: the person of each row. A person counts once. Without it, every row is a person.
         neighbours: "add-remove". Under "replace" the number of people is public.
-        loss: which error is shown: "mse", the root mean square error; or "pac", the error that is
-            not exceeded with probability `confidence`.
+        loss: the error to show: "mse", the root mean square error; or "pac", the quantile of the
+            error at probability `confidence`.
         confidence: the confidence of the printed interval.
-        missing: "exclude" counts those who have a value, and keeps secret who they are. By default
-            everyone counts, whether they have a value or not.
+        missing: "exclude" counts only people who have a value, and keeps private who they are. By
+            default everyone counts, with or without a value.
         levels: the budgets that people were offered.
-        cap: the most that anyone spends, if that is below the lowest level.
+        cap: the largest amount that anyone spends, if it is below the lowest level.
         ledger: instead of epsilon, a claim on a ledger.
-        title: what was counted, in one line of at most 120 characters.
+        title: a description of the counted people, in one line of at most 120 characters.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
             private.
 
     Returns:
-        The release: `.value`, a whole number, and `.interval()`.
+        The release: `.value`, an integer, and `.interval()`.
 
     Raises:
-        ArgumentError: an argument is invalid, or people are public.
-        FileError: the file is missing, or is not what its name says.
+        ArgumentError: an argument is invalid, or the number of people is public.
+        FileError: the file does not exist, or its content does not match its extension.
 
     Guarantee:
         With and without person i the probabilities of results differ by at most a factor e^{e_i},
         where e_i ≤ ε_i is `release.spent(ε_i)`: docs/proofs/counts.md.
 
     Reference:
-        Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, whatever
-        is known about it.
+        Ghosh, Roughgarden and Sundararajan (2009): no other noise is better for a count, regardless
+        of prior knowledge about it.
     """
     return answered(Count, locals())

@@ -1,4 +1,4 @@
-"""The only entry for data: any table in, integers by budget level out."""
+"""The only package that reads data: it accepts any table and returns integers by budget level."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Process rows in batches where they are stored. Only the results come back.
+"""Process rows in batches where they are stored, and return only the results.
 
-The other modules that count rows get sums from an engine. Here rows need arithmetic that no engine
-has, so they are passed as arrays, batch by batch. Rows are read once, and never all at once.
+Other modules ask an engine for sums. The rows here need arithmetic that no engine supports. They
+are passed as arrays, batch by batch: each row is read once, and memory never holds all rows.
 """
 
 from __future__ import annotations
@@ -44,21 +44,22 @@ __all__ = [
 # Frames as arrays, in batches of about a million rows.
 
 ROWS: Final = 1 << 20
-"""The number of rows of a batch."""
+"""The number of rows in a batch."""
 
 SIZE: Final = 1 << 24
-"""The number of bytes of a batch, in its columns of bytes. A batch ends at this size, or at
-`ROWS`."""
+"""The largest number of bytes in the byte columns of a batch. A batch ends at this size or at
+`ROWS` rows, whichever comes first."""
 
 SMALL: Final = 1 << 12
-"""The number of rows to request from an engine at a time, if there are columns of bytes. These may
-be of any length."""
+"""The number of rows to request from an engine at a time if there are columns of bytes, because
+their entries can have any length."""
 
 FEW: Final = 16
-"""The largest number of different lengths of bytes that Polars separates."""
+"""The largest number of distinct byte lengths for which Polars separates a column by length."""
 
 Content = Literal["numbers", "integers", "bits", "bytes"]
-"""Required contents of columns: numbers; integers of up to 64 bits; booleans or integers; bytes."""
+"""The required content of a column. "integers" have up to 64 bits; "bits" are booleans or
+integers."""
 
 CONTENTS: Final[dict[Content, str]] = {
     "numbers": "numbers",
@@ -72,8 +73,8 @@ class Bytes(NamedTuple):
     """A column of bytes, separated by length.
 
     Attributes:
-        groups: for each length, the indices of rows with it, ascending, and their bytes as a
-            matrix.
+        groups: for each length, the ascending indices of the rows of that length, and their bytes
+            as a matrix.
     """
 
     groups: tuple[tuple[NDArray[np.int64], NDArray[np.uint8]], ...]
@@ -103,13 +104,13 @@ Failure = tuple[type[EpsilonsError], str]
 
 
 def from_arrow(batches: Iterable[Any], names: list[str]) -> Iterator[pl.DataFrame]:
-    """Columns of record batches, as Polars frames."""
+    """Yield the named columns of record batches as Polars frames."""
     for batch in batches:
         yield into_polars(batch.select(names))
 
 
 def into_polars(table: Any) -> pl.DataFrame:
-    """An Arrow table or record batch as a Polars frame, without a copy where possible."""
+    """Return an Arrow table or record batch as a Polars frame, without a copy where possible."""
     import polars as pl
 
     found = pl.from_arrow(table)
@@ -140,7 +141,7 @@ def gathered(
 def arrays(
     frames: Iterable[Any], columns: Mapping[str, Content], failure: Failure
 ) -> Iterator[Batch]:
-    """Columns of frames as arrays. Exceptions of the engine are not passed on: see `guarded`."""
+    """Yield the columns of frames as arrays. Exceptions of the engine are hidden: see `guarded`."""
     import narwhals as nw
 
     def all_of_them() -> Iterator[Batch]:
@@ -169,7 +170,7 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
         if not all(isinstance(entry, bytes) for entry in entries):
             raise ColumnError(wrong(series.name, content, "a column that also holds other things"))
         return Bytes.of(entries)
-    if series.dtype == nw.Boolean:  # whether all are equal is known without unpacking the bits
+    if series.dtype == nw.Boolean:  # equality is checked without unpacking the bits
         same = series.all()
         if same or not series.any():
             return np.full(len(series), same)
@@ -225,16 +226,16 @@ def fold(
 ) -> T | None:
     """Apply `work` to batches of columns, and merge its results.
 
-    Polars streams, and Arrow, DuckDB and Ibis supply record batches: memory holds a few batches of
-    about a million rows. On Spark and Dask the work runs where the partitions are, and only its
-    results come back; Spark also merges them there. Spark pickles `work` and `merge`.
+    Polars streams; Arrow, DuckDB and Ibis supply record batches. Memory holds a few batches of
+    about a million rows. On Spark and Dask, `work` runs where the partitions are stored, and only
+    its results are sent back. Spark also merges results there, and pickles `work` and `merge`.
 
     Args:
         data: a frame of any engine, a `RecordBatchReader`, or the path of a Parquet file.
         columns: the columns to read, each with its required content.
-        work: takes the batches of one part of the rows, and returns a result, or None for no rows.
-            An exception in it stops everything.
-        merge: merges two results into one; results come in any order.
+        work: a function of the batches of one part of the rows. It returns a result, or None if
+            there are no rows. If it raises, processing stops.
+        merge: a function that merges two results into one. The order of results is arbitrary.
 
     Returns:
         The result for all rows, or None if there are no rows.
@@ -253,7 +254,7 @@ def fold(
 
 
 def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
-    """Return columns of `data` as a Narwhals frame; a reader of record batches as it is."""
+    """Return the columns of `data` as a Narwhals frame, or a record batch reader unchanged."""
     import narwhals as nw
 
     if isinstance(data, (str, os.PathLike)):
@@ -279,10 +280,10 @@ def _open(data: object, columns: Iterable[str]) -> tuple[Any, Failure]:
 
 
 def _picked(data: Any, columns: Iterable[str]) -> Any:
-    """The requested columns, selected by position; all columns if some do not exist.
+    """Return the requested columns, selected by position, or all columns if some do not exist.
 
     Raises:
-        ColumnError: several columns have one of the names.
+        ColumnError: several columns have the same requested name.
     """
     import narwhals as nw
 
@@ -304,7 +305,7 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
         if kind not in (None, "pyarrow"):
             found: Mapping[str, Any] = frame.collect_schema()
             return found
-        # Polars knows all of Arrow's types of bytes; Narwhals does not.
+        # Polars supports all of Arrow's types of bytes; Narwhals does not.
         schema = (frame if kind is None else frame.to_native()).schema
         wanted = [name for name in schema.names if name in columns]
         known = nw.from_native(into_polars(schema.empty_table().select(wanted))).schema
@@ -327,7 +328,7 @@ def _check(frame: Any, columns: Mapping[str, Content], failure: Failure) -> None
 
 
 def _unknown(name: str, columns: list[str]) -> str:
-    """The message for a column that does not exist. It lists those that do."""
+    """The message for a column that does not exist. It lists the columns that do."""
     more = ", …" if len(columns) > 20 else ""
     return (
         f"{name!r} is not a column of data.{parameters.did_you_mean(name, columns)} "
@@ -336,7 +337,7 @@ def _unknown(name: str, columns: list[str]) -> str:
 
 
 def _may_be_bytes(frame: Any, name: str, dtype: object) -> bool:
-    """Whether a pandas column may hold bytes. pandas has no type for them, so rows are checked."""
+    """Whether a pandas column can hold bytes. pandas has no such type, so rows are checked."""
     import narwhals as nw
 
     if not isinstance(frame, nw.DataFrame) or _kind(frame) != "pandas":
@@ -351,7 +352,7 @@ def _results(
     merge: Callable[[T, T], T],
     failure: Failure,
 ) -> Iterable[T | None]:
-    """Do the work: on the engine's own machines, if it has any, otherwise here."""
+    """Apply `work` on the engine's own machines if it has any, otherwise in this process."""
     import narwhals as nw
 
     if isinstance(frame, nw.LazyFrame):
@@ -368,12 +369,12 @@ def _results(
 
 
 def _kind(frame: Any) -> EngineKind | None:
-    """The kind of a frame's engine; None for a reader of record batches."""
+    """Return the kind of a frame's engine, or None for a reader of record batches."""
     return engine_of(frame).kind if hasattr(frame, "implementation") else None
 
 
 def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
-    """The rows of an engine on this machine, some at a time and in order."""
+    """Return the rows of an engine on this machine, in order and a few at a time."""
     import narwhals as nw
 
     kind = _kind(frame)
@@ -401,7 +402,7 @@ def _stream(frame: Any, names: list[str], rows: int) -> Iterable[pl.DataFrame]:
 
 
 def _reader(relation: Any, rows: int) -> Any:
-    """Stream a DuckDB relation. Older versions have another method for it."""
+    """Stream a DuckDB relation. Older versions name the method differently."""
     import pyarrow  # noqa: F401  (named in the error if it is not there)
 
     modern = getattr(relation, "to_arrow_reader", None)
@@ -413,7 +414,7 @@ def _in_memory(
     columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> T | None:
-    """Do the work on a frame that is in memory here."""
+    """Apply `work` to a frame in this process's memory."""
     frame = frame.select(*columns)
     rows = SMALL * FEW if "bytes" in columns.values() else ROWS
     slices = (frame[start : start + rows] for start in range(0, len(frame), rows))
@@ -423,7 +424,7 @@ def _in_memory(
 def _on_dask(
     native: Any, columns: Mapping[str, Content], work: Callable[[Iterator[Batch]], T | None]
 ) -> Iterable[T | None]:
-    """Do the work on each partition, where Dask holds it."""
+    """Apply `work` to each partition, on the Dask worker that holds it."""
     import dask  # type: ignore[import-untyped,unused-ignore]
 
     def run(part: Any) -> T | None:
@@ -441,7 +442,7 @@ def _on_spark(
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
 ) -> Iterable[T | None]:
-    """Do the work on each partition, where Spark holds it; merge there, and collect the results."""
+    """Apply `work` and merge its results on Spark's executors, and collect what remains."""
     import pyarrow  # noqa: F401  (named in the error if it is not there)
 
     schema = "result binary"
@@ -460,13 +461,13 @@ def _worked(
     columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> Iterator[Any]:
-    """On an executor: rows in, one pickled result out. Raises nothing: Spark would log it."""
+    """Yield one pickled result of rows, on an executor. It never raises: Spark would log it."""
     frames = gathered(from_arrow(batches, list(columns)), columns)
     yield from _sealed(lambda: work(arrays(frames, columns, (DataError, ON_SPARK))))
 
 
 def _merged(batches: Iterable[Any], *, merge: Callable[[T, T], T]) -> Iterator[Any]:
-    """On an executor: pickled results in, one out."""
+    """Merge pickled results into one, on an executor."""
 
     def run() -> T | None:
         entries = chain.from_iterable(batch.column("result") for batch in batches)
@@ -480,7 +481,7 @@ def _merged(batches: Iterable[Any], *, merge: Callable[[T, T], T]) -> Iterator[A
 
 
 def _sealed(run: Callable[[], object]) -> Iterator[Any]:
-    """Pickle a result or a refusal, as a record batch; nothing for None."""
+    """Yield a pickled result or exception as a record batch, or nothing if the result is None."""
     import pyarrow as pa
 
     try:
@@ -492,7 +493,7 @@ def _sealed(run: Callable[[], object]) -> Iterator[Any]:
 
 
 def _opened(sealed: bytes) -> Any:
-    """Return the result that the user's own executor sent, or raise its refusal."""
+    """Return the unpickled result of the user's own executor, or raise its exception."""
     found = pickle.loads(sealed)  # noqa: S301
     if isinstance(found, EpsilonsError):
         raise found

@@ -1,6 +1,6 @@
 """Inspect rows before any question: count missing, clipped and undeclared values, and people.
 
-No data is refused here, and none is protected: the results are for the curator only.
+No data is refused here. The results are exact and unprotected, so they are for the curator only.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "Look", "forms_of", "look"]
 
 
-# Forms of text that is not a number, for the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
+# Formats of text in place of numbers, reported to the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
 #
-# Such text is never interpreted as a number, because one cell must not change how others are read.
-# A whole column of such text would count as missing, so the curator is warned.
+# Such text is never parsed as a number, because one cell must not change how other cells are
+# parsed. All its cells count as missing, so the curator is warned.
 
 LOOKED_AT: Final = 2**14
-"""The number of cells that are inspected."""
+"""The largest number of cells that are inspected."""
 
 FORMS: Final[dict[str, str]] = {
     "text that is a number": r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?",
@@ -58,16 +58,16 @@ FORMS: Final[dict[str, str]] = {
     ),
     "truth values, such as yes and no": r"(?i)yes|no|y|n|true|false|t|f",
 }
-"""Forms of text in place of a number, each with its pattern. The first that matches counts."""
+"""Formats of text in place of a number, each with its pattern. The first match counts."""
 
 
 def forms_of(column: Any, data: Any, kind: LabelKind) -> tuple[str, ...]:
-    """Return the forms of text in place of numbers in a column, the most frequent first.
+    """Return the formats of text in place of numbers in a column, the most frequent first.
 
     Args:
-        column: an array; or the name of a column, if there is data.
+        column: an array; or the name of a column, if `data` is given.
         data: a frame or the path of a file; or None.
-        kind: the kind that the column is read as.
+        kind: the required kind of the column's entries.
     """
     text = _text(column) if data is None else _cells(column, data, kind)
     left, found = text.str.strip_chars(), {}
@@ -79,7 +79,7 @@ def forms_of(column: Any, data: Any, kind: LabelKind) -> tuple[str, ...]:
 
 
 def _text(values: Any) -> pl.Series:
-    """The text among the entries of an array or a list, where it is never read as a number."""
+    """Return the text entries of an array or a list. These are never parsed as numbers."""
     import polars as pl
 
     numbers = isinstance(values, np.ndarray) and values.dtype.kind not in "OUT"
@@ -89,7 +89,7 @@ def _text(values: Any) -> pl.Series:
 
 
 def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
-    """The cells of a column that do not parse as numbers; none if its type is not text."""
+    """Return the text cells of a column that do not parse as numbers; none for other types."""
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
@@ -111,34 +111,35 @@ def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
 
 
 MARKS: Final = ("missing", "infinite", "below", "above", "undeclared")
-"""Marks of a row, each 1 or 0. Only those that apply are present."""
+"""Columns that mark rows by 1 or 0. A mark that does not apply to a question is absent."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """Counts of what rows hold, without any checks. What does not apply is None.
+    """Counts of rows and people, without any checks. Counts that do not apply are None.
 
     Attributes:
         rows: the number of rows.
-        people: the number of people. Rows that belong to no one count for none.
+        people: the number of people. Rows without a person are not counted.
         nobody: rows without a person.
         missing: rows whose value is null or NaN, or an entry of another type in a list.
-        infinite: rows of numbers whose value is infinite. For a mean these are also missing.
+        infinite: rows of numbers whose value is infinite. A mean also treats these as missing.
         below: rows whose value is finite and below the lower bound.
         above: rows whose value is finite and above the upper bound.
-        undeclared: rows whose value is not missing and in no declared category.
+        undeclared: rows whose value is present but in no declared category.
         silent: people without any value.
-        conflicts: people whose rows have two budgets. The smallest of them counts below.
+        conflicts: people whose rows have two budgets. Only the smallest counts in the entries
+            below.
         unusable: people whose budget is negative, NaN or missing.
         zero: people whose budget is 0.
         public: people whose budget is infinite.
         short: people whose budget is above 0 and below the lowest level.
-        least: the smallest budget that is above 0 and finite, if there is any.
-        largest: the largest such budget.
+        least: the smallest budget that is above 0 and finite; None if there is none.
+        largest: the largest budget that is above 0 and finite; None if there is none.
         median_rows: the median number of rows of a person.
         most_rows: the largest number of rows of a person.
-        unread: forms of text in place of numbers, the most frequent first.
-        unread_budgets: forms of text in place of budgets.
+        unread: formats of text in place of numbers, the most frequent first.
+        unread_budgets: formats of text in place of budgets.
     """
 
     rows: int
@@ -173,14 +174,14 @@ def look(
     categories: Categories | None = None,
     lowest: float = 0.0,
 ) -> Look:
-    """Inspect rows, in one pass. Only forms of text take a second one.
+    """Count rows and people in one pass. A second pass finds formats of text, if needed.
 
     Args:
         values: one value for each row, or the name of a column of `data`.
         epsilon: one budget for each row, one number for everyone, or the name of a column.
         data: a frame that Narwhals reads, or the path of a file.
         person: an id for each row, or the name of a column; None if every row is its own person.
-        bounds: the bounds of numbers, if they are known.
+        bounds: the bounds of numbers, if known.
         categories: the declared categories; None for numbers.
         lowest: the lowest level of budgets, if budgets are private.
 
@@ -223,10 +224,10 @@ def look(
 
 
 def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float) -> Look:
-    """Add up the result of the query, which is by people's number of rows.
+    """Add up the result of the query over people's numbers of rows.
 
     Args:
-        found: its columns.
+        found: the columns of the result, with one entry for each number of rows.
         shared: the budget of everyone, if it is one number.
         lowest: the lowest level of budgets.
     """
@@ -276,7 +277,7 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
 
 
 def _median(size: Integers, people: Integers) -> float:
-    """The median of sizes, each weighted by its number of people; 0 if there is nobody."""
+    """Return the median of sizes, weighted by their numbers of people; 0 without people."""
     order = np.argsort(size)
     ends = np.cumsum(people[order])
     if ends.size == 0 or ends[-1] == 0:
@@ -287,10 +288,11 @@ def _median(size: Integers, people: Integers) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Marked:
-    """Rows with their marks.
+    """A frame of rows with their marks.
 
     Attributes:
-        frame: the marks, `e` if there is a column of budgets, and `who` if there is one of ids.
+        frame: the marks, the column `e` if there are budgets, and the column `who` if there are
+            ids.
         epsilon: the name of the column of budgets, or the budget of everyone.
     """
 
@@ -305,11 +307,11 @@ def _marked_arrays(
 
     Args:
         given: the user's arrays.
-        bounds: the bounds of numbers, if they are known.
+        bounds: the bounds of numbers, if known.
         categories: the declared categories; None for numbers.
 
     Raises:
-        ArgumentError: something is not one column, or the lengths differ.
+        ArgumentError: an argument is not a single column, or the lengths differ.
         ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
     """
@@ -348,11 +350,11 @@ def _marks_of(values: Any, bounds: tuple[float, float] | None) -> dict[str, Bool
 def _marked(
     table: Columns, bounds: tuple[float, float] | None, categories: Categories | None
 ) -> nw.LazyFrame[Any]:
-    """Return the marks of every row, with its `e` and `who`.
+    """Return the marks of every row, with its columns `e` and `who`.
 
     Args:
         table: a frame with checked columns.
-        bounds: the bounds of numbers, if they are known.
+        bounds: the bounds of numbers, if known.
         categories: the declared categories; None for numbers.
     """
     import narwhals as nw
@@ -371,11 +373,11 @@ def _marked(
 
 
 def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
-    """Aggregate people by their number of `rows`: `groups`, `people`, marks, and budgets.
+    """Return a query that adds up marks and flags of budgets, by people's number of rows.
 
     Args:
-        rows: rows with marks, with `e` if there is a column of budgets, and `who` if there is one
-            of ids. Rows that belong to no one are a group, but not a person.
+        rows: rows with marks, with `e` if there is a column of budgets, and `who` if there is a
+            column of ids. Rows without a person are a group, but not a person.
         lowest: the lowest level of budgets.
     """
     import narwhals as nw
@@ -390,7 +392,7 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
         person = 1 - is_nobody("who", there["who"]).cast(nw.Int64)
         if budgets:
             conflict = (nw.col("e") != nw.col("e_max")).cast(nw.Int64)
-    # Casts after the aggregate: DuckDB adds 64-bit integers up in 128 bits.
+    # Cast after the aggregation, because DuckDB adds up 64-bit integers in 128 bits.
     people = people.with_columns(
         *[nw.col(name).cast(nw.Int64) for name in marks],
         size.cast(nw.Int64).alias("rows"),
@@ -415,7 +417,7 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Flags of the budget `e`, 0 if `person` is 0, and its contributions to the extremes."""
+    """Return flags of the budget `e` (0 if `person` is 0), and its candidates for the extremes."""
     import narwhals as nw
 
     usable = (e >= 0.0).fill_null(False) & a_number(e)

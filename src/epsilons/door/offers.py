@@ -1,11 +1,11 @@
-"""Distinct people in a table, and budgets by person: what a ledger needs from a table.
+"""Distinct people in a table, and budgets by person, for use by a ledger.
 
 Ids are integers or text. They are compared exactly, as in `column.py` and `entries.py`. A ledger
-stores them as tagged bytes: `i:` and decimal digits, or `s:` and UTF-8. 17 and "17" are one person,
-because a file reader makes text of all ids if one of them is not a number: either tag finds the
-account. A ledger may also have an account for each of the two; then each tag finds its own.
+stores them as tagged bytes: `i:` and decimal digits, or `s:` and UTF-8. 17 and "17" are the same
+person, because a file reader converts all ids to text if one id is not a number. Either tag finds
+the account. A ledger can also have separate accounts for 17 and "17"; then each tag finds its own.
 
-The engine that holds the rows finds the distinct ids, and joins the budgets.
+The engine that holds the rows finds the distinct ids and joins the budgets.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ IDS: Final = (
 
 
 def tag(person: object) -> bytes:
-    """The tag of an id, under which a ledger stores it.
+    """Return the tag under which a ledger stores an id.
 
     Raises:
-        ColumnError: it is neither an integer nor text.
+        ColumnError: the id is neither an integer nor text.
     """
     if isinstance(person, (int, np.integer)) and not isinstance(person, bool):
         return b"i:%d" % int(person)
@@ -59,7 +59,7 @@ def tag(person: object) -> bytes:
 
 
 def other_tag(who: bytes) -> bytes | None:
-    """The other tag of an id, if it is an integer or the text of one; otherwise None."""
+    """Return the other tag of an id, if it is an integer or the text of an integer; else None."""
     kind, text = who[:2], who[2:].decode()
     if isinstance(whole_in(text), str):
         return None
@@ -68,13 +68,13 @@ def other_tag(who: bytes) -> bytes | None:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Everyone in the data, each once.
+    """The distinct people in the data.
 
     Attributes:
         ids: distinct ids as in the rows: integers, text, or text as bytes or hexadecimal.
-        spelling: how text is written in them.
-        rows: for arrays, the index of each row's person among the ids, −1 for nobody; None for
-            frames, where budgets are joined instead.
+        spelling: the form of text ids.
+        rows: for arrays, the index of each row's person among the ids, −1 if there is no person;
+            None for frames, to which budgets are joined.
     """
 
     ids: pl.Series
@@ -85,15 +85,15 @@ class People:
         return len(self.ids)
 
     def tagged(self) -> Iterator[list[bytes]]:
-        """The tags of the ids, in order, batch by batch."""
+        """Yield the tags of the ids, in order, batch by batch."""
         for start in range(0, len(self.ids), BATCH):
             yield tagged(self.ids[start : start + BATCH], self.spelling)
 
     def places(self, batches: Iterable[list[bytes | None]]) -> Integers:
-        """The index of each given id among these people, −1 for those not among them.
+        """Return the index of each given id among these people, −1 if it is not among them.
 
         Args:
-            batches: tags of ids. For None the index is −1.
+            batches: tags of ids. The index of None is −1.
         """
         import polars as pl
 
@@ -116,7 +116,7 @@ class People:
         return places
 
     def offered(self, budgets: Floats) -> Offers:
-        """These people with their budgets.
+        """Return these people with their budgets.
 
         Args:
             budgets: one budget for each id, in order; NaN for people without an account.
@@ -126,11 +126,11 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Offers:
-    """Budgets by person, which take the place of a column of budgets.
+    """Budgets by person, which replace a column of budgets.
 
     Attributes:
         people: everyone in the data.
-        budgets: one budget for each of them.
+        budgets: one budget for each person.
     """
 
     people: People
@@ -140,11 +140,11 @@ class Offers:
         return "the ledger's"
 
     def for_rows(self, person: object) -> Floats:
-        """The budget of each row of arrays; NaN for rows that belong to nobody.
+        """Return the budget of each row of arrays; NaN for rows without a person.
 
         Args:
-            person: one id for each row. It may be a column of a frame that was read as an array
-                because another column holds objects.
+            person: one id for each row. It can be a column of a frame that was read as an array
+                because another column contains objects.
         """
         if self.people.rows is not None:
             return np.append(self.budgets, np.nan)[self.people.rows]
@@ -156,7 +156,7 @@ class Offers:
 
 
 def tagged(ids: pl.Series, spelling: Spelling) -> list[bytes]:
-    """The tags of ids."""
+    """Return the tags of ids."""
     import polars as pl
 
     if ids.dtype.is_integer():
@@ -169,15 +169,15 @@ def tagged(ids: pl.Series, spelling: Spelling) -> list[bytes]:
 
 
 def in_rows(given: object, name: str, *, lenient: bool) -> People:
-    """Everyone in an array, a list or a series.
+    """Return the distinct people in an array, a list or a series.
 
     Args:
         given: one id for each row.
         name: its name in messages.
-        lenient: whether a row with an invalid id belongs to no one; otherwise such ids are refused.
+        lenient: whether a row with an invalid id has no person; otherwise such ids are refused.
 
     Raises:
-        ArgumentError: it is not one column.
+        ArgumentError: it is not a single column.
         ColumnError: ids are neither integers nor text.
     """
     import polars as pl
@@ -194,7 +194,7 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
     if lenient:
         listed = [item if isinstance(item, str) else whole_of(item) for item in listed]
     known = [_known(item, name, lenient=lenient) for item in listed]
-    # A list may hold both numbers and text. If a number has both tags, the first one counts.
+    # A list can contain both numbers and text. If a number has both tags, the first one is used.
     tags: dict[bytes, bytes] = {}
     places: dict[bytes | None, int] = {None: -1}
     for each in known:
@@ -211,21 +211,21 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
 
 
 def _by_number(who: bytes) -> bytes:
-    """A tag under which both tags of an integer are the same."""
+    """Return a key that is the same for both tags of an integer."""
     return who if who[:2] == b"i:" else other_tag(who) or who
 
 
 class Tagged(People):
-    """People whose ids are tagged already."""
+    """People whose ids are already tags."""
 
     def tagged(self) -> Iterator[list[bytes]]:
-        """The ids, batch by batch."""
+        """Yield the ids, batch by batch."""
         for start in range(0, len(self.ids), BATCH):
             yield self.ids[start : start + BATCH].to_list()
 
 
 def _known(item: Any, name: str, *, lenient: bool) -> bytes | None:
-    """The tag of a row's id; None if the row belongs to nobody."""
+    """Return the tag of a row's id; None if the row has no person."""
     if is_null(item):
         return None
     try:
@@ -237,10 +237,10 @@ def _known(item: Any, name: str, *, lenient: bool) -> bytes | None:
 
 
 def joined(table: Columns, offers: Offers) -> Columns:
-    """Join budgets to the rows of a frame, on its own engine.
+    """Join budgets to the rows of a frame, on the frame's engine.
 
     Args:
-        table: a table with ids, rewritten so that bytes are compared.
+        table: a table with ids, in a form that engines compare byte by byte.
         offers: the budgets of the same people.
 
     Raises:
@@ -271,16 +271,16 @@ def joined(table: Columns, offers: Offers) -> Columns:
     beside = nw.from_native(makers[engine.kind](table.frame, sheet)).lazy()
     rows = table.frame
     if table.types[table.person] == nw.Enum:
-        # Two dictionaries are compared as text, and so by a collation if there is one.
+        # Two dictionary columns are compared as text, by a collation if there is one.
         rows, _ = written(rows, table.person)
     frame = rows.join(beside, on=table.person, how="left")
     types = {**table.types, BUDGET: nw.Float64()}
-    # A join does not keep rows in order, so they must not be read in pieces.
+    # A join does not preserve the order of rows, so they must not be read in parts.
     return replace(table, frame=frame, epsilon=BUDGET, types=types, size=None)
 
 
 def checked(types: Any, person: str, shown: str) -> bool:
-    """Whether the ids of a frame are text; otherwise they are integers.
+    """Return whether the ids of a frame are text rather than integers.
 
     Args:
         types: the types of the columns.
@@ -288,7 +288,7 @@ def checked(types: Any, person: str, shown: str) -> bool:
         shown: its name in messages.
 
     Raises:
-        ColumnError: they are neither.
+        ColumnError: the ids are neither integers nor text.
     """
     import narwhals as nw
 
@@ -305,7 +305,7 @@ def _native(frame: nw.LazyFrame[Any]) -> Any:
 
 
 def _arrow(sheet: pl.DataFrame) -> Any:
-    """An Arrow table whose text and bytes have the types that all engines know."""
+    """Return an Arrow table whose types of text and bytes are supported by all engines."""
     import pyarrow as pa
 
     table = sheet.to_arrow()
@@ -315,7 +315,7 @@ def _arrow(sheet: pl.DataFrame) -> Any:
 
 
 def _on_pandas(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
-    """Budgets by id, with ids of the frame's own type: pandas may turn others into floats."""
+    """Return budgets by id, with ids of the frame's type: pandas could convert others to floats."""
     native = _native(frame)
     who = sheet.columns[0]
     return _of_pandas(sheet, native[who].dtype)
@@ -339,14 +339,14 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
-    """Budgets as a relation on the frame's own connection.
+    """Return budgets as a relation on the frame's connection.
 
-    A relation does not expose its connection, but a query on it runs there. In that query, the name
-    of a Python variable is the name of a table.
+    A relation does not expose its connection, but a query on it runs there. DuckDB resolves the
+    name of a table in that query to the Python variable of the same name.
     """
     budgets_of_a_ledger = _arrow(sheet)
     found = _native(frame).query("ours", "SELECT * FROM budgets_of_a_ledger")
-    del budgets_of_a_ledger  # the relation holds it
+    del budgets_of_a_ledger  # the relation has a reference to it
     return found
 
 
@@ -364,15 +364,15 @@ def _on_dask(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
 
 
 def as_ids(column: pl.Series, person: str) -> pl.Series:
-    """Distinct ids that an engine found, without null.
+    """Return the distinct ids that an engine found, without null.
 
     Raises:
-        DataError: the engine returned an id of another type than its column has.
+        DataError: the engine returned ids whose type differs from the column's type.
     """
     import polars as pl
 
     found = column.drop_nulls()
-    # Categoricals stay categoricals, so they are joined to a column of the same type.
+    # Categoricals are not converted, so they are joined to a column of the same type.
     text = (pl.String, pl.Binary, pl.Categorical, pl.Enum)
     if not (found.dtype.is_integer() or found.dtype in text):
         raise DataError(f"person={person!r}: its engine returned ids of another type.")
@@ -380,7 +380,7 @@ def as_ids(column: pl.Series, person: str) -> pl.Series:
 
 
 def order_of(ids: pl.Series) -> pl.Series:
-    """The order of ids by their bytes. In this order, an index of ids is scanned only once."""
+    """Return the order of ids by their bytes. In this order, an index of ids is scanned once."""
     import polars as pl
 
     return (ids if ids.dtype == pl.Binary else ids.cast(pl.String)).arg_sort()

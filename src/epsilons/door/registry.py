@@ -1,4 +1,4 @@
-"""Distinct people in a table and their budgets: for accounts of a ledger, not for releases."""
+"""Distinct people in a table and their budgets, for accounts of a ledger and not for releases."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ NOBODY: Final = "person has rows without a person (null or NaN). Give each an id
 
 @dataclass(frozen=True, eq=False)
 class Enrolled:
-    """Everyone in a table, each once, and their budgets.
+    """The distinct people in a table, and their budgets.
 
     Attributes:
-        people: their ids.
-        budgets: in the order of people: an array of floats, or of Python's decimals and integers.
+        people: the people, with their ids.
+        budgets: one budget for each person: an array of floats, or of Python decimals and integers.
     """
 
     people: People
@@ -46,17 +46,17 @@ class Enrolled:
 
 
 def people(data: Any, person: Any, *, lenient: bool) -> People:
-    """Everyone in the data, each once.
+    """Return the distinct people in the data.
 
     Args:
         data: a frame, the path of a file, or None if `person` is an array.
         person: one id for each row, or the name of a column.
-        lenient: whether to ignore rows that belong to nobody, and entries of a list that are
-            neither integers nor text; otherwise they are refused.
+        lenient: whether to ignore rows without a person, and entries of a list that are neither
+            integers nor text; otherwise they are refused.
 
     Raises:
         ArgumentError: the arguments do not fit together.
-        ColumnError: the column does not exist, or its type cannot be that of ids.
+        ColumnError: the column does not exist, or its type cannot be a type of ids.
         DataError: the engine failed.
         FileError: the file cannot be read.
     """
@@ -74,14 +74,14 @@ def people(data: Any, person: Any, *, lenient: bool) -> People:
 
 
 def enrolled(data: Any, person: Any, epsilon: Any, *, lenient: bool = False) -> Enrolled:
-    """Everyone in the data, each once, with their budgets.
+    """Return the distinct people in the data, with their budgets.
 
     Args:
         data: a frame, the path of a file, or None if the others are arrays.
         person: one id for each row, or the name of a column.
         epsilon: one budget for each row, the name of a column, or one number for everyone.
         lenient: whether to ignore rows without a person or a budget, and to use the smallest of
-            several budgets. This is for callers where a refusal would reveal what is in a row.
+            several budgets. This is for callers in which a refusal would reveal data.
 
     Raises:
         ArgumentError: the arguments do not fit together.
@@ -151,10 +151,10 @@ def _of_arrays(wanted: AskedRows, *, lenient: bool) -> Enrolled:
 
 
 def _cells(wanted: AskedRows) -> npt.NDArray[Any]:
-    """Budgets as the user gave them, with text parsed like the cells of a file.
+    """Return budgets as the user gave them, with text parsed like the cells of a file.
 
     Raises:
-        ArgumentError: they are not one column.
+        ArgumentError: they are not a single column.
     """
     entries = column.opened(wanted.epsilon, wanted.names.epsilon).entries
     plain = isinstance(entries, np.ndarray) and entries.dtype.kind in "fiu"
@@ -172,11 +172,11 @@ def _sound(ids: pl.Series, budgets: pl.Series) -> bool:
 
 
 def _lowest(rows: People, budgets: pl.Series) -> Enrolled:
-    """Everyone who has a budget, each once, with their smallest.
+    """Return the distinct people who have a budget, with their smallest budget.
 
     Args:
-        rows: the person of each row; people may occur several times.
-        budgets: one for each row. Invalid ones are ignored.
+        rows: the person of each row. People can occur several times.
+        budgets: the budget of each row. Invalid budgets are ignored.
     """
     found: dict[Any, tuple[int, Any]] = {}
     for place, (who, budget) in enumerate(zip(rows.ids.to_list(), budgets.to_list(), strict=True)):
@@ -200,7 +200,7 @@ def _kind_of(epsilon: Any) -> Any:
 
 
 def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return budgets, if all of them are valid.
+    """Return budgets, after checking that all of them are valid.
 
     Raises:
         BudgetError: an entry is negative, NaN or not a number.
@@ -215,7 +215,10 @@ def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _ends(array: npt.NDArray[Any]) -> list[Any]:
-    """Numbers that are all >= 0 only if the array is: its minimum, or all entries of objects."""
+    """Return the minimum, or all entries of objects.
+
+    All are >= 0 if and only if all entries are.
+    """
     if array.dtype.kind == "O":
         return [each if each == each else float("nan") for each in array.tolist()]
     return [array.min()] if array.size else []
@@ -227,7 +230,7 @@ def _refuse_nobody(who: People) -> None:
 
 
 def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
-    """Open a table whose values are its ids, rewritten so that bytes are compared."""
+    """Open a table of people's ids, in a form that engines compare byte by byte."""
     epsilon = wanted.epsilon if isinstance(wanted.epsilon, str) else 1.0
     person = wanted.person
     if not isinstance(person, str):
@@ -251,7 +254,7 @@ def _read(wanted: AskedRows, *, lenient: bool = False) -> Columns:
 
 
 def _distinct(table: Columns, wanted: list[str]) -> pl.DataFrame:
-    """Distinct rows of some columns, computed by the engine."""
+    """Return the distinct rows of some columns, computed by the engine."""
 
     def run() -> pl.DataFrame:
         query: nw.LazyFrame[Any] = table.frame.select(*wanted).unique()

@@ -1,4 +1,4 @@
-"""The user's rows: opened and checked once, then counted as often as a release needs."""
+"""The user's rows. They are opened and checked once, then counted as often as a release needs."""
 
 from __future__ import annotations
 
@@ -76,19 +76,17 @@ __all__ = [
 ]
 
 
-# The only entry to counting: questions in, counts out, by one of three backends.
+# All counting starts here. One of three backends counts questions: NumPy counts arrays, and engines
+# count tables, either by expressions that give the same integers on all engines, or by SQL where an
+# engine is faster with it.
 #
-# NumPy counts arrays. Engines count tables, by expressions that all of them understand alike, or by
-# SQL text where an engine is faster with it.
-#
-# Several questions to the same data are counted in one scan where that is faster. That is so if
-# they use the same table, every row is its own person, and either the labels of all questions
-# together have few combinations, or one of the questions has all of these labels anyway: each
-# combination of labels is a group, and each group has a cost. All other questions are counted one
-# by one.
+# Several questions about the same table share a scan if every row is its own person and one of two
+# conditions holds: the labels of all questions together have few combinations, or one of the
+# questions has all of these labels. The reason is that each combination of labels is a group, and
+# each group has a cost. All other questions are counted one by one.
 
 MOST_CELLS: Final = 128
-"""The most combinations of labels of questions in one scan, unless one of them has all labels."""
+"""The largest number of combinations of labels in one scan, unless one question has all labels."""
 
 
 def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
@@ -111,10 +109,10 @@ def count_asks(held: Held, ask: Ask, rules: Rules) -> Counted:
 def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
     """Count questions in shared scans where possible, and store the counts in their rows.
 
-    Nothing is checked or refused before `Rows.count` is called.
+    Checks and refusals are left to `Rows.count`.
 
     Args:
-        asked: rows, each opened for one question, with the question.
+        asked: pairs of a question and the rows that were opened for it.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -127,7 +125,7 @@ def scan(asked: Sequence[tuple[Rows, Ask]]) -> None:
 
 
 def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
-    """Open the table again, with the columns of all questions, and count in one query."""
+    """Open the table again with the columns of all questions, and count them in one query."""
     first = bundle[0][0].rules
     pairs = list(dict.fromkeys(pair for rows, _ in bundle for pair in rows.rules.columns))
     (values, kind), *others = pairs
@@ -152,7 +150,7 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
 
 
 def _may_share(rows: Rows) -> bool:
-    """Whether rows are a table on an engine in which every row is its own person."""
+    """Whether these rows are a table on an engine, and every row is its own person."""
     held = rows.held
     return isinstance(held, Columns) and held.person is None and rows.rules.source is not None
 
@@ -169,7 +167,7 @@ def _same_table(first: Rules, second: Rules) -> bool:
 
 
 def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
-    """Group questions that one query can answer, starting with those of the most labels."""
+    """Group questions that one query can answer, starting with the question of the most labels."""
     made: list[tuple[list[tuple[Rows, Ask]], dict[Any, int]]] = []
     ordered = sorted(asked, key=lambda pair: -_combinations(_labels(pair[0].rules)))
     for rows, ask in ordered:
@@ -187,7 +185,7 @@ def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
 
 
 def _labels(rules: Rules) -> dict[Any, int]:
-    """The columns of labels of a question, and the number of labels in each."""
+    """Return the columns of labels of a question, and their numbers of labels."""
     return {
         (column, declared.kind, declared.breaks.tobytes()): len(declared.labels)
         for column, declared in rules.labelled
@@ -201,12 +199,12 @@ def _combinations(labels: dict[Any, int]) -> int:
     return product
 
 
-# The user's rows, opened by `open` and then counted as often as a release needs.
+# The user's rows. `open` creates them, and a release counts them as often as it needs.
 
 G = TypeVar("G", Counted, LineGroups)
 
 Held: TypeAlias = Arrays | CellArrays | Columns
-"""The holder of rows: arrays, which NumPy counts, or a table on an engine."""
+"""The data structure that holds rows: arrays, which NumPy counts, or a table on an engine."""
 
 ONLY_SHARES: Final = "Rows with groups, where, or missing='exclude' are counted by shares alone."
 
@@ -217,8 +215,8 @@ class Rows:
     """The user's rows, opened and checked once. Each question is one pass over them.
 
     Args:
-        held: the table or arrays that hold them.
-        rules: how they are counted.
+        held: the table or arrays that hold the rows.
+        rules: how rows are counted.
     """
 
     def __init__(self, held: Held, rules: Rules) -> None:
@@ -229,39 +227,40 @@ class Rows:
 
     @property
     def held(self) -> Held:
-        """The table or arrays that hold them."""
+        """The table or arrays that hold the rows."""
         return self._held
 
     @property
     def rules(self) -> Rules:
-        """How they are counted."""
+        """The rules by which rows are counted."""
         return self._rules
 
     @property
     def moved(self) -> bool:
-        """Whether `levels.in_range` changed somebody's budget, where budgets are public."""
+        """Whether `levels.in_range` changed somebody's budget, if budgets are public."""
         return self._moved
 
     def noted(self, counted: G) -> G:
-        """Return the counts, after noting whether budgets were moved into the public range."""
+        """Record whether budgets were moved into the public range, and return the counts."""
         self._moved = self._moved or counted.moved
         return counted
 
     def keep(self, ask: Ask, counted: Counted) -> None:
-        """Store the counts for a question that was counted with others, to avoid another pass."""
+        """Store the counts for a question that was counted in a shared scan."""
         self._kept[ask] = counted
 
     def count(self, ask: Ask) -> Tally:
-        """Divide everyone's unit among cells, and add up by budget level, in one pass.
+        """Divide each person's unit among cells, and add up cells by budget level, in one pass.
 
-        For numbers a person counts once, with the mean of their rows on the grid.
+        For numbers, a person's value is the mean of their rows on the grid.
 
         Args:
-            ask: the question: the cells among which everyone divides their unit.
+            ask: the question, which determines the cells.
 
         Returns:
-            One row of cells for each budget level. Budgets that agree in 9 significant bits are one
-            level, and its budget is the smallest of them. With a ladder, levels are its rungs.
+            One row of cells for each budget level. Budgets that are equal after rounding to 9
+            significant bits form a level, and its budget is the smallest of them. With a ladder,
+            levels are its rungs.
 
         Raises:
             TypeError: the rows were not opened for such a question.
@@ -269,8 +268,8 @@ class Rows:
             DataError: there are fewer than two people, or too many; a row has no person; a value is
                 in no category, the group of a row is not declared, or `where` is neither true nor
                 false; somebody is in two public groups (`MissingValueError`: a value is missing;
-                `ConflictingBudgetsError`: somebody has two budgets). These may depend on private
-                data and are for the curator only.
+                `ConflictingBudgetsError`: somebody has two budgets). These errors can depend on
+                private data and are for the curator only.
             FileError: the file cannot be read to its end.
         """
         rules, ladder = self._rules, self._rules.ladder
@@ -297,11 +296,11 @@ class Rows:
     def line(self, window: Window | None = None) -> Line:
         """Count people by budget level and bucket of the float64 line, in one pass.
 
-        A person counts once, at the midpoint of their smallest and largest value. Unlike a sum of
-        floats, that does not depend on the order of rows.
+        A person's value is the midpoint of their smallest and largest value. Unlike a sum of
+        floats, it does not depend on the order of rows.
 
         Args:
-            window: cells to zoom in on; None for the whole line.
+            window: the cells to count in; None for the whole line.
 
         Raises:
             BudgetError: a budget is negative, NaN or null, or everyone's is 0.
@@ -322,7 +321,7 @@ class Rows:
         return line_on_rungs(groups, window, rules.ladder).sound()
 
     def lines(self) -> Lines:
-        """The line, and windows of it, for callers that only need weights by bucket."""
+        """Return the line and windows of it, for callers that only need weights by bucket."""
         self._check_whole()
         return Lines(self, self._held)
 
@@ -339,7 +338,7 @@ class Rows:
 
     @property
     def names(self) -> Names:
-        """The names of the parameters in messages, with notes on cells for a CSV file."""
+        """The names of columns in messages, with notes on cells for a CSV file."""
         called = self._held.called if isinstance(self._held, Columns) else None
         return called or self._rules.names
 
@@ -371,11 +370,11 @@ def of_values(
     """Move arrays of values of any kind to Polars, without a copy where possible.
 
     Returns:
-        The table; None if the type of values declares nothing, or Polars does not accept them. Then
-        `arrays.py` reads their entries one by one.
+        The table; None if the type of values declares nothing, or Polars does not accept them. In
+        that case `arrays.py` reads their entries one by one.
 
     Raises:
-        ArgumentError: something is not one column, or the lengths differ.
+        ArgumentError: an argument is not a single column, or the lengths differ.
         ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
@@ -413,7 +412,7 @@ def of_values(
 def _of_series(
     values: pl.Series, epsilon: Floats | float, person: npt.NDArray[np.generic] | None
 ) -> Columns:
-    """Return a table of checked columns."""
+    """Return a table with the given columns, which are already checked."""
     import narwhals as nw
     import polars as pl
 
@@ -433,21 +432,21 @@ def _of_series(
     )
 
 
-# People with budgets and without values, which are counted when a question is only rehearsed.
+# People with budgets but without values, for planning: a question can be tried without data.
 
 WIDEST: Final = 0.5
-"""The largest standard deviation that values can have, as a fraction of their range."""
+"""The largest possible standard deviation of values, as a fraction of their range."""
 
 
 @dataclass(frozen=True, eq=False)
 class Absent:
-    """People of whom only budgets are known. `open` accepts them in place of budgets.
+    """People with known budgets and no values. `open` accepts them in place of budgets.
 
     Attributes:
         levels: their budgets.
         counts: the number of people with each budget.
-        spread: the distance of everyone's value from the middle of the range, as a fraction of the
-            range: half of the people are above it, half below. None for the default of a question.
+        spread: the distance of all values from the middle of the range, as a fraction of the range:
+            half of the people are above the middle, half below. None for the question's default.
         first: the fraction of all people in the first group; None if all groups are equally large.
         middle: the mean of each group, as a fraction of the range.
     """
@@ -460,13 +459,13 @@ class Absent:
 
 
 class AbsentRows(Rows):
-    """Rows of `Absent` people: any question counts the people of each level.
+    """Rows of `Absent` people. Every question counts the people of each level.
 
-    All categories are equally large. Sizes of groups follow from `Absent`.
+    All categories are equally large. The sizes of groups are set in `Absent`.
 
     Args:
         people: the people and their budgets.
-        rules: how they would be counted.
+        rules: how rows would be counted.
     """
 
     def __init__(self, people: Absent, rules: Rules) -> None:
@@ -475,13 +474,13 @@ class AbsentRows(Rows):
 
     @cached_property
     def _standing(self) -> Floats:
-        """Budgets, on the ladder if there is one."""
+        """People's budgets, placed on the ladder if there is one."""
         ladder = self._rules.ladder
         return self._absent.levels if ladder is None else ladder.of(self._absent.levels)
 
     @cached_property
     def _by_level(self) -> tuple[Floats, Integers]:
-        """The levels, and the number of people in each."""
+        """The levels, and the number of people in each level."""
         levels, place = levels_of(self._standing, self._standing.size)
         people = summed(place, self._absent.counts, levels.size)
         if not self._rules.private:
@@ -491,11 +490,11 @@ class AbsentRows(Rows):
         return levels[levels > 0.0], people[levels > 0.0]
 
     def count(self, ask: Ask) -> Tally:
-        """The tally of people by level, who all divide their units alike: see `Rows.count`.
+        """Return the tally of people who all divide their units in the same way: see `Rows.count`.
 
         Raises:
-            ArgumentError: there are too many levels and cells for a table of them.
-            EpsilonsError: as `Rows.count`.
+            ArgumentError: the table of levels and cells would be too large.
+            EpsilonsError: as for `Rows.count`.
         """
         self._check(ask)
         rules, (levels, people) = self._rules, self._by_level
@@ -511,10 +510,10 @@ class AbsentRows(Rows):
         return Tally(levels, people, cells, unit, labels, apart)
 
     def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
-        """The sums of numbers: half of the people are above the middle of the range, half below.
+        """Return the sums of numbers: half of the people are above the middle, half below.
 
-        If budgets are private, one number is at the end of its range: the noise of a ratio matters
-        most there. Two columns are uncorrelated.
+        If budgets are private, one number is at the end of its range, where the noise of a ratio
+        has the largest effect. Two columns are uncorrelated.
         """
         off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
         low, high = HALF - off, HALF + off
@@ -527,7 +526,7 @@ class AbsentRows(Rows):
         return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
 
     def _grouped(self, groups: int) -> Integers:
-        """Two cells of each group, and an empty last cell for those outside, if there is one."""
+        """Return two cells for each group, and an empty last cell for people outside, if any."""
         levels, people = self._by_level
         check_table("groups", 2 * groups, levels.size)
         points = self._among(groups, GRID * people)
@@ -538,14 +537,14 @@ class AbsentRows(Rows):
         return cells
 
     def _among(self, groups: int, whole: Integers) -> Integers:
-        """Integers of each level, divided among groups in proportion to their sizes."""
+        """Divide the integer of each level among groups, in proportion to their sizes."""
         if self._absent.first is None or groups == 1:
             return _evenly(whole, groups)
         own = np.floor(self._absent.first * whole).astype(np.int64)
         return np.column_stack([own, _evenly(whole - own, groups - 1)])
 
     def line(self, window: Window | None = None) -> Line:
-        """The line with the people of each level all at 0: see `Rows.line`."""
+        """Return the line with the people of all levels at 0: see `Rows.line`."""
         levels, ladder = self._standing, self._rules.ladder
         none = np.zeros(len(levels), dtype=np.int64)
         groups = LineGroups(
@@ -561,18 +560,18 @@ class AbsentRows(Rows):
 
 
 def _evenly(whole: Integers, parts: int) -> Integers:
-    """Integers, each divided into `parts` parts, with remainders spread as evenly as possible."""
+    """Divide each integer into `parts` parts, with remainders spread as evenly as possible."""
     each, over = np.divmod(whole, parts)
     return np.asarray(each[:, None] + np.diff(np.arange(parts + 1) * over[:, None] // parts))
 
 
-# The only entry for rows. Arguments, schema and entries of arrays are checked here, once.
+# All rows are opened here. The arguments, the schema and the entries of arrays are checked once.
 
 POLICIES: Final = ("error", "midpoint", "exclude")
-"""Ways to treat missing values."""
+"""Options for missing values."""
 
 SMALL = 10**5
-"""The number of rows of arrays up to which NumPy is faster than starting an engine."""
+"""The number of rows of arrays up to which NumPy is faster than an engine."""
 
 
 def open(
@@ -594,21 +593,22 @@ def open(
         values: one value for each row, or the name of a column of `data`: numbers, or values of the
             kind of `categories`. For numbers, null, NaN and infinities are missing.
         epsilon: one budget for each row, one number for everyone, or the name of a column; or
-            `Absent`, people without values: then no value is read.
-        data: a frame that Narwhals reads, or the path of a Parquet or CSV file: see `source`.
+            `Absent` people without values, in which case no value is read.
+        data: a frame that Narwhals supports, or the path of a Parquet or CSV file: see `source`.
         person: an id for each row, or the name of a column; None if every row is its own person.
-        missing: "error" refuses missing values, "midpoint" puts them in the middle of the range,
-            "exclude" leaves out such rows, and those of no declared group. Categories allow only
-            "error".
+        missing: "error" refuses missing values, "midpoint" replaces them by the middle of the
+            range, "exclude" leaves out rows with missing values or undeclared groups. Categories
+            allow only "error".
         categories: the categories from `declare`; None for numbers.
         ladder: a public ladder of budgets, if budgets and the number of people are private. Then
-            no data is refused: a missing number is at the middle, a value in no category is in no
-            cell, the smaller of two budgets counts, and anyone without a budget is left out.
-        groups: the groups of numbers; None for one group that holds everybody.
-        where: for each row whether to select it, or the name of a column of booleans; None to
-            select all rows.
-        y: a second number for each row, or the name of a column, for pairs; None if one
-            column is counted.
+            no data is refused: a missing number is in the middle of the range, a value in no
+            category is in no cell, the smaller of two budgets counts, and people without a budget
+            are left out.
+        groups: the groups of numbers; None for one group that holds everyone.
+        where: for each row whether to select it, or the name of a Boolean column; None to select
+            all rows.
+        y: a second number for each row, or the name of a column, for pairs; None for one column of
+            numbers.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column does not exist or
@@ -647,7 +647,7 @@ def open(
         ladder,
         groups,
         some,
-        # Columns that were taken out of a frame as arrays cannot be opened as a table again.
+        # If columns were removed from a frame as arrays, it cannot be opened as a table again.
         source=None if given.data is None else data,
         values=values,
         epsilon=epsilon,
@@ -670,7 +670,7 @@ def open(
 
 
 def _recast(held: Columns, rules: Rules) -> Rows:
-    """Rows, with labels respelled as numbers are, where columns of numbers are read as text."""
+    """Return rows, with labels respelled like numbers if columns of numbers are read as text."""
     categories, groups = rules.categories, rules.groups
     if categories is not None and "values" in held.recast:
         categories = categories.recast
@@ -693,10 +693,10 @@ def _check_cells(categories: Categories, missing: str, ladder: Ladder | None) ->
 
 
 def _check_table(name: str, cells: int, ladder: Ladder) -> None:
-    """Refuse more cells than a table of these levels may have, before any data is read.
+    """Refuse a table of levels and cells that would be too large, before any data is read.
 
-    Besides the rungs, data has at most two levels: on no rung, and without a budget. So a table
-    that passes here is not refused later, for any data.
+    In addition to the rungs, data has at most two levels: people on no rung, and people without a
+    budget. So a table that passes this check is never refused later.
 
     Raises:
         ArgumentError: there are too many cells.
@@ -709,7 +709,7 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
 
 
 def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
-    """Check the groups of numbers, and which of them are asked."""
+    """Add the groups of rows, and the rows that `where` selects, after checking them."""
     groups, private = rules.groups, rules.private
     lenient = private or rules.missing == "exclude"
     by = {name: column for name, column in given.marks.items() if name != "where"}
@@ -731,9 +731,9 @@ def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
 def _of_categories(
     given: AskedRows, declared: Categories, ladder: Ladder | None
 ) -> CellArrays | Columns:
-    """Return values of categories after checks: a table for an engine, or arrays for NumPy.
+    """Return checked values of categories: a table for an engine, or arrays for NumPy.
 
-    NumPy counts small data, and columns whose entries must be read one by one.
+    NumPy counts small data and columns whose entries must be read one by one.
     """
     own = (given.values, given.epsilon, given.person)
     if arrays.length(given.values, given.names.values) > SMALL:

@@ -1,4 +1,4 @@
-"""The command `check`, for the curator: it takes the options of the command that publishes."""
+"""The command `check`, for the curator. It has the same options as the command that publishes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_A_RANGE = ("bounds", "unknown_range")
 
 
 class Checking(click.Command):
-    """Reports what a file contains, for the curator only."""
+    """A command that reports counts of a file, for the curator only."""
 
     def invoke(self, ctx: click.Context) -> None:
         """Check the file, and print the result."""

@@ -1,4 +1,4 @@
-"""The commands of a ledger: create it, enrol people, charge releases to it."""
+"""The commands of a ledger: create it, enrol people, and charge releases to it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME: Final = click.argument("name")
 
 
 class _Share(click.ParamType[Any]):
-    """A share, such as 1/12 or 0.1."""
+    """A parameter type for a share, such as 1/12 or 0.1."""
 
     name = "share"
 
@@ -47,14 +47,14 @@ CLAIM: Final = (
 
 
 class ClaimCommand(Publish):
-    """Publishes a statistic of a file, and charges it to a ledger."""
+    """A command that publishes a statistic of a file and charges it to a ledger."""
 
     does: ClassVar[str] = "Publish {}, and charge it to the ledger at WHERE."
     first: ClassVar[tuple[options.Decorator, ...]] = (WHERE, FILE)
     budgets: ClassVar[tuple[options.Decorator, ...]] = CLAIM
 
     def ask(self, given: dict[str, Any]) -> None:
-        """Publish, and print the release."""
+        """Publish the statistic, and print the release."""
         with Ledger(given["ledger_at"]) as ledger:
             files = options.Files(given["page"], given["picture"])
             claim = ledger.claim(given["name"], at_most=given["at_most"], share=given["share"])
@@ -65,7 +65,7 @@ class ClaimCommand(Publish):
 
 @click.group("ledger")
 def LEDGER() -> None:  # noqa: N802
-    """Keep an account for everyone: what they gave for life, and what is left of it.
+    """Keep an account for everyone: their lifetime budget, and what is left of it.
 
     WHERE is the path of a file (SQLite), or an address such as postgresql://host/database.
     """
@@ -82,7 +82,7 @@ def LEDGER() -> None:  # noqa: N802
 )
 @options.JSON
 def init(ledger_at: str, neighbours: Neighbours, as_json: bool) -> None:
-    """Make a ledger."""
+    """Create a ledger."""
     with Ledger.create(ledger_at, neighbours) as ledger:
         _echo({"neighbours": neighbours, "head": ledger.head}, "Made a ledger.", as_json)
 
@@ -104,7 +104,7 @@ def enrol(
     consent: str | None,
     as_json: bool,
 ) -> None:
-    """Give the people of FILE accounts, or change what they give."""
+    """Create accounts for the people of FILE, or change their budgets."""
     with Ledger(ledger_at) as ledger:
         told = ledger.enrol(
             file,
@@ -120,7 +120,7 @@ def enrol(
 @WHERE
 @options.JSON
 def status(ledger_at: str, as_json: bool) -> None:
-    """Show the ledger at a glance."""
+    """Show a summary of the ledger."""
     with Ledger(ledger_at) as ledger:
         told = ledger.status()
     _echo(told.to_dict(), str(told), as_json)
@@ -138,16 +138,16 @@ def history(ledger_at: str, as_json: bool) -> None:
 
 
 def _person(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add a person's id to a command: text, or a whole number."""
+    """Add the option for a person's id, which is text or an integer, to a command."""
     command = click.option("--number", is_flag=True, help="The id is a whole number.")(command)
     return click.argument("who", metavar="PERSON")(command)
 
 
 def _id(who: str, number: bool) -> int | str:
-    """The person's id, as an integer if `number` is set.
+    """Return the person's id, as an integer if `number` is set.
 
     Raises:
-        ArgumentError: it should be a whole number, and is not.
+        ArgumentError: the id must be an integer but is not.
     """
     if not number:
         return who
@@ -170,7 +170,7 @@ def _id(who: str, number: bool) -> int | str:
 )
 @options.JSON
 def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bool) -> None:
-    """Show what PERSON allowed, and what was spent: for that person."""
+    """Show the budget of PERSON and how it was spent: for that person."""
     with Ledger(ledger_at) as ledger:
         told = ledger.account(_id(who, number))
     if page is not None:
@@ -183,7 +183,7 @@ def person(ledger_at: str, who: str, number: bool, page: str | None, as_json: bo
 @_person
 @options.JSON
 def withdraw(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
-    """Take back whatever PERSON has not spent."""
+    """Withdraw the unspent budget of PERSON."""
     with Ledger(ledger_at) as ledger:
         ledger.withdraw(_id(who, number))
     _echo({"withdrawn": True}, "Withdrawn.", as_json)
@@ -205,7 +205,7 @@ def erase(ledger_at: str, who: str, number: bool, as_json: bool) -> None:
 @click.option("--head", help="An end of the chain that was kept elsewhere.")
 @options.JSON
 def check(ledger_at: str, head: str | None, as_json: bool) -> None:
-    """Replay every charge; exit code 2 if the ledger was changed from outside."""
+    """Replay every charge; exit code 2 if another program has modified the ledger."""
     with Ledger(ledger_at) as ledger:
         found = ledger.check(head)
     _echo(found.to_dict(), str(found) if found.holds else "", as_json)
@@ -219,7 +219,7 @@ def check(ledger_at: str, head: str | None, as_json: bool) -> None:
 @options.DETAILS
 @options.JSON
 def release(ledger_at: str, name: str, page: str | None, details: bool, as_json: bool) -> None:
-    """Show what was released under NAME, as it was stored."""
+    """Show the release that is stored under NAME."""
     files = options.Files(page, None)
     with Ledger(ledger_at) as ledger:
         found = ledger.release(name)
@@ -233,7 +233,7 @@ def release(ledger_at: str, name: str, page: str | None, details: bool, as_json:
 @NAME
 @options.JSON
 def abandon(ledger_at: str, name: str, as_json: bool) -> None:
-    """Give up the release NAME, which was opened or being drawn, and has no answer."""
+    """Give up the release NAME, which was started but has no answer."""
     with Ledger(ledger_at) as ledger:
         ledger.abandon(name)
     _echo({"abandoned": name}, f"Abandoned {name}.", as_json)
@@ -264,7 +264,7 @@ def plan(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Forecast a series of equal means under one epsilon for life."""
+    """Forecast a series of equal means under one lifetime epsilon."""
     question = Mean("", **asked)
     with Ledger(ledger_at) as ledger:
         told = ledger.plan([question] * times)
@@ -274,7 +274,7 @@ def plan(
 
 
 def _echo(data: Any, text: str, as_json: bool) -> None:
-    """Print data as JSON, or else the text."""
+    """Print the data as JSON, or the text."""
     if as_json:
         click.echo(report.to_json(data))
     elif text:

@@ -1,4 +1,4 @@
-"""A command for each statistic, with an option for each field of its question."""
+"""One command for each statistic, with one option for each field of its question."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ EVERY = (
     ),
     options.JSON,
 )
-"""All options of the commands that publish a statistic of one column, without repetition."""
+"""The distinct options of all commands that publish a statistic of one column."""
 
 
 class Publish(click.Command):
-    """Publishes a statistic of a file.
+    """A command that publishes a statistic of a file.
 
     Args:
         question: the class of the question.
@@ -75,14 +75,14 @@ class Publish(click.Command):
         ctx.invoke(self.ask, ctx.params)
 
     def ask(self, given: dict[str, Any]) -> None:
-        """Publish, and print the release."""
+        """Publish the statistic, and print the release."""
         files = options.Files(given["page"], given["picture"])
         question = asked(self._question, given)
         show(publish([question], **terms(given))[0], question, given, files)
 
 
 def show(release: Release, question: Question, given: dict[str, Any], files: options.Files) -> None:
-    """Print a release, with the comparisons that were asked for, and write its files."""
+    """Print a release with the requested comparisons of groups, and write its files."""
     for first, second in compared(question, given):
         release = release.compare(first, second)
     text = release.details() if given["details"] else None
@@ -91,7 +91,7 @@ def show(release: Release, question: Question, given: dict[str, Any], files: opt
 
 
 def asked(question: type[Question], given: dict[str, Any]) -> Question:
-    """The question that a command's options describe.
+    """Return the question that a command's options describe.
 
     Raises:
         UsageError: the options do not fit together.
@@ -114,11 +114,11 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
 
 
 def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]:
-    """The pairs of groups to compare, as labels. Users write groups as they are printed.
+    """Return the pairs of groups to compare, as labels. Users write groups as they are printed.
 
     Raises:
-        UsageError: there are no groups, a pair names one group twice, or a name matches no
-            declared group or several.
+        UsageError: there are no groups, a pair names one group twice, or a name does not match
+            exactly one declared group.
     """
     pairs = given.get("compare", ())
     grouping = getattr(question, "grouping", None)
@@ -135,10 +135,10 @@ def compared(question: Question, given: dict[str, Any]) -> list[tuple[Any, Any]]
 
 
 def _group_named(word: str, labels: Iterable[Any]) -> Any:
-    """The label of the group whose printed name is `word`.
+    """Return the label of the group whose printed name is `word`.
 
     Raises:
-        UsageError: there is no such group, or several.
+        UsageError: there is no such group, or there are several.
     """
     found = [label for label in labels if report.group_name(label) == word]
     if len(found) != 1:
@@ -148,12 +148,15 @@ def _group_named(word: str, labels: Iterable[Any]) -> Any:
 
 
 def _arguments(question: type[Question]) -> set[str]:
-    """The names of a question's constructor arguments."""
+    """Return the names of a question's constructor arguments."""
     return {field.name for field in fields(question) if field.init}
 
 
 class ReplayCommand(Publish):
-    """Replays a question on a file and on neighbouring copies of it; publishes nothing."""
+    """A command that replays a question on a file and on neighbouring copies of the file.
+
+    It publishes nothing.
+    """
 
     does: ClassVar[str] = (
         "Ask for {}, and ask the same about copies in which one person is changed: with the same "
@@ -162,14 +165,14 @@ class ReplayCommand(Publish):
     last: ClassVar[tuple[options.Decorator, ...]] = (options.JSON,)
 
     def ask(self, given: dict[str, Any]) -> None:
-        """Run the replay, and print what it found."""
+        """Run the replay, and print its result."""
         found = verify.replay(asked(self._question, given), **terms(given))
         click.echo(report.to_json(found.to_dict()) if given["as_json"] else str(found))
         found.require()
 
 
 def replays() -> click.Group:
-    """The command `replay`, with a subcommand for each statistic."""
+    """Return the command `replay`, with a subcommand for each statistic."""
     group = click.Group("replay", help="Check the whole way from a file to a release.")
     for question in STATISTICS.values():
         group.add_command(ReplayCommand(question))
@@ -177,15 +180,15 @@ def replays() -> click.Group:
 
 
 def commands() -> Iterator[click.Command]:
-    """The commands that publish, one for each statistic."""
+    """Yield the commands that publish, one for each statistic."""
     return map(Publish, STATISTICS.values())
 
 
 def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
-    """The parameters that click's decorators add to a command, in the given order."""
+    """Return the parameters that click's decorators add to a command, in the given order."""
 
     def command() -> None:
-        """A placeholder that the decorators attach parameters to."""
+        """A placeholder to which the decorators attach parameters."""
 
     for decorator in reversed(decorators):
         decorator(command)
@@ -194,7 +197,7 @@ def parameters(*decorators: options.Decorator) -> list[click.Parameter]:
 
 
 def terms(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `publish` from a command's options: data, budgets, people, neighbours."""
+    """Return the arguments of `publish` that options set: data, budgets, people, neighbours."""
     epsilon = given.get("epsilon")  # None if budgets come from a ledger
     return {
         **{name: given[name] for name in TERMS if name in given},
@@ -208,8 +211,8 @@ def _refuse_no_range(given: dict[str, Any]) -> None:
     """Check that exactly one of --bounds and --unknown-range is given.
 
     Raises:
-        UsageError: neither is given, or both are; or --spread, a fraction of the range, is given
-            without --bounds.
+        UsageError: neither or both are given; or --spread, which is a fraction of the range, is
+            given without --bounds.
     """
     if (given["bounds"] is None) != given.get("unknown_range", False):
         found = ", or --unknown-range if you do not know it" if "unknown_range" in given else ""
@@ -221,10 +224,10 @@ def _refuse_no_range(given: dict[str, Any]) -> None:
 
 
 def _groups(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments `by` and `groups`.
+    """Return the arguments `by` and `groups`.
 
     Raises:
-        UsageError: there are more than two columns, or --group2 does not fit them.
+        UsageError: there are more than two columns, or --group2 does not match them.
     """
     by = given["by"]
     if len(by) > 2:
@@ -238,7 +241,7 @@ def _groups(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labels(words: tuple[str, ...]) -> list[Any]:
-    """Labels as integers if all of them are, otherwise as text."""
+    """Return labels as integers if all of them are integers, otherwise as text."""
     try:
         return [int(word) for word in words]
     except ValueError:
@@ -246,11 +249,11 @@ def _labels(words: tuple[str, ...]) -> list[Any]:
 
 
 def _cells(given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments `categories`, `edges` and `other`.
+    """Return the arguments `categories`, `edges` and `other`.
 
     Raises:
-        UsageError: none or several of the three ways to declare categories are used, or the range
-            of integers is empty.
+        UsageError: not exactly one of the three ways to declare categories is used, or the range of
+            integers is empty.
     """
     words, integers, edges = given["words"], given["integers"], given["edges"]
     whole = tuple(range(integers[0], integers[1] + 1)) if integers else ()
@@ -263,7 +266,7 @@ def _cells(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shares(given: tuple[float, ...]) -> float | list[float]:
-    """The argument `q`: one number, or a list of several.
+    """Return the argument `q`: one number, or a list of several.
 
     Raises:
         UsageError: --q is not given.

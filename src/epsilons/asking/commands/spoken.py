@@ -1,7 +1,7 @@
-"""Translate messages and printed results for the command line: options instead of parameters.
+"""Translate messages and printed results for the command line, from parameters to options.
 
-Messages and hints are written once, for Python: `missing="exclude"`. A command prints its own
-option instead, `--missing exclude`, and leaves parameters alone that it has no option for.
+Messages and hints are written for Python, such as `missing="exclude"`. A command prints its own
+option instead, `--missing exclude`. Parameters without an option are unchanged.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PYTHON: Final = {
     "who": "person",
     "words": "categories",
 }
-"""Python's names for the parameters that commands call something else."""
+"""The Python names of parameters whose options have a different name."""
 
 _WIDTH: Final = 96
-"""Characters per line."""
+"""The number of characters per line."""
 
 _HINTS: Final = (
     "Advice: ",
@@ -40,32 +40,33 @@ _HINTS: Final = (
     "What would help",
     "Would be refused: ",
 )
-"""The beginnings of paragraphs that are translated. Elsewhere a name may be part of a label."""
+"""The beginnings of paragraphs to translate. In other paragraphs, a name can be part of a label."""
 
 _VALUE: Final = (
     r'"[^"]*"|\'[^\']*\'|\([^()]*\)|\[(?:[^\[\]]|\[[^\[\]]*\])*\]|\{[^{}]*\}|…'
     r"|True|False|None|-?(?:\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|inf|nan)(?:/\d+)?|"
 )
-"""What may follow `name=`: text, a tuple, a list, a mapping, a constant, a number, or nothing."""
+"""A pattern for what follows `name=`: text, a tuple, a list, a mapping, a constant, a number, or
+nothing."""
 
 _WORD: Final = re.compile(r"[\w.+-]+|…")
-"""A word that needs no quotes."""
+"""A pattern for a word that needs no quotes."""
 
 _CALL: Final = re.compile(r"\b(?:ep\.)?[Ll]edger(?:\.([a-z]+))?\(([^()]*)\)")
-"""A call of a ledger, such as `ledger.abandon('wages')`."""
+"""A pattern for a call of a ledger, such as `ledger.abandon('wages')`."""
 
 _COMMANDS: Final = {"create": "init", "": "status"}
-"""Ledger commands whose names differ from the Python calls."""
+"""Python calls of a ledger whose commands have a different name."""
 
 
 @dataclass(frozen=True)
 class _Option:
-    """How a command accepts a parameter.
+    """The option or argument of a command for one parameter.
 
     Attributes:
         word: the option, such as --missing, or the placeholder of an argument, such as FILE.
         argument: whether it is a positional argument.
-        repeated: whether a list is given by repeating the option.
+        repeated: whether the option is repeated for each entry of a list.
     """
 
     word: str
@@ -73,7 +74,7 @@ class _Option:
     repeated: bool
 
     def with_value(self, value: str) -> str:
-        """The option with its value, translated from what Python has after the equals sign."""
+        """Return the option with its value, translated from the Python value."""
         if not value:
             return self.word
         plain = _unquoted(value)
@@ -100,19 +101,19 @@ _YES_OR_NO: Final = {"True": "yes", "False": "no"}
 
 
 class _Shown(Protocol):
-    """A result that commands print."""
+    """A result that a command prints."""
 
     def to_json(self) -> str:
-        """All of it as JSON."""
+        """Return the result as JSON."""
 
 
 def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
     """Print a release, a plan or a check.
 
     Args:
-        shown: what to print.
-        as_json: whether to print JSON in place of text with the options of the command.
-        text: what to print in place of the summary.
+        shown: the result to print.
+        as_json: whether to print JSON instead of text.
+        text: the text to print instead of the summary.
     """
     if as_json:
         click.echo(shown.to_json())
@@ -122,18 +123,18 @@ def say(shown: _Shown, *, as_json: bool, text: str | None = None) -> None:
 
 
 def _more(command: click.Command) -> str:
-    """Where the rest of a release is, by the options of a command."""
+    """Return a sentence that names the options of a command that show the rest of a release."""
     known = {option for each in command.params for option in each.opts}
     every = ("--details", "--report FILE", "--figure FILE", "--json")
     return f"More: {', '.join(each for each in every if each.split()[0] in known)}."
 
 
 def error_words(error: EpsilonsError, command: click.Command) -> str:
-    """The message of an error, with a command's options.
+    """Return the message of an error, with parameters replaced by a command's options.
 
     Args:
-        error: the error. In a `LedgerError`, `where` is the place of the ledger; elsewhere it is
-            the column that selects rows.
+        error: the error. In a `LedgerError`, `where` is the location of the ledger; in other errors
+            it is the column that selects rows.
         command: the command that was running.
     """
     known = _options(command)
@@ -143,7 +144,7 @@ def error_words(error: EpsilonsError, command: click.Command) -> str:
 
 
 def command_of(cli: click.Command, words: list[str]) -> click.Command:
-    """The command or subcommand that the words on the command line name."""
+    """Return the command or subcommand that the words on the command line name."""
     for word in words:
         if not isinstance(cli, click.Group) or word not in cli.commands:
             break
@@ -152,7 +153,7 @@ def command_of(cli: click.Command, words: list[str]) -> click.Command:
 
 
 def _options(command: click.Command) -> dict[str, _Option]:
-    """A command's options, by Python's names for them."""
+    """Return a command's options, by the Python names of their parameters."""
     found = {}
     for each in command.params:
         name = str(each.name)
@@ -161,8 +162,8 @@ def _options(command: click.Command) -> dict[str, _Option]:
         called = _PYTHON.get(name, name)
         if argument and name == "levels":  # EPSILON:PEOPLE...
             called, word = "epsilon", word.removesuffix("...")
-        # `where` is both the place of a ledger, an argument, and a column, an option: the option
-        # wins.
+        # `where` is the name of two parameters: the location of a ledger, which is an argument, and
+        # a column, which is an option. The option takes precedence.
         if not argument or called not in found:
             several = isinstance(each, click.Option) and each.multiple
             found[called] = _Option(word, argument, several)
@@ -174,7 +175,7 @@ def _options(command: click.Command) -> dict[str, _Option]:
 
 
 def _assigned(text: str, known: dict[str, _Option]) -> str:
-    """Replace each `name=value` in a text by the option with its value."""
+    """Replace each `name=value` in a text by the option and its value."""
     names = "|".join(sorted((name for name in known if "=" not in name), key=len, reverse=True))
     if not names:
         return text
@@ -192,16 +193,16 @@ def _assigned(text: str, known: dict[str, _Option]) -> str:
 
 
 def _alone(text: str, known: dict[str, _Option]) -> str:
-    """Replace names without a value by options, where a message names a parameter.
+    """Replace parameter names without a value by options.
 
-    These are the first word of a message, and phrases such as "leave NAME out".
+    A name is replaced as the first word of a message, and in phrases such as "leave NAME out".
     """
 
     def named(found: re.Match[str]) -> str:
         option = known.get(found[2])
         return found[0] if option is None else f"{found[1]}{option.word}{found[3]}"
 
-    # Sentences begin with a capital letter. A message that does not begins with a parameter.
+    # Sentences begin with a capital letter. If a message does not, it begins with a parameter.
     text = re.sub(r"^()([a-z_]+)(?=[ :,])()", named, text)
     text = re.sub(r"^(--[a-z-]+ or )([a-z_]+)( is needed)", named, text)
     text = re.sub(r"\b([Ll]eave )([a-z_]+)( out\b)", named, text)
@@ -210,7 +211,7 @@ def _alone(text: str, known: dict[str, _Option]) -> str:
 
 
 def _as_command(found: re.Match[str]) -> str:
-    """Translate a call to a ledger, such as `ledger.abandon('wages')`, to its command."""
+    """Translate a call of a ledger, such as `ledger.abandon('wages')`, to its command."""
     call, given = found[1] or "", found[2]
     words = ["epsilons ledger", _COMMANDS.get(call, call)]
     if call not in ("", "create"):
@@ -224,12 +225,12 @@ def _unquoted(value: str) -> str:
 
 
 def _listed(value: str) -> list[str]:
-    """The entries between two brackets."""
+    """Return the entries of a list or a tuple, given its source text."""
     return [each.strip() for each in value[1:-1].split(",") if each.strip()]
 
 
 def _rewrapped(text: str, command: click.Command) -> str:
-    """Printed text with a command's options. Paragraphs that change are wrapped again."""
+    """Return printed text with a command's options. Changed paragraphs are wrapped again."""
     known, lines = _options(command), []
     for paragraph in _paragraphs(text):
         first, *others = paragraph
@@ -243,7 +244,7 @@ def _rewrapped(text: str, command: click.Command) -> str:
 
 
 def _filled(paragraph: str) -> str:
-    """A paragraph, wrapped without breaks inside an option or before its value."""
+    """Wrap a paragraph without breaks inside an option or before its value."""
     held = re.sub(r"(--[a-z-]+) ", r"\1\0", paragraph)
     broken = textwrap.fill(held, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     return broken.replace("\0", " ")
@@ -252,7 +253,7 @@ def _filled(paragraph: str) -> str:
 def _paragraphs(text: str) -> Iterator[list[str]]:
     """Split printed text into paragraphs, each a list of lines.
 
-    A line continues the one above if it is indented and its first word would not fit there.
+    A line continues the previous one if it is indented and its first word would not fit there.
     """
     found: list[str] = []
     for line in text.split("\n"):

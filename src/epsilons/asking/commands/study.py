@@ -1,4 +1,4 @@
-"""Studies: TOML files with several questions, the data, and what each question may spend."""
+"""Studies: TOML files with several questions, the data, and the share of each question."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from epsilons.questions.question import TERMS
 __all__ = ["PUBLISH", "Study", "read"]
 
 CLAIM: Final = ("ledger", "name", "at_most", "share")
-"""Keys of [study] for a ledger: its place, and the claim on it."""
+"""Keys of [study] for a ledger: its location, and the claim on it."""
 
 DIVIDED: Final = ("share", "target")
-"""Keys of a question for its share of budgets, or for the half-width that its interval may have."""
+"""Keys of a question for its share of budgets, or for the largest half-width of its interval."""
 
 UNKNOWN: Final = "unknown"
-"""The value of unknown bounds: TOML has no null."""
+"""The value for unknown bounds, because TOML has no null."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Study:
     claim: dict[str, Any]
 
     def publish(self) -> Releases:
-        """Publish all answers, and charge them to the ledger, if there is one."""
+        """Publish all answers, and charge them to the ledger if there is one."""
         if not self.claim:
             found = publish(self.questions, **self.terms)
         else:
@@ -101,13 +101,13 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 
 def _refuse_others(what: str, given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse unknown keys, and suggest the nearest known one."""
+    """Refuse unknown keys, and suggest the most similar known key."""
     for key in given:
         parameters.choice(what, key, known)
 
 
 def _question(given: dict[str, Any], place: int) -> Question:
-    """A question from its table in the file, whose keys are the fields of its class."""
+    """Return a question, given its table in the file. Keys are the fields of its class."""
     where = f"question {place}"
     if "statistic" not in given:
         raise ArgumentError(f"{where}: statistic is not given: {', '.join(STATISTICS)}.")
@@ -129,7 +129,7 @@ def _question(given: dict[str, Any], place: int) -> Question:
 
 
 def _division(asked: list[dict[str, Any]]) -> dict[str, Any]:
-    """The arguments `shares` and `targets` of `epsilons.publish`, from the questions' tables."""
+    """Return the arguments `shares` and `targets` of `epsilons.publish`, from all questions."""
     shares, targets = ([each.get(key) for each in asked] for key in DIVIDED)
     if any(each is not None for each in shares) and None in shares:
         raise ArgumentError("share: give it in all questions, or in none.")
@@ -141,7 +141,7 @@ def _division(asked: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _claim(path: Path, study: dict[str, Any]) -> dict[str, Any]:
-    """The ledger, and the arguments of the claim on it; empty without a ledger."""
+    """Return the ledger and the arguments of the claim on it; empty without a ledger."""
     claim: dict[str, Any] = {key: study[key] for key in CLAIM if key in study}
     if not claim:
         return {}
@@ -159,14 +159,14 @@ def _claim(path: Path, study: dict[str, Any]) -> dict[str, Any]:
 
 
 def _beside(path: Path, name: str, given: Any) -> Path:
-    """A path relative to the folder of the study."""
+    """Return a path relative to the folder of the study."""
     if not isinstance(given, str):
         raise ArgumentError(f"[study]: {name} must be the path of a file.")
     return path.parent / given
 
 
 def _fraction(name: str, given: Any) -> Any:
-    """A share: text such as "1/12" becomes a fraction; anything else is checked later."""
+    """Return a share. Text such as "1/12" is converted; other values are checked later."""
     if not isinstance(given, str):
         return given
     try:
@@ -176,7 +176,10 @@ def _fraction(name: str, given: Any) -> Any:
 
 
 def _levels(given: Any) -> Any:
-    """The `levels` argument: a list, or a mapping to people. TOML's keys are text, not numbers."""
+    """Return the argument `levels`: a list, or a mapping to numbers of people.
+
+    Keys are converted to numbers, because keys in TOML are text.
+    """
     if not isinstance(given, dict):
         return given
     try:
@@ -198,7 +201,7 @@ def PUBLISH(  # noqa: N802
 ) -> None:
     """Publish the answers to all questions of the study in FILE (TOML)."""
     study = read(Path(file))
-    files = options.Files(page, picture)  # checks paths before anything is drawn
+    files = options.Files(page, picture)  # checks paths before noise is drawn
     found = study.publish()
     spoken.say(found, as_json=as_json, text=found.details() if details else None)
     files.write(found)

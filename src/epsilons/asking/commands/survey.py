@@ -1,4 +1,4 @@
-"""The commands of a survey: people randomize answers themselves, and need not trust the server."""
+"""The commands of a survey in the local model: participants randomize their own answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NAME: Final = click.argument("name")
 
 @click.group("survey")
 def SURVEY() -> None:  # noqa: N802
-    """Ask people who choose their own privacy, in their own browsers."""
+    """Run surveys in which people choose their own privacy, in their own browsers."""
 
 
 @SURVEY.command()
@@ -67,7 +67,7 @@ def example(question: Path) -> None:
 @PROXY
 @options.JSON
 def new(question: Path, where: Path, port: int, proxy: str | None, as_json: bool) -> None:
-    """Make the survey that the TOML file QUESTION describes, and its invitations."""
+    """Create the survey that the TOML file QUESTION describes, and its invitations."""
     address = address_of(port, proxy)
     survey = Survey.read(question)
     links = where.parent / f"{survey.id}-invitations.txt"
@@ -111,7 +111,7 @@ def serve_(where: Path, port: int, proxy: str | None) -> None:
 def invitations(
     name: str, many: int, save: Path, where: Path, port: int, proxy: str | None
 ) -> None:
-    """Make more invitations to the survey NAME."""
+    """Create more invitations to the survey NAME."""
     address = address_of(port, proxy)
     if save.exists():
         raise FileError(f"{str(save)!r} already exists: invitations are never overwritten.")
@@ -132,7 +132,7 @@ def invitations(
 def replace_(name: str, old: Path, save: Path, where: Path, port: int, proxy: str | None) -> None:
     """Replace the links in the file OLD by new invitations, and count the replacements.
 
-    For people whose link is in use on another device or browser that they can no longer use. Old
+    This is for people whose link is bound to a device or browser that they can no longer use. Old
     links that were not used become invalid.
     """
     address = address_of(port, proxy)
@@ -189,7 +189,7 @@ def close(name: str, where: Path) -> None:
 def estimate(name: str, where: Path, as_json: bool) -> None:
     """Print the estimate of the survey NAME.
 
-    While it is open, reports are added in batches of ten or more.
+    While the survey is open, reports are added in batches of ten or more.
     """
     with Service(where) as service:
         told = service.estimate(name)
@@ -223,7 +223,7 @@ def export(name: str, parquet: Path, where: Path) -> None:
 @click.argument("html", type=click.Path(dir_okay=False, path_type=Path))
 @FILE
 def offline(name: str, html: Path, where: Path) -> None:
-    """Write the page of the survey NAME as one file, and print its SHA-256, to be published."""
+    """Write the page of the survey NAME as one file, and print the SHA-256 hash to publish."""
     with Service(where) as service:
         text = offline_page(service.survey(name))
     try:
@@ -236,7 +236,7 @@ def offline(name: str, html: Path, where: Path) -> None:
 @SURVEY.command()
 @PORT
 def demo(port: int) -> None:
-    """Serve a survey with invented participants, to look at in a browser; nothing is kept."""
+    """Serve a survey with invented participants, to try in a browser; nothing is stored."""
     survey = demo_survey()
     address = address_of(port, None)
     with TemporaryDirectory() as folder:
@@ -257,9 +257,10 @@ def demo(port: int) -> None:
 
 @contextmanager
 def _links(path: Path) -> Iterator[Callable[[str, str, tuple[str, ...]], None]]:
-    """Open a new file for links that only its owner can read; delete it if anything fails.
+    """Open a new file for links that only its owner can read, and delete it if an error occurs.
 
-    It is created first, so a file that cannot be written is noticed before invitations are made.
+    The file is opened before invitations are created, so a file that cannot be written is detected
+    in time.
     """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

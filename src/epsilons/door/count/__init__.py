@@ -1,1 +1,1 @@
-"""Questions to rows, results of counting, and the checks between them."""
+"""Questions about rows, the resulting counts, and the checks of these counts."""

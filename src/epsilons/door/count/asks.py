@@ -1,4 +1,4 @@
-"""Questions to rows as data; the results of counting; and the checks that these must pass."""
+"""Questions about rows, the resulting counts, and the checks that counts must pass."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ __all__ = [
 ]
 
 
-# Results of counting, and the checks that turn them into a tally, for NumPy and for all engines.
+# Results of counting, and the checks that turn them into a tally. NumPy and all engines use these.
 
 BAD_BUDGET = -1.0
-"""Replaces a budget that is null, NaN or negative while people are counted."""
+"""Replaces budgets that are null, NaN or negative during counting."""
 
 MOST_ROWS = 2**31
-"""The number of rows of one person from which they cannot be averaged in 64-bit integers. They then
-count as the middle; where a refusal may depend on the data, they are refused."""
+"""From this number of rows on, one person's rows cannot be averaged in 64-bit integers. Such a
+person counts as the middle of the range. If refusals can depend on the data, they are refused."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names of the user's columns, for messages.
+    """Column names for messages.
 
     Attributes:
-        values: the name of the values.
-        epsilon: the name of the budgets.
-        person: the name of the ids.
-        missing: a sentence on other values that count as missing, where that is not obvious.
-        unusable: a sentence on other budgets that count as missing.
+        values: the name of the column of values.
+        epsilon: the name of the column of budgets.
+        person: the name of the column of ids.
+        missing: a sentence that names further values that count as missing, if any.
+        unusable: a sentence that names further budgets that count as missing, if any.
         marks: names of further columns by parameter: groups, `where` and `y`.
     """
 
@@ -69,7 +69,7 @@ class Names:
     def of_columns(
         cls, values: Any, epsilon: Any, person: Any, marks: Mapping[str, Any] | None = None
     ) -> Names:
-        """The names of columns of data. In pandas they need not be text."""
+        """Return the names of columns of a table. In pandas a name need not be text."""
         marks = marks or {}
         return cls(
             f"{said('values', marks)}={values!r}",
@@ -80,37 +80,38 @@ class Names:
 
     @classmethod
     def of_arrays(cls, marks: Collection[str]) -> Names:
-        """The names of arrays, which are those of their parameters."""
+        """Return the names of arrays, which are the names of their parameters."""
         return cls(said("values", marks), marks={name: name for name in marks})
 
     @property
     def either(self) -> str:
-        """The name of the values, of one column or of two."""
+        """The name of the column of values, or the names of both columns if there are two."""
         return f"{self.values} or {self.of('y')}" if "y" in self.marks else self.values
 
     def of(self, parameter: str) -> str:
-        """The name of a further column."""
+        """Return the name of a further column, given its parameter."""
         return self.marks.get(parameter, parameter)
 
 
 def said(parameter: str, others: Container[str]) -> str:
-    """The user's name of a parameter: the values of two columns are called x and y."""
+    """Return the public name of a parameter. The values of two columns are called x and y."""
     return "x" if parameter == "values" and "y" in others else parameter
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Numbers of faults of each kind, from which refusals follow.
+    """Counts of each kind of fault in the data. Refusals depend on these counts.
 
     Attributes:
-        missing: selected rows whose value is missing, if no cell is for them.
-        undeclared: rows whose value or group is not declared, if no cell is for them.
+        missing: selected rows with a missing value, unless a cell is reserved for these.
+        undeclared: rows with an undeclared value or group, unless a cell is reserved for these.
         unknown: rows where `where` is neither true nor false.
-        several: people in two groups, if that was counted.
+        several: people in two groups, if the question needs them.
         conflicts: people with two budgets.
-        nobody: rows, or groups of rows, that belong to no one, because the person is null.
+        nobody: rows, or groups of rows, that have no person, because the id is null.
         most: the largest number of rows of one person.
-        undivided: levels whose people did not divide one unit each. Only an engine can be at fault.
+        undivided: levels in which people's contributions do not add up to one unit each. Only a
+            fault of the engine can cause this.
     """
 
     missing: int = 0
@@ -125,15 +126,16 @@ class Faults:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Unchecked counts for one question: one entry for each level, in any order.
+    """Unchecked counts for one question, with one entry for each level in any order.
 
     Attributes:
         levels: the smallest ε of the level, or `BAD_BUDGET`.
         people: the number of people.
-        cells: by level and cell, the sum of what people give to it.
-        faults: what may have to be refused.
+        cells: by level and cell, the sum of people's contributions to the cell.
+        faults: counts of faults that may lead to a refusal.
         moved: whether `levels.in_range` changed somebody's budget.
-        members: by level and group, the number of people with rows in it, if there are groups.
+        members: by level and group, the number of people with rows in the group; None without
+            groups.
     """
 
     levels: Floats
@@ -145,7 +147,7 @@ class Counted:
 
 
 def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
-    """Return the tally, after all checks.
+    """Return the tally, after all checks on counts.
 
     Args:
         counted: unchecked counts.
@@ -156,16 +158,16 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
-        MissingValueError: a value is missing and is refused.
+        MissingValueError: a value is missing, and missing values are refused.
         DataError: a value is in no category, the group of a row is not declared, or `where` is
-            neither true nor false; there are too few or too many people, or rows that belong to no
-            one; somebody is in two public groups.
+            neither true nor false; there are too few or too many people, or rows without a person;
+            somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
     _refuse(counted.faults, rules, names, apart=ask.apart)
     _check_divided(counted.faults)
-    # Polars drops the + 0.0 that turns -0.0 into 0.0, though it groups both together. So add it
-    # here.
+    # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by
+    # merges both zeros, so it is done here.
     order = np.argsort(counted.levels)
     return Tally(
         levels=counted.levels[order] + 0.0,
@@ -178,14 +180,16 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
 
 
 def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Names) -> Tally:
-    """Return the tally of budgets on a public ladder. It exists for all data.
+    """Return the tally of people on the rungs of a public ladder.
 
-    People on no rung are left out. A missing number is at the middle of the range, and so is a
-    person with very many rows. Values in no category are in no cell. If a person has two budgets,
-    the smaller counts. The part of a unit of categories that rows do not give is dropped: otherwise
-    people in no category would have a share of the cells. The number of people at a level is the
-    sum of what they give to cells, rounded to an integer; shares, and statements about who has
-    which budget, refer to these people. One person changes that number by at most one.
+    No data is refused, except for too many people. People on no rung are left out. A missing number
+    counts as the middle of the range, and so do
+    the numbers of a person with too many rows. Values in no category are in no cell. If a person
+    has two budgets, the smaller one counts. If rows do not use up a person's unit of categories,
+    the remainder is dropped: otherwise people in no category would have a share of the cells. The
+    number of people at a level is the sum of all contributions to cells, rounded to an integer;
+    shares, and statements about who has which budget, refer to these people. One person changes
+    that number by at most one.
 
     Args:
         counted: unchecked counts.
@@ -213,11 +217,11 @@ def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Nam
 
 
 def standing(levels: Floats, rungs: Floats) -> Integers:
-    """Return the indices of levels that are rungs, ascending.
+    """Return the indices of the levels that are rungs, in ascending order of level.
 
     Raises:
-        DataError: an engine returned a rung as another number. Its people would count as those of
-            the next rung, whose budget is larger than theirs.
+        DataError: an engine returned a level that is not a rung. Its people would count at the
+            next rung, which is above their budget.
     """
     order: Integers = np.argsort(levels)
     order = order[levels[order] > 0.0]
@@ -230,10 +234,10 @@ def standing(levels: Floats, rungs: Floats) -> Integers:
 
 
 def _check_divided(faults: Faults) -> None:
-    """Require that everyone divided exactly one unit.
+    """Require that every person's contributions add up to exactly one unit.
 
     Raises:
-        DataError: an engine does not divide integers as it should.
+        DataError: an engine divides integers incorrectly.
     """
     if faults.undivided:
         raise DataError(
@@ -252,7 +256,7 @@ _OTHER: Final = 'Declare other="…", a category for such values, which never re
 
 
 def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
-    """Refuse values that cannot be counted, where a refusal may depend on the data."""
+    """Refuse values that cannot be counted, if refusals are allowed to depend on the data."""
     cells = rules.categories is not None
     if faults.missing and (cells or rules.missing == "error"):
         raise MissingValueError(_missing(rules, names))
@@ -279,7 +283,7 @@ def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
 
 
 def _missing(rules: Rules, names: Names) -> str:
-    """The message for missing values, with advice."""
+    """Return the message for missing values, with advice."""
     if rules.categories is not None:
         return (
             f"{names.values} has missing values (null or NaN).{names.missing} {_CURATOR} {_OTHER} "
@@ -298,16 +302,16 @@ def _missing(rules: Rules, names: Names) -> str:
 
 
 def _by(names: Names) -> str:
-    """The names of the columns of groups, for messages."""
+    """Return the names of the columns of groups, for messages."""
     return " and ".join(name for own, name in names.marks.items() if own != "where") or "by"
 
 
 def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
-    """Return the smallest budget of each level, and the level of each part.
+    """Return the smallest budget of each level, and the level of each part of the counts.
 
     Args:
-        epsilon: the budget of each part, or of all, before `levels.in_range`. A budget that is not
-            >= 0 is bad.
+        epsilon: the budget of each part, or one budget for all, before `levels.in_range`. Budgets
+            that are not >= 0 are invalid.
         size: the number of parts.
     """
     if isinstance(epsilon, float):
@@ -320,7 +324,7 @@ def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
 
 
 def summed(index: Integers, numbers: Integers, size: int) -> Integers:
-    """Add up whole numbers that have the same index, from 0 to `size`."""
+    """Add up integers by index, and return `size` sums."""
     if size == 1:
         return np.array([numbers.sum()], dtype=np.int64)
     total = np.zeros(size, dtype=np.int64)
@@ -329,19 +333,19 @@ def summed(index: Integers, numbers: Integers, size: int) -> Integers:
 
 
 def check_people(levels: Floats, people: Integers, faults: Faults, names: Names, unit: int) -> None:
-    """Check everything but the values.
+    """Check budgets and people, but not values.
 
     Args:
         levels: the smallest ε of each level.
         people: the number of people in each level.
-        faults: what may have to be refused.
+        faults: counts of faults that may lead to a refusal.
         names: the names of the parameters in messages.
-        unit: the most that one person adds to a sum.
+        unit: the largest contribution of one person to a sum.
 
     Raises:
         BudgetError: a budget is negative, NaN or null, or everyone's is 0.
         ConflictingBudgetsError: somebody has two budgets.
-        DataError: there are too few or too many people, or rows that belong to no one.
+        DataError: there are too few or too many people, or rows without a person.
     """
     n = check_size(people, names, unit)
     if faults.most >= MOST_ROWS:
@@ -382,13 +386,13 @@ def check_people(levels: Floats, people: Integers, faults: Faults, names: Names,
 
 
 def check_size(people: Integers, names: Names, unit: int) -> int:
-    """Return the number of people, if their sums fit 64-bit integers.
+    """Return the number of people, after checking that their sums fit 64-bit integers.
 
-    This is the only check that also applies where the number of people is private. For a mean in
-    which every row is its own person, only more than 8.6 billion people fail it.
+    Of all checks, only this one also applies if the number of people is private. For a mean in
+    which every row is its own person, it fails only for more than 8.6 billion people.
 
     Raises:
-        DataError: there are too many.
+        DataError: there are too many people.
     """
     counts = people.tolist()  # Python integers do not wrap
     n: int = sum(counts)
@@ -400,31 +404,32 @@ def check_size(people: Integers, names: Names, unit: int) -> int:
     return n
 
 
-# Questions to rows as data, so several questions to one table can be counted at once.
+# Questions as objects, so several questions about one table can be counted in one scan.
 
 EVERYBODY: Final = (None,)
-"""The labels of groups, if there is only one and it holds everybody."""
+"""The group labels of a question without groups: one group holds everyone."""
 
 Bounds: TypeAlias = tuple[float, float]
 
 What = Literal["numbers", "squares", "pairs", "cells"]
-"""How everyone divides their unit: among x and 1 − x (for each of their groups, if there are
-groups); among x², 2x(1 − x) and (1 − x)²; among the nine cells of two columns with their squares;
-or among the declared categories."""
+"""The cells of a question; each person divides one unit among them. "numbers": x and 1 − x, for
+each
+group if there are groups. "squares": x², 2x(1 − x) and (1 − x)². "pairs": nine cells of two columns
+and their squares. "cells": the declared categories."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to rows.
+    """One question about rows.
 
     Attributes:
-        what: the cells among which everyone divides their unit.
+        what: the kind of cells among which each person divides their unit.
         bounds: the known range of numbers, checked by `parameters.bounds`.
-        rule: a function of a value's fraction of the range, which is added up instead of the
-            fraction: see `tallies.Rule`.
+        rule: a function that is applied to a value's position in the range, from 0 to 1, before
+            values are added up: see `tallies.Rule`.
         beside: the known range of the second column, for pairs.
-        apart: whether groups are public. Then people are also counted by level and group, whatever
-            they answer, and anyone in two groups is refused.
+        apart: whether groups are public. Then people are also counted by level and group,
+            regardless of their values, and anyone in two groups is refused.
     """
 
     what: What
@@ -435,7 +440,7 @@ class Ask:
 
     @property
     def ends(self) -> Bounds:
-        """The range of numbers.
+        """The known range of numbers.
 
         Raises:
             TypeError: the question is about categories.
@@ -447,16 +452,16 @@ class Ask:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """How rows are counted, on any engine and for any question.
+    """The rules by which rows are counted, on any engine and for any question.
 
     Attributes:
-        names: the names of the parameters in messages.
+        names: column names for messages.
         missing: how missing values are treated: "error", "midpoint" or "exclude".
-        unit: the integer that one person divides among categories.
+        unit: the integer that each person divides among categories.
         categories: the declared categories; None for numbers.
         ladder: the public ladder, if budgets are private.
-        groups: the declared groups; None for one group that holds everybody.
-        some: whether people are counted by group, or may be outside the one group.
+        groups: the declared groups; None for one group that holds everyone.
+        some: whether people are counted by group, or can be outside all groups.
         source: the table as the user gave it; None for arrays.
         values: the column of values as the user gave it.
         epsilon: the budgets as the user gave them.
@@ -489,20 +494,20 @@ class Rules:
 
     @property
     def outside(self) -> bool:
-        """Whether there is a last cell for people outside all groups, or without a value.
+        """Whether there is a last cell, for people outside all groups or without a value.
 
-        With three or nine cells on a ladder there is none: people without a number are in no cell.
+        Three or nine cells on a ladder have no such cell: people without a number are in no cell.
         """
         asked = "where" in self.names.marks
         return asked or self.missing == "exclude" or (self.private and self.groups is not None)
 
     @property
     def in_the_middle(self) -> bool:
-        """Whether someone without any value is at the middle of the range."""
+        """Whether someone without any value counts as the middle of the range."""
         return self.missing == "midpoint" or (self.private and self.missing != "exclude")
 
     def labels(self, ask: Ask) -> tuple[Any, ...]:
-        """The labels of the cells of a tally."""
+        """Return the labels of the cells of a tally."""
         if self.categories is not None:
             return self.categories.labels
         if self.some and ask.what == "numbers":
@@ -510,12 +515,12 @@ class Rules:
         return {"numbers": TWO, "squares": THREE}.get(ask.what, NINE)
 
     def unit_of(self, ask: Ask) -> int:
-        """The integer that one person divides among cells."""
+        """Return the integer that each person divides among cells."""
         return self.unit if ask.what == "cells" else GRID
 
     @property
     def labelled(self) -> list[tuple[Any, Categories]]:
-        """The columns of labels, each with its declared labels."""
+        """The columns that hold labels, each with its declared labels."""
         if self.categories is not None:
             return [(self.values, self.categories)]
         groups = self.groups
@@ -523,7 +528,7 @@ class Rules:
 
     @property
     def columns(self) -> list[tuple[Any, LabelKind]]:
-        """All columns, each with the kind that its entries must have."""
+        """All columns, each with the required kind of entries."""
         found: list[tuple[Any, LabelKind]] = [(column, each.kind) for column, each in self.labelled]
         if self.categories is None:
             found.append((self.values, "numbers"))

@@ -1,4 +1,4 @@
-"""Count people by budget level and bucket of the float64 line, where the range is unknown."""
+"""Count people by budget level and bucket of the float64 line, for values of unknown range."""
 
 from __future__ import annotations
 
@@ -53,23 +53,25 @@ __all__ = [
 ]
 
 
-# People by budget level and bucket of the whole float64 line, where the range is unknown.
+# Counts of people by budget level and bucket, for values of unknown range. Buckets cover all
+# float64 numbers, which are called the line.
 #
-# A bucket of the line is a float with few significant bits. Veltkamp's splitting rounds a value to
-# it, in three operations that every engine rounds alike, without a logarithm. There are 1024
-# buckets from one power of two to the next, for either sign, and one at 0. `Window` zooms in: equal
-# cells between two ends. A pass is one group-by with a small result.
+# A bucket is a float with few significant bits. Veltkamp's splitting rounds a value to its bucket
+# in three floating-point operations, without a logarithm. Every engine rounds these identically.
+# There are 1024 buckets between consecutive powers of two, for either sign, and one at 0. A
+# `Window` divides an interval into finer cells of equal width. Each pass over the rows is one
+# group-by with a small result.
 #
-# Levels are coarser here than elsewhere: they keep 2 of the 9 significant bits. Each level of
-# `Rows.count` lies in one of them, and there are about seven where `Rows.count` has a thousand. A
-# level spends on its range what its smallest budget allows; the rest is left for the mean. Fewer
-# groups are faster.
+# Levels are coarser here than elsewhere: they keep 2 instead of 9 significant bits. Each level of
+# `Rows.count` is contained in one coarse level. There are about seven coarse levels for a thousand
+# levels of `Rows.count`, and fewer groups are faster. To estimate the range, everyone in a coarse
+# level spends according to its smallest budget. They keep the rest for the mean.
 
 BITS: Final = 11
-"""Significant bits of a bucket of the line."""
+"""The number of significant bits of a bucket."""
 
 CELLS: Final = 2 ** (BITS - 1)
-"""The number of buckets from one power of two to the next."""
+"""The number of buckets between consecutive powers of two."""
 
 LINE_SPLITTER: Final = 2.0 ** (53 - BITS) + 1.0
 LEVEL_SPLITTER: Final = 2.0**51 + 1.0
@@ -79,28 +81,29 @@ LOWEST: Final = -900
 """Values below 2^(LOWEST − 1) in magnitude are in the bucket of 0. This limit is public."""
 
 TOP: Final = (1024 - LOWEST + 1) * CELLS
-"""The index of the last bucket, which holds the largest floats."""
+"""The index of the last bucket, which contains the largest floats."""
 
 SHRINK: Final = 2.0**-64
 """Values are scaled down before they are rounded, so splitting never overflows. Scaling is exact
 for all values outside the bucket of 0."""
 
 NO_KEY: Final = 1.0 + 2.0**-30
-"""Marks a missing value among buckets: it has too many bits to be a bucket."""
+"""Marks a missing value among buckets. It has too many significant bits to be a bucket."""
 
 NO_CELL: Final = -2
-"""Marks a missing value among the cells of a window, where −1 is everything below the window."""
+"""Marks a missing value among the cells of a window. The index −1 is for values below the
+window."""
 
 LIMIT: Final = 2.0**1021
-"""Ranges and windows lie within ± this, so sums and differences of their ends are finite."""
+"""Ranges and windows lie within ± `LIMIT`, so sums and differences of their ends are finite."""
 
 _UNIT = 2**28
-"""Room for integer weights in 64 bits: at most 2³⁵ people are counted."""
+"""The largest weight of a person. At most 2³⁵ people can be counted, so sums fit 64 bits."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Equal cells between two ends: 0, ..., cells − 1; −1 is below, and `cells` is above."""
+    """An interval in equal cells 0 to `cells` − 1. Index −1 is below it, and `cells` above it."""
 
     lo: float
     hi: float
@@ -108,7 +111,7 @@ class Window:
 
     @classmethod
     def around(cls, centre: float, reach: float, cells: int) -> Window:
-        """A window of `cells` cells around a centre, clipped to ± `LIMIT`."""
+        """Return a window of `cells` cells around a centre, clipped to ± `LIMIT`."""
         centre = min(max(centre, -LIMIT), LIMIT)
         return cls(max(centre - reach, -LIMIT), min(centre + reach, LIMIT), cells)
 
@@ -118,20 +121,20 @@ class Window:
         return (self.hi - self.lo) / self.cells
 
     def value_of(self, index: int) -> float:
-        """The middle of a cell."""
+        """Return the middle of a cell."""
         return self.lo + (index + 0.5) * self.width
 
 
 @dataclass(frozen=True, eq=False)
 class LineGroups:
-    """Unchecked counts: one group for each level and bucket in which there is somebody.
+    """Unchecked counts, with one group for each pair of a level and a bucket that occurs.
 
     Attributes:
-        keys: the level of the group. Budgets in a level agree in their leading bits.
+        keys: the level of each group: the number that its budgets round to.
         budgets: the smallest ε in the group.
-        cells: the bucket, as a float, or as an index in a window.
-        people: the number of people.
-        faults: what may have to be refused.
+        cells: the bucket of each group, as a float, or as an index in a window.
+        people: the number of people in each group.
+        faults: counts of faults that may lead to a refusal.
         moved: whether `levels.in_range` changed somebody's budget.
     """
 
@@ -145,12 +148,12 @@ class LineGroups:
 
 @dataclass(frozen=True, eq=False)
 class Lined(ABC):
-    """People by level, and sums of their weights by bucket, once weights are chosen.
+    """People by level. Once weights are chosen, `masses` adds them up by bucket.
 
     Attributes:
         levels: the smallest budget of each level, ascending.
         keys: the number that all budgets of a level round to.
-        counts: the number of people in each level, including those whose value is missing.
+        counts: the number of people in each level, including people whose value is missing.
     """
 
     levels: Floats
@@ -159,20 +162,20 @@ class Lined(ABC):
 
     @abstractmethod
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
-        """Add weights up by bucket.
+        """Return sums of weights by bucket.
 
         Args:
-            weights: one or more sets of weights; each has the weight of a person by level.
+            weights: one or more arrays; each holds a person's weight by level.
 
         Returns:
-            The buckets in which there is somebody, ascending (there may be others, of no weight);
-            and for each set of weights the sum over the people in each bucket.
+            The indices of buckets, ascending, and for each array of weights the sum in each bucket.
+            All buckets with people are present; others have sums of 0.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Line(Lined):
-    """People by level and bucket.
+    """Counts of people by level and bucket, in groups.
 
     Attributes:
         missing: the number of people in each level whose value is missing.
@@ -187,14 +190,14 @@ class Line(Lined):
     people: Integers
 
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
-        """Add weights up by bucket: see `Lined.masses`."""
+        """Return sums of weights by bucket: see `Lined.masses`."""
         return by_bucket(self.cell_of, [each[self.level_of] * self.people for each in weights])
 
     def sound(self) -> Line:
-        """Return these counts, if people can add up to them: see `tallies.sound`.
+        """Return these counts, after checking that people can have them: see `tallies.sound`.
 
         Raises:
-            PrivacyError: they cannot.
+            PrivacyError: no people can have these counts.
         """
         levels = self.levels
         require((levels >= 0.0).all() and (np.diff(levels) > 0.0).all(), "levels")
@@ -206,17 +209,17 @@ class Line(Lined):
 
 
 def by_bucket(cell_of: Integers, sums: Sequence[Integers]) -> tuple[Integers, ...]:
-    """Add up by bucket: the buckets, ascending, and the sums in each."""
+    """Return the distinct buckets, ascending, and the sums in each bucket."""
     cells, place = np.unique(cell_of, return_inverse=True)
     return (cells, *(summed(place, each, cells.size) for each in sums))
 
 
 def checked_line(groups: LineGroups, window: Window | None, names: Names, missing: str) -> Line:
-    """Return people by level and bucket, after all checks.
+    """Return counts of people by level and bucket, after all checks.
 
     Args:
         groups: unchecked counts.
-        window: the window of the cells; None for the whole line.
+        window: the window that contains the cells; None for the whole line.
         names: the names of the parameters in messages.
         missing: "error" refuses missing values; "midpoint" leaves them out of every bucket.
 
@@ -246,7 +249,7 @@ def checked_line(groups: LineGroups, window: Window | None, names: Names, missin
 
 
 def refuse_missing(names: Names, missing: str) -> None:
-    """Refuse missing values under missing="error".
+    """Refuse missing values if missing="error".
 
     Raises:
         MissingValueError: `missing` is "error".
@@ -262,18 +265,18 @@ def refuse_missing(names: Names, missing: str) -> None:
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
-    """The coarse rungs of a public ladder: of all rungs with the same coarse key, the lowest.
+    """Return the coarse rungs of a public ladder: the lowest rung of each coarse level.
 
     Returns:
-        Coarse rungs and their keys, ascending, and for each rung of the ladder the index of its
-        coarse rung.
+        The coarse rungs and their keys, ascending; and for each rung of the ladder, the index of
+        its coarse rung.
     """
     found, first, place = np.unique(coarse(ladder.levels), return_index=True, return_inverse=True)
     return ladder.levels[first], found, place.astype(np.int64)
 
 
 def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> Line:
-    """Count people on all coarse rungs of a public ladder, including rungs without anyone."""
+    """Count people on all coarse rungs of a public ladder, including rungs without people."""
     levels, found, _ = rungs(ladder)
     used = groups.budgets > 0.0
     place = np.minimum(np.searchsorted(found, groups.keys), found.size - 1)
@@ -294,10 +297,10 @@ def line_on_rungs(groups: LineGroups, window: Window | None, ladder: Ladder) -> 
 
 
 def coarse(epsilon: Floats) -> Floats:
-    """The coarse level of nonnegative budgets: rounded to 9 significant bits, then to 2.
+    """Return the coarse levels of nonnegative budgets, rounded to 9 significant bits, then to 2.
 
-    Two budgets in one level of `Rows.count` are in one level here, because the second rounding
-    depends only on the result of the first.
+    Two budgets in the same level of `Rows.count` are also in the same coarse level, because the
+    second rounding depends only on the result of the first.
     """
     fine = keys(epsilon)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -307,7 +310,7 @@ def coarse(epsilon: Floats) -> Floats:
 
 
 def rounded(values: Floats) -> Floats:
-    """Finite values, times `SHRINK`, rounded to the floats that represent their buckets."""
+    """Return finite values, multiplied by `SHRINK` and rounded to the floats of their buckets."""
     scaled = values * SHRINK
     product = scaled * LINE_SPLITTER
     short: Floats = product - (product - scaled)
@@ -315,10 +318,10 @@ def rounded(values: Floats) -> Floats:
 
 
 def index_of(floats: Floats) -> Integers:
-    """The indices of buckets, given the floats from `rounded`: ascending, 0 at 0, and odd.
+    """Return the indices of buckets, given the floats from `rounded`. The index of 0 is 0.
 
-    Odd means that −x has the index −i. Every float, even one that is not a bucket, has an index
-    from −TOP to TOP.
+    Indices ascend with the floats, and −x has the negative index of x. Every float, even one that
+    is not a bucket, has an index from −TOP to TOP.
     """
     with np.errstate(over="ignore"):
         grown = np.clip(floats / SHRINK, -_LARGEST, _LARGEST)
@@ -330,7 +333,7 @@ def index_of(floats: Floats) -> Integers:
 
 
 def value_of(index: int) -> float:
-    """The float that represents a bucket."""
+    """Return the float that represents a bucket."""
     if index == 0:
         return 0.0
     octave, mantissa = divmod(abs(index) - 1, CELLS)
@@ -339,14 +342,14 @@ def value_of(index: int) -> float:
 
 
 def values_of(indices: Integers) -> Floats:
-    """The floats that represent buckets."""
+    """Return the floats that represent buckets."""
     octave, mantissa = np.divmod(np.abs(indices) - 1, CELLS)
     sizes = np.ldexp((CELLS + mantissa) / (2 * CELLS), octave + LOWEST)
     return np.where(indices == 0, 0.0, np.where(indices > 0, sizes, -sizes))
 
 
 def width_of(index: int) -> float:
-    """The width of a bucket: the distance to the next bucket."""
+    """Return the width of a bucket: the distance to the next bucket."""
     octave = (abs(index) - 1) // CELLS if index else 0
     return float(np.ldexp(1.0 / (2 * CELLS), octave + LOWEST)) if index else 2.0**LOWEST
 
@@ -354,12 +357,12 @@ def width_of(index: int) -> float:
 _LARGEST = value_of(TOP)
 
 
-# Buckets of the float64 line in NumPy: the same as `line_engine.py` on engines, for small data.
+# Buckets of arrays, in NumPy, for small data. `line_engine.py` does the same on engines.
 
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """One entry for each person: their value (NaN if missing) and their budget; and faults."""
+    """People, with one entry each: their value (NaN if missing) and their budget. Also faults."""
 
     values: Floats
     budgets: Floats
@@ -368,12 +371,12 @@ class Folded:
 
     @cached_property
     def coarse_keys(self) -> Floats:
-        """The level of each person on the line. Bad budgets have a level of their own."""
+        """The coarse level of each person. Invalid budgets have a separate level."""
         usable = self.budgets >= 0.0
         return np.where(usable, coarse(np.maximum(self.budgets, 0.0)), BAD_BUDGET)
 
     def levels(self) -> tuple[Floats, Integers, Integers]:
-        """The levels of `Rows.count`, ascending; the number of people in each; each one's level."""
+        """Return the levels of `Rows.count`, ascending, their sizes, and each person's level."""
         found, level_of = np.unique(keys(self.budgets), return_inverse=True)
         smallest = np.full(found.size, np.inf)
         np.minimum.at(smallest, level_of, self.budgets)
@@ -381,7 +384,7 @@ class Folded:
 
 
 def fold(rows: Arrays) -> Folded:
-    """Return one entry per person: the midpoint of their extremes, and their smallest budget."""
+    """Return each person's midpoint of their smallest and largest value, and smallest budget."""
     people = arrays.fold(rows.epsilon, rows.person, rows.values.size)
     valid, who, size = np.isfinite(rows.values), people.who, people.rows.size
     budgets = np.full(size, people.budgets) + 0.0
@@ -392,13 +395,13 @@ def fold(rows: Arrays) -> Folded:
         np.minimum.at(low, who[valid], rows.values[valid])
         np.maximum.at(high, who[valid], rows.values[valid])
         with np.errstate(invalid="ignore"):
-            values = low / 2.0 + high / 2.0  # halve first: the sum may overflow
+            values = low / 2.0 + high / 2.0  # halve first: the sum can overflow
     faults = people.faults(missing=int((~valid).sum()))
     return Folded(values, in_range(budgets), faults, moved(budgets))
 
 
 def count(people: Folded, window: Window | None) -> LineGroups:
-    """Count people by level and bucket."""
+    """Count people by coarse level and bucket."""
     keys_of, cells = people.coarse_keys, _cells(people.values, window)
     order = np.lexsort((cells, keys_of))
     level, cells, budgets = keys_of[order], cells[order], people.budgets[order]
@@ -416,7 +419,7 @@ def count(people: Folded, window: Window | None) -> LineGroups:
 
 
 def _cells(values: Floats, window: Window | None) -> Floats | Integers:
-    """The bucket of every value."""
+    """Return the bucket of every value."""
     there = ~np.isnan(values)
     safe = np.where(there, values, 0.0)
     if window is None:
@@ -427,34 +430,35 @@ def _cells(values: Floats, window: Window | None) -> Floats | Integers:
     return np.where(there, steps, NO_CELL).astype(np.int64)
 
 
-# The line in two narrow queries instead of a wide one, where there are few different budgets.
+# The line in two narrow queries instead of a wide one, if there are few different budgets.
 #
-# A selection needs the total weight of people in each bucket. Weights depend on the levels and the
-# number of people in each. So budgets alone are counted first, which takes a small part of a pass
-# over the rows. Once weights are chosen, the second query looks them up for each row by its budget
-# and adds them up by bucket. It has as many groups as buckets, not buckets times levels, and they
-# stay in the processor's cache. All sums are the same integers as those of `Line.masses`.
+# A selection needs the total weight of the people in each bucket. Weights depend on the levels and
+# on the number of people in each level. The first query counts people by budget only, which takes a
+# fraction of the time of a pass over all columns. Once weights are chosen, the second query looks
+# them up by each row's budget and adds them up by bucket. It has one group per bucket instead of
+# one per bucket and level, and so few groups stay in the processor's cache. All sums are the same
+# integers as in `Line.masses`.
 
 LARGE: Final = 200_000
-"""The number of people from which two narrow SQL queries are faster than a wide one. Each query
-must be planned."""
+"""The number of people from which two narrow SQL queries are faster than a wide one. Below it, the
+time to plan a second query outweighs the gain."""
 
 _BUDGETS: Final = Window(0.0, 1.0, 1)
-"""A window that marks buckets as integers: here indices of budgets in a list."""
+"""A window whose buckets are integers; here they are indices in a list of budgets."""
 
 Weigh = Callable[[Floats, list[Integers]], tuple[Integers, ...]]
-"""A function that adds the weights of budgets up by bucket."""
+"""A function that adds up the weights of budgets by bucket."""
 
 
 @dataclass(frozen=True, eq=False)
 class ByWeight(Lined):
-    """People by level. One pass adds their weights up by bucket once weights are chosen.
+    """People by level. Once weights are chosen, one pass over the rows adds them up by bucket.
 
     Attributes:
-        own: the budgets of people who count, all different.
+        own: the distinct budgets of people who count.
         level_of: the level of each budget, as an index.
         people: the number of people with each budget.
-        weigh: the function that adds the weights of these budgets up.
+        weigh: the function that adds up the weights of these budgets.
     """
 
     own: Floats
@@ -463,7 +467,7 @@ class ByWeight(Lined):
     weigh: Weigh
 
     def masses(self, *weights: Integers) -> tuple[Integers, ...]:
-        """Add weights up by bucket: see `Lined.masses`."""
+        """Return sums of weights by bucket: see `Lined.masses`."""
         each_has = [each[self.level_of] for each in weights]
         cells, *found = self.weigh(self.own, each_has)
         masses(found, each_has, self.people)
@@ -471,11 +475,11 @@ class ByWeight(Lined):
 
 
 class Lines:
-    """The line of rows, and windows of it, for callers that only need weights by bucket.
+    """The line of rows and windows of it, for callers that only need sums of weights by bucket.
 
     Args:
         rows: rows of numbers.
-        held: the table or arrays that hold them, or None.
+        held: the table or arrays that hold the rows, or None.
     """
 
     def __init__(self, rows: Rows, held: Held | None) -> None:
@@ -483,16 +487,16 @@ class Lines:
         self._held = held
 
     def line(self, window: Window | None = None) -> Lined:
-        """Count people by level, and prepare to add up weights by bucket: see `Rows.line`.
+        """Count people by level, and prepare sums of weights by bucket: see `Rows.line`.
 
-        If every row is its own person and there are few budgets, values are not read before weights
-        are chosen, so missing values are not noticed before then either.
+        If every row is its own person and there are few budgets, values are read only after weights
+        are chosen. Missing values are then detected at that point.
 
         Args:
-            window: cells to zoom in on; None for the whole line.
+            window: the cells to count in; None for the whole line.
 
         Raises:
-            EpsilonsError: as `Rows.line`, here or when weights are added up.
+            EpsilonsError: as for `Rows.line`, either here or when weights are added up.
         """
         if self._budgets is None:
             return self._rows.line(window)
@@ -506,10 +510,10 @@ class Lines:
         return ByWeight(heads.levels, heads.keys, heads.counts, *by_budget, weigh)
 
     def levels(self) -> Floats:
-        """The levels of `Rows.count`, ascending. They are finer than those of the line.
+        """Return the levels of `Rows.count`, ascending. They are finer than those of the line.
 
         Raises:
-            EpsilonsError: as `Rows.count`.
+            EpsilonsError: as for `Rows.count`.
         """
         if self._budgets is None:
             return self._rows.count(Ask("numbers", (0.0, 1.0))).levels
@@ -522,14 +526,14 @@ class Lines:
 
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:
-        """All budgets, and people by level and budget; None if one wide query counts everything."""
+        """Return all budgets, and people by level and budget; None if one wide query is used."""
         held = self._held
         if not isinstance(held, Columns):
             return None
         found = line_engine.budgets(held)
         if found is None or (engine_of(held.frame).sql and found[1].sum() < LARGE):
             return None
-        # + 0.0 merges -0.0 and 0.0. They are equal, so looking up both would count rows twice.
+        # + 0.0 merges -0.0 and 0.0. They are equal, so a lookup of both would count rows twice.
         own, place = np.unique(found[0] + 0.0, return_inverse=True)
         people = summed(place, found[1], own.size)
         rules = self._rows.rules
@@ -541,11 +545,11 @@ class Lines:
     def _weighed(
         self, window: Window | None, own: Floats, weights: list[Integers]
     ) -> tuple[Integers, ...]:
-        """Add the weights of budgets up by bucket, in one pass."""
+        """Add up the weights of budgets by bucket, in one pass."""
         held, rules = self._held, self._rows.rules
         if not isinstance(held, Columns):
             raise TypeError("weights are looked up by an engine")
-        if not own.size:  # nobody counts, and an engine cannot infer the type of an empty list
+        if not own.size:  # an engine cannot infer the type of an empty list
             return by_bucket(np.zeros(0, dtype=np.int64), weights)
         cells, sums = line_engine.weigh(held, window, own, weights)
         gone = cells == (NO_KEY if window is None else NO_CELL)
@@ -557,7 +561,7 @@ class Lines:
 
 
 def _groups(budgets: Floats, people: Integers) -> LineGroups:
-    """People by budget. Each budget is a bucket of its own."""
+    """Return people by budget. Each budget is a separate bucket."""
     given, budgets = budgets, in_range(budgets)
     usable = budgets >= 0.0
     return LineGroups(

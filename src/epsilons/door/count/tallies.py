@@ -1,4 +1,4 @@
-"""The tally, which is the whole result of counting; its public integer grid; its last check."""
+"""The tally, which is the complete result of counting; its public integer grid; its last check."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = [
 ]
 
 
-# The public integer grid, in NumPy.
-#
-# `grid_engine.py` has the same rule as an expression; a property test checks that they agree.
+# The public integer grid, in NumPy. `grid_engine.py` expresses the same rounding for engines, and a
+# property test checks that they agree.
 
 GRID: Final = 2**30
-"""The number of steps from the lower to the upper bound. A value is an integer in [0, GRID]."""
+"""The number of steps from the lower to the upper bound. A value becomes an integer in [0,
+GRID]."""
 
 HALF: Final = GRID // 2
 """The middle of the grid: the integer of a missing value under missing="midpoint"."""
@@ -55,12 +55,13 @@ only +, - and *, so NumPy arrays and expressions of engines yield the same float
 def to_grid(
     values: Floats, bounds: tuple[float, float], rule: Rule | None = None
 ) -> tuple[Integers, Booleans]:
-    """Return every value rounded to the grid (0 where it is missing), and where it is not missing.
+    """Return values rounded to the grid (0 if missing), and a mask of the values that are present.
 
     Args:
-        values: numbers, NaN or infinite where they are missing.
+        values: numbers; NaN and infinite ones are missing.
         bounds: the lower and the upper end of the grid.
-        rule: a function of a value's fraction of the range; its result is put on the grid instead.
+        rule: a function that is applied to a value's position in the range, from 0 to 1, before
+            rounding to the grid.
     """
     lo, hi = bounds
     valid = np.isfinite(values)
@@ -71,7 +72,7 @@ def to_grid(
     if rule is not None:
         steps = rule(np.clip(steps, 0.0, 1.0, out=steps)) * GRID
     steps += 0.5
-    # The floor of any float from 0 to GRID + ½ is an integer from 0 to GRID. So privacy does not
+    # The floor of any float from 0 to GRID + ½ is an integer from 0 to GRID, so privacy does not
     # depend on how floats are rounded.
     np.clip(steps, 0.0, GRID + 0.5, out=steps)
     grid = steps.astype(np.int64)  # truncates, which is the floor here
@@ -83,8 +84,9 @@ def to_grid(
 def squares(grid: Integers) -> Integers:
     """Return floor((g − GRID/2)² / GRID) for integers g from 0 to GRID: squares on the grid.
 
-    They lie between 0 and GRID/4. For any two g, the distances of the g and of their squares add up
-    to at most GRID: docs/proofs/moment.md. `grid_engine.py` does the same without integer division.
+    Squares lie between 0 and GRID/4. For any g and g′, |g − g′| plus the distance of their squares
+    is at most GRID: docs/proofs/moment.md. `grid_engine.py` computes the same without integer
+    division.
     """
     off = grid - HALF
     off *= off
@@ -93,23 +95,25 @@ def squares(grid: Integers) -> Integers:
 
 
 def over_grid(p: Integers, q: Integers) -> Integers:
-    """Return floor(p·q / GRID) for integers from 0 to GRID: the products are below 2⁶¹."""
+    """Return floor(p·q / GRID) for integers p and q from 0 to GRID. Products are below 2⁶¹."""
     return p * q // GRID
 
 
-# The tally, which is the whole result of counting, and its last check before anything is drawn.
+# The tally, which is the complete result of counting, and its last check before noise is drawn.
 #
-# Everyone divides one unit among public cells, and cells are added up by budget level. A number
-# from 0 to 1 has two cells, x and 1 − x; with its square three; two numbers together have nine.
+# Each person divides one unit among public cells. Cells are added up by budget level. A number from
+# 0 to 1 has two cells, x and 1 − x; a number and its square have three; two numbers have nine.
 #
-# An engine, a function of it that a user redefined, or a bug of ours may return integers that no
-# people add up to. Noise is calibrated to what one person can add, so such integers are refused.
+# A faulty engine, a function that a user redefined in it, or a bug of ours can return integers that
+# cannot be sums over people. Noise is calibrated to the largest contribution of one person, so such
+# integers are refused.
 
 TWO: Final = ("x", "1 - x")
-"""Labels of the two cells of a number."""
+"""Labels of the two cells of one number."""
 
 THREE: Final = ("both", "one", "none")
-"""Labels of three cells: how many of two tosses of a coin are heads, which have probability x."""
+"""Labels of the three cells of a number x with its square: for two coin tosses, each with
+probability x of heads, the probabilities that both, one or none are heads."""
 
 NINE: Final = tuple((first, second) for first in THREE for second in THREE)
 """Labels of the nine cells of two numbers. The second number varies fastest."""
@@ -118,26 +122,28 @@ _LOW = 2**32 - 1
 """A mask for the lower half of a 64-bit integer."""
 
 _FEW = 2**12
-"""The number of cells up to which Python adds up as fast as NumPy."""
+"""Up to this number of cells, Python adds up as fast as NumPy."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Integers by budget level and cell: everything that a release uses of the data.
+    """Integers by budget level and cell. A release uses no other function of the data.
 
     Attributes:
-        levels: the budget of each level, ascending and distinct: the smallest ε in its group.
+        levels: the budget of each level, ascending and distinct: the smallest ε of its people.
         counts: the number of people in each level.
         cells: by level and cell, the sum over people of their share of the cell, in units of
-            1 / `unit`. One person adds exactly `unit` in all; on a ladder, at most that.
-        unit: the integer that one person divides. For numbers it is GRID. For categories it is 1 if
-            every row is its own person, and `SHARES` if people may have several rows. Each of r
-            rows then adds floor(SHARES / r), which is 0 for more than SHARES rows. The remainder,
-            SHARES mod r, is spread evenly over all cells; on a ladder it is dropped.
-        categories: the label of each cell; for numbers `TWO`, `THREE` or `NINE`. For means by group
-            it is the label of each group, which has a cell for x and one for 1 - x. If there is one
-            more cell, it is for people who are outside all groups, or have no value.
-        people: by level and group, the number of people in it, if the question needs that.
+            1 / `unit`. One person adds exactly `unit` in total; on a ladder, at most `unit`.
+        unit: the integer that each person divides among cells. For numbers it is GRID. For
+            categories it is 1 if every row is its own person, and `SHARES` if people can have
+            several rows. Each of r rows then adds floor(SHARES / r), which is 0 for more than
+            SHARES rows. The remainder, SHARES mod r, is spread evenly over all cells; on a ladder
+            it is dropped.
+        categories: the label of each cell. For numbers these are `TWO`, `THREE` or `NINE`. For
+            means by group they are the labels of groups, and each group has a cell for x and one
+            for 1 - x. An additional last cell is for people who are outside all groups, or who have
+            no value.
+        people: by level and group, the number of people in the group, if the question needs it.
     """
 
     levels: Floats
@@ -154,10 +160,10 @@ class Tally:
 
     @property
     def sums(self) -> Integers:
-        """By level, the sum of people's integers on the grid, for one number per person.
+        """The sum of people's integers on the grid by level, for one number per person.
 
         Raises:
-            TypeError: the cells are not those of one number.
+            TypeError: the cells are not the cells of one number.
         """
         self._require(TWO, THREE)
         first: Integers = self.cells[:, 0]
@@ -165,26 +171,26 @@ class Tally:
 
     @property
     def squares(self) -> Integers:
-        """By level, the sum of `squares` of the same integers, from three cells.
+        """The sum of `squares` of people's integers on the grid by level, from three cells.
 
         Raises:
-            TypeError: the cells are not those of one number with its square.
+            TypeError: the cells are not the three cells of a number and its square.
         """
         self._require(THREE)
-        # The inverse of `three_cells`: 2·(Σg − Σa) is the cell in the middle.
+        # The inverse of `three_cells`: the middle cell is 2·(Σg − Σa).
         return self.counts * (GRID // 4) - self.cells[:, 1] // 2
 
     def _require(self, *known: tuple[str, ...]) -> None:
-        """Refuse to read a number from cells of another kind."""
+        """Refuse to read sums from cells of another kind."""
         if self.categories not in known or self.cells.shape[1] != len(self.categories):
             raise TypeError(f"the cells of this tally are not {' or '.join(map(str, known))}")
 
     def with_total(self, own: int, shared: int) -> Tally:
-        """The tally with one more cell, shared by all. Everyone's unit is divided own : shared.
+        """Return the tally with an additional cell, to which everyone gives part of their unit.
 
         Args:
-            own: the part that goes to a person's own cells.
-            shared: the part that goes to the shared cell.
+            own: the weight of a person's own cells.
+            shared: the weight of the shared cell. Everyone's unit is divided own : shared.
         """
         total = self.cells.sum(axis=1, keepdims=True)
         cells = np.concatenate([own * self.cells, shared * total], axis=1)
@@ -192,7 +198,7 @@ class Tally:
 
 
 def three_cells(people: Integers, sums: Integers, squares: Integers) -> Integers:
-    """Return the three cells of one number, by level: sums of a, 2g − 2a and GRID − 2g + a.
+    """Return the three cells of one number by level: the sums of a, 2g − 2a and GRID − 2g + a.
 
     Here a = floor(g² / GRID) = floor((g − GRID/2)² / GRID) + g − GRID/4, because GRID is a multiple
     of 4.
@@ -209,16 +215,16 @@ def three_cells(people: Integers, sums: Integers, squares: Integers) -> Integers
 
 
 def sound(counted: Tally, *, whole: bool = True) -> Tally:
-    """Return a tally, if it is one that people can add up to.
+    """Return a tally, after checking that people can have it.
 
     Args:
-        counted: a tally on its way to a mechanism.
-        whole: whether everyone adds exactly one unit to cells. With categories on a ladder they may
-            add less; the number of people is then what they add, rounded to an integer.
+        counted: a tally, before a mechanism uses it.
+        whole: whether each person adds exactly one unit to cells. With categories on a ladder they
+            can add less; then the number of people is the sum of all units, rounded.
 
     Raises:
-        PrivacyError: no people add up to it. That is never due to the data, but to a fault in
-            counting.
+        PrivacyError: no people can have this tally. The cause is a fault in counting, never the
+            data.
     """
     levels, cells, unit = counted.levels, counted.cells, counted.unit
     require(not len(levels) or levels[0] >= 0.0, "levels")
@@ -236,7 +242,7 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
 
 
 def _points(cells: Integers) -> list[int]:
-    """The sum of the cells of each level, as Python integers: a faulty sum may exceed 64 bits."""
+    """Return the sum of each level's cells in Python integers: faulty sums can exceed 64 bits."""
     if cells.size <= _FEW:
         return list(map(sum, cells.tolist()))
     high, low = ((cells >> 32).sum(axis=1).tolist(), (cells & _LOW).sum(axis=1).tolist())
@@ -244,7 +250,7 @@ def _points(cells: Integers) -> list[int]:
 
 
 def _check_squares(counted: Tally) -> None:
-    """Require squares that n integers with the counted sum can have.
+    """Require a sum of squares that is possible for n integers with the counted sum.
 
     With d = g − GRID/2 the squares are floor(d²/GRID). Their sum is at most n·GRID/4, and more than
     (Σd)²/(n·GRID) − n by the Cauchy–Schwarz inequality.
@@ -256,15 +262,15 @@ def _check_squares(counted: Tally) -> None:
 
 
 def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integers) -> None:
-    """Require that sums of weights by bucket are ones that people can add up to.
+    """Require sums of weights by bucket that are possible for these numbers of people.
 
     Args:
-        found: for each set of weights, its sum in each bucket.
-        weights: sets of weights; each has the weight of a person by budget.
+        found: for each array of weights, the sum in each bucket.
+        weights: arrays; each holds a person's weight by budget.
         counts: the number of people with each budget.
 
     Raises:
-        PrivacyError: they are not.
+        PrivacyError: the sums are not possible.
     """
     for each, own in zip(found, weights, strict=True):
         most = sum(k * n for k, n in zip(own.tolist(), counts.tolist(), strict=True))
@@ -272,7 +278,7 @@ def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integ
 
 
 def require(holds: bool | np.bool_, what: str) -> None:
-    """Refuse counts that no people add up to.
+    """Refuse counts that no people can have.
 
     Raises:
         PrivacyError: the condition `holds` is false.

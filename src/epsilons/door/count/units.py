@@ -1,18 +1,21 @@
-"""How people divide their unit among cells: from aggregated rows to counts by level and cell.
+"""Divide each person's unit among cells: from aggregated rows to counts by level and cell.
 
-**Categories.** Someone with r rows has SHARES points. Each row gives floor(SHARES / r) of them to
-its cell. The remainder is spread evenly over all cells; on a ladder it is dropped.
+**Categories.** Each person has SHARES points. If they have r rows, each row gives
+floor(SHARES / r) points to its cell. The remainder is spread evenly over all cells; on a ladder it
+is dropped.
 
-**Numbers.** Everyone has GRID points. Someone whose number is g on the grid gives g of them to the
-cell of x. With squares there are three cells: a = floor(g²/G), 2g − 2a and G − 2g + a, for x²,
-2x(1 − x) and (1 − x)². With two numbers, each of the three cells of the first is divided like the
-second. These nine cells sum to G exactly, for all values of both.
+**Numbers.** Each person has GRID points. If their number is g on the grid, they give g points to
+the cell of x and the rest to the cell of 1 − x. With squares there are three cells, where G = GRID:
+a = floor(g²/G), 2g − 2a and G − 2g + a, for x², 2x(1 − x) and (1 − x)². With two numbers, each of
+the three cells of the first number is divided into the three cells of the second. These nine cells
+sum to G exactly, for all values of both numbers.
 
-**Numbers by group.** Someone has r rows that count, r_j of them in group j with integers on the
-grid that sum to S_j. They give t_j = floor(GRID·r_j / r) points to group j: the nearest integer to
-S_j / r, but at most t_j, to its cell of x, and the rest to its cell of 1 - x. The remainder of the
-unit is less than their number of groups and goes to the cell of 1 - x of the first group. Someone
-with no row that counts is outside, with the whole unit. docs/proofs/shares.md
+**Numbers by group.** Suppose that a person has r rows that count, and r_j of these are in group j.
+Let S_j be the sum of these r_j integers on the grid. The person gives t_j = floor(GRID·r_j / r)
+points to group j: min(t_j, S_j / r rounded to the nearest integer) to its cell of x, and the rest
+to its cell of 1 - x. The remainder of the unit is less than their number of groups. It is added to
+the cell of 1 - x of the first group. If no row of a person counts, their whole unit is added to the
+cell for people outside all groups. Proof: docs/proofs/shares.md
 """
 
 from __future__ import annotations
@@ -48,38 +51,43 @@ __all__ = [
 ]
 
 SHARES: Final = math.lcm(*range(1, 17))
-"""The points that one person divides among categories, if people may have several rows: 720,720,
-which is divisible by every number of rows up to 16."""
+"""The points that each person divides among categories, if people can have several rows. The number
+is 720,720, which is divisible by every number of rows up to 16."""
 
 LARGEST_TABLE: Final = 2**28
-"""The largest number of levels times cells: 2 GiB of integers."""
+"""The largest allowed number of levels times cells: 2 GiB of integers."""
 
 _MIDDLE: Final = GRID // 4 * np.array([1, 2, 1])
 _CENTRE: Final = GRID // 16 * np.outer([1, 2, 1], [1, 2, 1]).ravel()
-"""What a person at the middle adds to three cells, and to nine. These are exact, because GRID is a
-power of 2. Absent people were counted there, and are subtracted again."""
+"""The contributions of a person in the middle of the range to three cells, and to nine. They are
+exact, because GRID is a power of 2. Engines count absent people in the middle, and these
+contributions are then subtracted."""
 
 BELOW: Final = tuple(f"t{i}{j}" for i in range(3) for j in range(2))
-"""Names of the sums that are counted for pairs: for each of the three cells of the first number,
-its part in the first cell of the second number, and its part in the first two."""
+"""Names of the sums that engines return for pairs. For each of the three cells of the first number
+there are two: its part in the first cell of the second number, and its part in the first two."""
 
 
 @dataclass(frozen=True, eq=False)
 class UnitParts:
-    """Parts: rows or entries of people with the same budget, cell and number of rows, in any order.
+    """Aggregated rows or entries, in parts. All people of a part have the same number of rows.
 
-    For categories they are rows. For numbers by group, a person has one entry for each group in
-    which they have rows.
+    A part belongs to one budget and one cell. Parts are in any order. For categories they hold
+    rows. For numbers by group they hold entries: a person has one entry for each group in which
+    they have rows.
 
     Attributes:
-        epsilon: the budget of each part, or of all. A budget that is not >= 0 is bad.
+        epsilon: the budget of each part, or one budget for all parts. Budgets that are not >= 0 are
+            invalid.
         cell: the index of the category or group, or `UNDECLARED` or `MISSING`.
         size: the number of rows or entries.
-        each: the number of them that each of these people has in all parts; None if one.
-        inside: the number of entries of people with some row that counts.
-        points: the points that these give to the group.
-        above: the part of the points in the cell of x.
-        faults: what may have to be refused, apart from what `cell` shows for categories.
+        each: the number of rows or entries that each person of the part has in all parts; None if
+            it is always one.
+        inside: the number of entries of people with at least one row that counts.
+        points: the points that these people give to the group.
+        above: the points that are in the cell of x.
+        faults: counts of faults that may lead to a refusal. For categories, `cell` shows the
+            others.
     """
 
     epsilon: Floats | float
@@ -95,12 +103,12 @@ class UnitParts:
 def people_of(
     level_of: Integers, size: Integers, each: Integers | None
 ) -> tuple[Integers, Integers, Integers]:
-    """Count people by level and number of rows: n people with r rows each have n·r rows.
+    """Count people by level and number of rows. If n people have r rows each, they have n·r rows.
 
     Args:
         level_of: the level of each part.
-        size: its number of rows.
-        each: the number of rows of each person in it, over all parts; None if one.
+        size: the number of rows of each part.
+        each: the number of rows of each person of the part, over all parts; None if it is one.
 
     Returns:
         For each pair of a level and a number of rows that occurs: the level, the number of rows,
@@ -119,7 +127,7 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
     """Add rows up by budget level and category.
 
     Raises:
-        ArgumentError: there are too many levels and categories for a table of them.
+        ArgumentError: the table of levels and categories would be too large.
     """
     categories = rules.categories
     if categories is None:
@@ -148,10 +156,10 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
 
 
 def check_table(name: str, cells: int, levels: int) -> None:
-    """Refuse more cells, of categories or of groups, than a table has room for.
+    """Refuse a table of levels and cells that would be too large.
 
     Raises:
-        ArgumentError: there are more.
+        ArgumentError: the table has more than `LARGEST_TABLE` cells.
     """
     if levels * cells > LARGEST_TABLE:
         raise ArgumentError(
@@ -161,14 +169,17 @@ def check_table(name: str, cells: int, levels: int) -> None:
 
 
 def caught(cell: Integers, categories: Categories) -> Integers:
-    """The cells of values, where the category `other`, if any, holds those in no other category."""
+    """Return cells of values.
+
+    Values in no category are in the category `other`, if there is one.
+    """
     return cell if categories.other is None else np.where(cell < 0, categories.other, cell)
 
 
 def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) -> None:
-    """Spread the remainders of units evenly over the cells; the first cells get the extras.
+    """Spread the remainders of units evenly over the cells. The first cells get what is left over.
 
-    What a person gives to each cell depends only on their number of rows, not on anyone else's.
+    A person's contribution to each cell depends only on their own number of rows.
     """
     k = cells.shape[1]
     for place in np.unique(level[left > 0]).tolist():
@@ -181,10 +192,10 @@ def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) 
 
 
 def of_groups(parts: UnitParts, rules: Rules) -> Counted:
-    """Add entries up by budget level and group: cells x and 1 - x of each, and last those outside.
+    """Add up entries by budget level, in cells x and 1 - x of each group and a last cell outside.
 
     Raises:
-        ArgumentError: there are too many levels and groups for a table of them.
+        ArgumentError: the table of levels and groups would be too large.
     """
     inside, points, above = parts.inside, parts.points, parts.above
     if inside is None or points is None or above is None:
@@ -213,14 +224,14 @@ def of_groups(parts: UnitParts, rules: Rules) -> Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """Units of people, divided among groups.
+    """People's units, divided among groups.
 
     Attributes:
         people: the number of people, by level.
-        inside: the number of them with a row that counts.
-        points: by level and group, the points that they give to it.
-        above: the part of the points in the cell of x.
-        members: by level and group, the number of people with rows in it.
+        inside: the number of people with a row that counts, by level.
+        points: the points that people give to groups, by level and group.
+        above: the points that are in the cell of x, by level and group.
+        members: the number of people with rows in the group, by level and group.
     """
 
     people: Integers
@@ -237,16 +248,16 @@ class _Divided:
 
     @property
     def wrong(self) -> int:
-        """The number of levels in which some people did not divide exactly one unit.
+        """The number of levels in which people did not divide exactly one unit each.
 
-        For all data, the remainder of a unit is less than its person's number of groups.
+        If counting is correct, the remainder of a unit is less than its person's number of groups.
         """
         whole = (self.left >= 0) & (self.left <= self.members.sum(axis=1))
         parts = ((self.above >= 0) & (self.above <= self.points)).all(axis=1)
         return int((~(whole & (self.inside <= self.people) & parts)).sum())
 
     def cells(self, *, outside: bool) -> Integers:
-        """The cells in order: x and 1 - x of each group in turn, and last those outside."""
+        """Return the cells: x and 1 - x of each group, and a last cell for people outside."""
         levels, k = self.points.shape
         cells = np.zeros((levels, 2 * k + outside), dtype=np.int64)
         cells[:, 0 : 2 * k : 2] = self.above
@@ -256,13 +267,14 @@ class _Divided:
         if outside:
             cells[:, -1] = GRID * without
         else:
-            # Nobody may be outside, so these are people with too many rows, put at the middle.
+            # There is no cell for people outside, so these have too many rows. They count as the
+            # middle of the range.
             cells[:, :2] += HALF * without[:, np.newaxis]
         return cells
 
 
 def joined(first: Integers, second: Integers, size: int) -> Integers:
-    """The indices of pairs; the second entry varies fastest. Negative where either is negative."""
+    """Return indices of pairs, where the second entry varies fastest; negative if either one is."""
     return np.where(np.minimum(first, second) < 0, np.minimum(first, second), first * size + second)
 
 
@@ -272,12 +284,12 @@ def number_cells(
     """Return the cells of numbers without groups, by level.
 
     Args:
-        what: whether there are two cells, three or nine.
-        people: the number of people.
+        what: the kind of cells: two, three or nine.
+        people: the number of people, by level.
         found: sums by name: `x` is Σ g; for squares, `v` is Σ `tallies.squares` of g; for pairs,
             the sums of the parts in `cut`; `absent` is the number of people without a number, if
-            they are excluded.
-        rules: whether they are excluded, and whether they have a cell.
+            these are excluded.
+        rules: whether people without a number are excluded, and whether they have a cell.
     """
     if what == "numbers":
         return np.stack([found["x"], people * GRID - found["x"]], axis=1)
@@ -293,7 +305,7 @@ def number_cells(
 
 
 def cut(g: Integers, h: Integers) -> dict[str, Integers]:
-    """Return the parts of everyone's unit that determine the nine cells, by name.
+    """Return the parts of each person's unit that determine the nine cells, by name.
 
     Args:
         g: the first number of each person, from 0 to GRID.
@@ -310,7 +322,7 @@ def nine_cells(people: Integers, found: Mapping[str, Integers]) -> Integers:
     """Return the nine cells of two numbers, by level. The second number varies fastest.
 
     Args:
-        people: the number of people.
+        people: the number of people, by level.
         found: the sums of the parts in `cut`, by name.
     """
     a, g = found["a"], found["x"]

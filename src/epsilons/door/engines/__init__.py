@@ -1,1 +1,1 @@
-"""Properties of engines, and queries that all of them answer alike."""
+"""Properties of engines, and queries that return the same integers on all of them."""

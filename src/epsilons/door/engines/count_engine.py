@@ -1,13 +1,12 @@
-"""Counting on an engine: any number of questions in one query.
+"""Count any number of questions in one query on an engine.
 
-It is one group-by of budget and all labels, with the sums of all numbers: the same integers on
-every engine. Rows are grouped by their original values, so text is compared only once for each
-group, and a dictionary of text is never decoded. Values in no category are then merged into one
-group. So the result has at most levels × labels lines, or the groups that `expressions.py` loads
-into memory. Each question needs a margin of that table, which is added up from its lines in
-integers.
+The query groups rows by budget and all labels, and adds up all numbers. Its result is the same
+integers on every engine. Rows are grouped by their original values. Text is then compared only once
+per group, and a dictionary of text is never decoded. A second step merges values in no category
+into one group. The result has at most levels × labels rows, or the groups that `expressions.py`
+loads into memory. Each question needs a margin of that table, which is added up in integers.
 
-Where people have many rows, these are folded first, by `fold_engine.py`.
+If people have many rows, `fold_engine.py` first reduces these to entries.
 """
 
 from __future__ import annotations
@@ -56,19 +55,20 @@ if TYPE_CHECKING:
 __all__ = ["PIECE", "count"]
 
 PIECE = 2**23
-"""Rows that are counted at a time in Polars where groups are many: it keeps rows until the end
-whose group is not among the last few thousand. Where they are few, all are counted at once."""
+"""The number of rows that Polars counts at a time if there are many groups. It caches a few
+thousand groups, and holds the rows of all others until the end. With few groups, one query counts
+all rows."""
 
 
 def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
-    """Count questions of one table in one query.
+    """Count several questions about one table in one query.
 
     Args:
-        every: the questions; one, if people have many rows.
+        every: the questions. If people have many rows, there must be only one.
         table: a frame with checked columns.
 
     Raises:
-        ArgumentError: there are too many levels and labels for a table of them.
+        ArgumentError: the table of levels and labels would be too large.
         FileError: the file cannot be read to its end.
         DataError: the engine failed.
     """
@@ -80,7 +80,7 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
         import narwhals as nw
 
         own, later = rungs_put_off(table)
-        # Entries of numbers are fewer than rows: these are grouped by keys at once.
+        # There are fewer entries of numbers than rows, so entries are always grouped by key.
         looked = not (plan.folded and plan.columns)
         few = not plan.budgets or later is not None or (looked and few_budgets(own))
         pieces = [own]
@@ -99,7 +99,7 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
 
 
 def _people(plan: Plan, table: Columns) -> nw.LazyFrame[Any]:
-    """Return the rows of a table, folded, and what is added up of the numbers of each person."""
+    """Return the rows of a table, or people's entries, with the numbers to add up."""
     rows = plan.rows(table)
     if plan.folded:
         rows = folded(plan, rows)
@@ -118,7 +118,7 @@ def _people(plan: Plan, table: Columns) -> nw.LazyFrame[Any]:
 
 
 def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Total]:
-    """What is added up of people."""
+    """Return the aggregates of the query."""
     totals: dict[str, Total] = {"size": ("", "rows")}
     for name, each in plan.numbers.values():
         if name == plan.first(each):
@@ -152,21 +152,22 @@ def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Total]:
 def _query(
     plan: Plan, rows: nw.LazyFrame[Any], *, few: bool, later: Ladder | None
 ) -> tuple[nw.LazyFrame[Any], Ladder | None]:
-    """Add rows up by level and all labels.
+    """Return a query that adds up rows by budget level and all labels.
 
     Args:
-        plan: what is added up.
-        rows: of all columns, or entries.
-        few: whether exact budgets are few: rows are grouped by these, and by levels elsewhere.
-        later: the ladder that groups are put on.
+        plan: the columns of the query.
+        rows: rows with the columns of the plan, or entries.
+        few: whether there are few exact budgets. Rows are then grouped by budget, otherwise by
+            level.
+        later: the ladder on which to place groups, or None.
 
     Returns:
-        The query, and the ladder that what comes back is put on.
+        The query, and the ladder on which to place its result; None if that is done.
     """
     import narwhals as nw
 
     totals = _totals(plan, rows)
-    # Entries of numbers have their labels before their unit is divided.
+    # Labels of entries of numbers were found before the units were divided.
     ready = plan.folded and bool(plan.columns)
     entries = ["each"] if plan.folded and plan.labels else []
     by, first = [*(plan.places if ready else plan.by), *entries], totals
@@ -178,7 +179,7 @@ def _query(
     if not entries:
         bounded = not plan.keys and not (plan.budgets and few)
         parts = at_hand(parts, plan.table.passed, bounded=bounded)
-    # What was brought from elsewhere is few: NumPy adds it up.
+    # If groups were loaded into memory, they are few, and NumPy adds them up.
     again = engine_of(parts) == engine_of(rows) and not ready
     if not plan.keys:
         again = again and plan.budgets and few and not engine_of(parts).streams
@@ -197,19 +198,19 @@ def _query(
             once_more["e"] = ("e", "min")
         parts = grouped(parts, by, once_more)
     if engine_of(parts).streams and not again:
-        return parts, later  # its sums are of 64 bits
+        return parts, later  # its sums have 64 bits
     whole = [nw.col(name).cast(nw.Int64) for name in [*entries, *totals]]
     return parts.select(*plan.places, *whole, *(["e"] if plan.budgets else [])), later
 
 
 @dataclass(frozen=True, eq=False)
 class _Lines:
-    """What came back: a line for each combination of budget and labels.
+    """The result of the query, with one line for each combination of budget and labels.
 
     Attributes:
-        plan: what was added up.
+        plan: the columns of the query.
         result: the lines.
-        epsilon: the budget of each, or of all.
+        epsilon: the budget of each line, or one budget for all.
     """
 
     plan: Plan
@@ -217,12 +218,12 @@ class _Lines:
     epsilon: Floats | float
 
     def found(self, name: str) -> Integers:
-        """A sum of each line; in SQL that of nothing is null."""
+        """Return one sum for each line. In SQL the sum of no rows is null."""
         return as_integers(self.result[name].fill_null(0))
 
     @cached_property
     def faults(self) -> Faults:
-        """What may have to be refused of people, whatever was asked."""
+        """Counts of faults of people, which apply to every question."""
         if not self.plan.folded:
             return Faults(most=1)
         return Faults(
@@ -232,7 +233,7 @@ class _Lines:
         )
 
     def margin(self, each: Wanted) -> Counted:
-        """Add up what a question asks for."""
+        """Return the counts for one question: a margin of the table."""
         if each.ask.what != "cells" and not (each.rules.some and each.ask.what == "numbers"):
             return self._numbers(each)
         place = np.zeros(len(self.result), dtype=np.int64)
@@ -247,7 +248,7 @@ class _Lines:
         return of_groups(self._divided(each, parts), each.rules)
 
     def _divided(self, each: Wanted, parts: UnitParts) -> UnitParts:
-        """Add what people give to their groups."""
+        """Return the parts with people's contributions to their groups."""
         plan, out = self.plan, parts.cell < 0
         rows = self.found("rows") if plan.folded else parts.size
         asked, known = rows, rows
@@ -257,7 +258,7 @@ class _Lines:
         inside, above = self.found(f"{plan.first(each)} n"), self.found(f"{plan.number(each)} s")
         if plan.folded:
             missing = self.found("missing")
-        else:  # everyone gives a whole unit to one group
+        else:  # each person gives a whole unit to one group
             missing = asked - inside
             gaps = missing * each.rules.in_the_middle
             inside = np.where(out, 0, inside + gaps)
@@ -273,7 +274,7 @@ class _Lines:
         return replace(parts, faults=faults, inside=inside, points=points, above=above)
 
     def _numbers(self, each: Wanted) -> Counted:
-        """Divide the units of people who are all in one group."""
+        """Return counts of numbers without groups: everyone is in one group."""
         plan, size = self.plan, self.found("size")
         levels, level_of = levels_of(self.epsilon, size.size)
 

@@ -1,4 +1,4 @@
-"""Entries as stored: text is compared byte by byte, and entries of another type become null."""
+"""Exact comparison of entries: text is compared by bytes, and entries of a wrong type are null."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 __all__ = ["Spelling", "as_declared", "bytewise", "spelt", "written"]
 
 
-# Text and ids are compared byte by byte, whatever collation an engine would use.
+# Text and ids are compared byte by byte, regardless of the collation of an engine.
 #
-# Under a collation, different texts are equal: texts that differ in case, accents, trailing spaces,
-# or the composition of a letter. A group-by then returns one spelling of many, which one person can
-# choose for all, and ids that are equal in this sense merge people. Most engines do not report the
-# collation of a column: it may come from the column, from an expression or from a setting of the
-# connection. So on engines with collations, text is converted to bytes before anything is compared,
-# and the labels of categories are converted in the same way.
+# Under a collation, different texts can be equal: they can differ in case, accents, trailing spaces
+# or the composition of a letter. A group-by then returns one of several spellings, so one person
+# can choose the spelling for everyone. If ids are equal under a collation, people are merged. Most
+# engines do not report the collation of a column, which can come from the column, from an
+# expression or from a setting of the connection. So on engines with collations, text and the labels
+# of categories are converted to bytes before any comparison.
 
 Spelling = Literal["text", "bytes", "hex"]
-"""How text is written in a query: unchanged, as UTF-8 bytes, or as these bytes in hexadecimal."""
+"""The form of text in a query: unchanged, as UTF-8 bytes, or as these bytes in hexadecimal."""
 
 Written: TypeAlias = "tuple[nw.LazyFrame[Any], Spelling]"
-"""A frame, and the spelling of a column of text in it."""
+"""A frame, and the form of a column of text in it."""
 
 BINARY: Final = "UTF8_BINARY"
-"""Spark's collation that compares bytes. It was the only one before Spark 4."""
+"""The Spark collation that compares bytes. Before Spark 4 there was no other."""
 
 PLAIN: Final = ("uuid", "null", "void", "timestamptz_ns", "time_ns")
-"""Types in DuckDB, Ibis and Spark that Narwhals does not know and that hold no text."""
+"""Types in DuckDB, Ibis and Spark that Narwhals does not support and that contain no text."""
 
 WITHOUT_COLLATIONS: Final = ("polars",)
-"""Backends of Ibis that can compare text only by its bytes."""
+"""Backends of Ibis that always compare text by its bytes."""
 
 
 def bytewise(
@@ -47,17 +47,17 @@ def bytewise(
     types: Mapping[str, nw.dtypes.DType],
     shown: Mapping[str, str],
 ) -> Written:
-    """Rewrite text and ids so that entries are equal only if they are the same, on any engine.
+    """Rewrite text and ids so that, on any engine, only identical entries are equal.
 
     Args:
         frame: a frame of any engine.
-        values: a column of text, or of a dictionary of text; None if values are not text.
+        values: a column of text, or of dictionary-encoded text; None if values are not text.
         person: a column of ids of any type, or None.
         types: the types of the columns.
-        shown: their names in messages, under `values` and `person`.
+        shown: the names of the columns in messages, under `values` and `person`.
 
     Returns:
-        The frame, and the spelling of the text of values in it.
+        The frame, and the form of the text of values in it.
 
     Raises:
         ColumnError: a column cannot be compared in this way on this engine.
@@ -81,14 +81,14 @@ def bytewise(
 
 
 def spelt(labels: Iterable[str], how: Spelling) -> list[str] | list[bytes]:
-    """Return labels in the spelling of a column of text."""
+    """Return labels in the form of a column of text."""
     if how == "bytes":
         return [label.encode() for label in labels]
     return [label.encode().hex().upper() if how == "hex" else label for label in labels]
 
 
 def written(frame: nw.LazyFrame[Any], column: str, shown: str | None = None) -> Written:
-    """Rewrite a column of text so that bytes are compared, and return its spelling.
+    """Rewrite a column of text so that bytes are compared, and return the form of its text.
 
     Args:
         frame: a frame of any engine.
@@ -96,7 +96,7 @@ def written(frame: nw.LazyFrame[Any], column: str, shown: str | None = None) -> 
         shown: its name in messages.
 
     Raises:
-        ColumnError: no way to compare bytes is known for the engine.
+        ColumnError: for this engine, no way to compare bytes is known.
     """
     writers: dict[EngineKind, Callable[[nw.LazyFrame[Any], str], Written | None]] = {
         "polars": _as_it_is,
@@ -117,10 +117,10 @@ def written(frame: nw.LazyFrame[Any], column: str, shown: str | None = None) -> 
 
 
 def _comparable(frame: nw.LazyFrame[Any], column: str, dtype: nw.dtypes.DType) -> bool:
-    """Whether entries of a column that is not text are equal only if they are the same.
+    """Whether only identical entries of a column are equal, if the column is not text.
 
-    On engines with collations, nested entries may hold text that the type does not show. In DuckDB
-    an interval of 30 days equals one of a month.
+    On engines with collations, nested entries can contain text that the type does not show. In
+    DuckDB, an interval of 30 days equals an interval of one month.
     """
     import narwhals as nw
 
@@ -138,12 +138,12 @@ def _comparable(frame: nw.LazyFrame[Any], column: str, dtype: nw.dtypes.DType) -
 
 
 def _as_it_is(frame: nw.LazyFrame[Any], _: str) -> Written:
-    """Return the frame unchanged, for engines that compare bytes anyway."""
+    """Return the frame unchanged, for engines that always compare bytes."""
     return frame, "text"
 
 
 def _on_pyarrow(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Decode a dictionary column: in Arrow an entry may occur twice in a dictionary."""
+    """Decode a dictionary column, because an Arrow dictionary can contain an entry twice."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -157,7 +157,7 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], column: str) -> Written:
 
 
 def _on_spark(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Write a column as bytes if it has a collation, according to its schema."""
+    """Convert a column to bytes if it has a collation in its schema."""
     import narwhals as nw
 
     native: Any = frame.to_native()
@@ -167,15 +167,15 @@ def _on_spark(frame: nw.LazyFrame[Any], column: str) -> Written:
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], column: str) -> Written:
-    """Write a column of a relation as bytes, without a copy."""
+    """Convert a column of a relation to bytes, without a copy."""
     sql = DIALECTS["duckdb"]
     name = sql.name(column)
-    # A cast to BLOB would interpret escapes in the text, and an ENUM has no bytes of its own.
+    # A cast to BLOB would interpret escapes in the text, and an ENUM cannot be encoded directly.
     return sql.selected(frame, [f"* REPLACE (encode(CAST({name} AS VARCHAR)) AS {name})"]), "bytes"
 
 
 def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written | None:
-    """Write a column of an Ibis table as its backend allows; None if no way is known."""
+    """Convert a column of an Ibis table as its backend allows; None if no way is known."""
     import ibis
     import narwhals as nw
 
@@ -194,7 +194,7 @@ def _on_ibis(frame: nw.LazyFrame[Any], column: str) -> Written | None:
         writer = ibis.udf.scalar.builtin(_encode, name="hex", signature=(("string",), "string"))
     else:
         return None
-    # In SQLite the hexadecimal form of null is an empty text.
+    # In SQLite the hexadecimal form of null is an empty string.
     shown = text.isnull().ifelse(ibis.null(), writer(text))
     return nw.from_native(native.mutate(shown.name(column))), spelling
 
@@ -211,11 +211,11 @@ def _unknown_collation(column: str, engine: str) -> str:
     )
 
 
-# SQLite allows an entry of another type than its column. Such an entry is null here.
+# SQLite allows entries whose type differs from the type of their column. Here they become null.
 #
-# There the type of an entry is data, as in a CSV file. Text in a column of numbers compares as
-# above all numbers, so it would be the largest budget. An empty text, which is what SQLite's own
-# CSV reader makes of an empty cell, would be the value 0. An id that is a blob would have the same
+# In SQLite the type of an entry is data, as in a CSV file. Text in a column of numbers compares as
+# larger than all numbers, so it would be the largest budget. An empty string would be the value 0;
+# SQLite's own CSV reader stores empty cells as empty strings. A blob as an id could have the same
 # hexadecimal form as another person's text.
 
 _NUMBERS: Final = ("integer", "real")
@@ -225,12 +225,12 @@ _WHOLE: Final = ("integers", "booleans")
 def as_declared(
     frame: nw.LazyFrame[Any], columns: Mapping[str, LabelKind | None]
 ) -> nw.LazyFrame[Any]:
-    """Replace entries of another type than their column by null, where an engine allows them.
+    """Replace entries of a wrong type by null, on engines that allow such entries.
 
     Args:
         frame: a frame of any engine, with checked columns.
-        columns: the columns in use, each with the kind of its entries; None if only its type
-            matters.
+        columns: the columns in use, each with the required kind of its entries; None if the type of
+            the column is the only requirement.
     """
     import narwhals as nw
 
@@ -254,7 +254,7 @@ def as_declared(
 
 
 def _storage(dtype: Any) -> tuple[str, ...]:
-    """SQLite's storage classes for the entries of a column, by its declared type."""
+    """Return SQLite's storage classes for the entries of a column, given its declared type."""
     if dtype.is_numeric() or dtype.is_boolean():
         return _NUMBERS
     if dtype.is_string():

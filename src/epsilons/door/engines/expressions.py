@@ -1,4 +1,4 @@
-"""Expressions and steps that all counting queries share, written once in Narwhals."""
+"""Narwhals expressions that all counting queries share."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ __all__ = [
 
 How: TypeAlias = Literal["rows", "count", "sum", "min", "max"]
 Total: TypeAlias = tuple[str, How]
-"""A column and its aggregate. For "rows" the column does not matter."""
+"""A column and its aggregate. For "rows" the column is ignored."""
 
 PEEK = 4096
-"""The number of rows that are read to choose between two queries for the same integers."""
+"""The number of rows that are read to choose between two equivalent queries."""
 
 COSTLY: Final = ("JOIN", "CROSS", "ORDER", "SORT", "GROUP", "AGGREGATE", "WINDOW")
-"""Words in a query plan that show much work before the first row."""
+"""Words in a query plan that indicate expensive work before the first row."""
 
 
 def floats(table: Columns, column: str) -> nw.Expr:
-    """Return a column of numbers in float64."""
+    """Return a column of numbers as float64."""
     import narwhals as nw
 
     return nw.col(column) if table.types[column] == nw.Float64 else nw.col(column).cast(nw.Float64)
 
 
 def budget_and_person(table: Columns) -> list[nw.Expr]:
-    """Return `e`, if there is a column of budgets, and `who`, if there is a column of ids."""
+    """Return the column `e` if there are budgets, and the column `who` if there are ids."""
     import narwhals as nw
 
     columns = []
@@ -67,12 +67,12 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
         if table.ladder is not None:
             budget = rung(table.ladder, budget, table.frame)
             if table.person is not None:
-                # Rows that belong to no one are left out of the sum.
+                # Rows without a person are left out of the sum.
                 nobody = is_nobody(table.person, table.types[table.person])
                 budget = nw.when(nobody).then(0.0).otherwise(budget)
         elif table.person is not None:
-            # The minimum over a person's rows would ignore a null or a NaN. If every row is its own
-            # person, bad budgets have keys of their own and become levels of their own.
+            # The minimum over a person's rows would ignore nulls and NaN. If every row is its own
+            # person, invalid budgets have separate keys and become separate levels.
             usable = (budget >= 0.0).fill_null(False) & a_number(budget)
             budget = nw.when(usable).then(budget).otherwise(BAD_BUDGET)
         columns.append(budget.alias("e"))
@@ -84,24 +84,24 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
 
 
 def of_somebody(rows: nw.LazyFrame[Any]) -> Total:
-    """How many rows of a group belong to somebody, of rows that `with_ones` has seen.
+    """Return the aggregate that counts rows with a person. Rows must come from `with_ones`.
 
-    It is less than the number of all its rows if some belong to nobody.
+    If a group has more rows than this, some of its rows have no person.
     """
     return ("somebody", "sum") if "somebody" in rows.collect_schema() else ("who", "count")
 
 
 def is_nobody(who: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """Return whether a column of people is null or NaN."""
+    """Return an expression for whether the id of a person is null or NaN."""
     import narwhals as nw
 
     return ~a_number(nw.col(who)) if dtype.is_float() else nw.col(who).is_null()
 
 
 def _key(budget: nw.Expr) -> nw.Expr:
-    """Return the key of a budget's level, to group by: `levels.keys`, stirred.
+    """Return the key of a budget's level for a group-by: `levels.keys`, then `stirred`.
 
-    Stirred keys are negative. All other keys are not, unless a budget is negative.
+    Stirred keys are negative. Other keys are not negative, unless the budget is.
     """
     import narwhals as nw
 
@@ -109,23 +109,23 @@ def _key(budget: nw.Expr) -> nw.Expr:
 
 
 def with_key(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Add the `key` of the budget `e`, and turn -0.0 into 0.0 in `e`."""
+    """Add the `key` of the budget `e`, and replace -0.0 by 0.0 in `e`."""
     import narwhals as nw
 
     sql = dialect_of(rows)
     if sql is None:
-        # PyArrow keeps 0.0 and -0.0 apart.
+        # PyArrow distinguishes 0.0 from -0.0.
         rows = rows.with_columns(nw.col("e") + 0.0)
         return rows.with_columns(_key(nw.col("e")).alias("key"))
     names = list(rows.collect_schema())
-    if "key" in names:  # a text has made it before
+    if "key" in names:  # `plain_budget` has added it
         return rows
     others = [sql.name(name) for name in names if name != "e"]
     return sql.selected(rows, [*others, *_budget_and_key(sql.name("e"), sql)])
 
 
 def _budget_and_key(budget: str, sql: Dialect) -> list[str]:
-    """A budget, with -0.0 as 0.0, and its key, in SQL."""
+    """Return SQL for a budget, with 0.0 in place of -0.0, and for its key."""
     number = sql.number
     budget = f"({budget} + {number(0.0)})"
     product = f"{budget} * {number(SPLITTER)}"
@@ -135,15 +135,16 @@ def _budget_and_key(budget: str, sql: Dialect) -> list[str]:
 
 
 def few_budgets(table: Columns) -> bool:
-    """Whether the first rows suggest few different budgets; False where reading them is not cheap.
+    """Whether the first rows contain few different budgets; False if they are expensive to read.
 
-    Grouping by the exact budgets first, and then by their keys, is up to a third faster if there
-    are few, and three times slower if everyone has their own. The integers are the same.
+    If there are few budgets, grouping by exact budgets first, and then by their keys, is up to a
+    third faster. If everyone has a different budget, it is three times slower. The result is the
+    same.
     """
     peek = engine_of(table.frame).peek
     if peek == "if planned":
-        # The first rows of a table or a file cost nothing. A join, sort or aggregation has to run
-        # before its first row.
+        # The first rows of a table or a file are cheap to read. A join, sort or aggregation must
+        # finish before its first row.
         plan = table.frame.to_native().explain()
         if any(word in plan for word in COSTLY):
             return False
@@ -158,9 +159,9 @@ def few_budgets(table: Columns) -> bool:
 
 
 def plain_budget(table: Columns, sql: Dialect) -> list[str]:
-    """`budget_and_person` in SQL, if every row is its own person and there is no ladder.
+    """Return `budget_and_person` in SQL, for tables without a column of ids and without a ladder.
 
-    On engines where `few_budgets` never looks at rows, keys are included.
+    Keys are included on engines where `few_budgets` never reads rows.
     """
     if not isinstance(table.epsilon, str):
         return []
@@ -171,7 +172,7 @@ def plain_budget(table: Columns, sql: Dialect) -> list[str]:
 
 
 def double(table: Columns, column: str, sql: Dialect) -> str:
-    """`floats` in SQL."""
+    """Return `floats` in SQL."""
     import narwhals as nw
 
     name = sql.name(column)
@@ -179,11 +180,11 @@ def double(table: Columns, column: str, sql: Dialect) -> str:
 
 
 def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
-    """The table to read; and the ladder, if groups of its rows are to be put on it afterwards.
+    """Return the table to read, and the ladder if groups are to be placed on it after a group-by.
 
-    Finding a rung for each row takes longer than everything else. A rung depends only on the
-    budget, so rows with equal budgets share the rung of their group: the integers are the same. If
-    budgets are many, or looking at the first rows is not cheap, rungs are found row by row.
+    Finding the rung of each row takes longer than all other steps. A rung depends only on the
+    budget, so one lookup for each group of equal budgets gives the same integers. If there are many
+    budgets, or the first rows are expensive to read, rungs are found row by row.
     """
     if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
         return table, None
@@ -192,7 +193,7 @@ def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
 
 
 def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFrame[Any]:
-    """Put the budget `e` of groups on a ladder, if their rows are not on it yet."""
+    """Replace the budgets `e` of groups by their rungs, if there is a ladder to apply."""
     import narwhals as nw
 
     if ladder is None:
@@ -201,10 +202,10 @@ def put_on_rungs(groups: nw.LazyFrame[Any], ladder: Ladder | None) -> nw.LazyFra
 
 
 def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) -> nw.LazyFrame[Any]:
-    """Add the floor of a quotient of integers. The quotient must be below 2³¹.
+    """Add a column with the floor of a quotient of integers. The quotient must be below 2³¹.
 
-    Some engines divide integers as floats. The floor of such a quotient is off by at most one, and
-    products of integers, which are exact everywhere, correct it.
+    Some engines divide integers as floats. The floor of such a quotient is off by at most one. It
+    is corrected by products of integers, which are exact on all engines.
 
     Args:
         rows: rows of any engine.
@@ -225,14 +226,14 @@ def with_quotient(rows: nw.LazyFrame[Any], name: str, above: str, below: str) ->
 
 
 def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
-    """Add what could not be counted of rows as they are.
+    """Add columns for counts that an engine cannot compute directly.
 
-    `one` is for more rows of one person than 32 bits hold. `somebody` is for ids that may be NaN:
-    not every engine can test that within a group.
+    `one` is added up where an engine's own row count would overflow 32 bits. `somebody` is for ids
+    that can be NaN, because not every engine can test for NaN within a group.
 
     Args:
         rows: rows of any engine.
-        size: the number of all rows, if it is known.
+        size: the number of all rows, if known.
     """
     import narwhals as nw
 
@@ -250,24 +251,25 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.Laz
     """Add to every row aggregates over all rows of its person, `who`.
 
     Args:
-        parts: rows, or groups of rows, of people, after `with_ones`.
-        totals: the aggregate for each new column. A new column may replace an old one.
+        parts: rows of people, or groups of rows, after `with_ones`.
+        totals: the aggregate for each new column. A new column can replace an old one.
     """
     import narwhals as nw
 
     found = _expressed(parts, totals)
     if engine_of(parts).windows:
         return parts.with_columns(*(found[name].over("who").alias(name) for name in totals))
-    # By one join, where there are no windows.
+    # Without window functions, the totals are joined.
     people = parts.group_by("who").agg(*(found[name].alias(f"{name} of all") for name in totals))
     joined = parts.join(people, on="who", how="left")
-    # Nobody is joined to nobody: what such rows have has no meaning, and is refused or left out.
+    # Null ids do not join, so rows without a person have no totals. They keep their own entries,
+    # and are refused or left out later.
     given, types = [], joined.collect_schema()
     for name, (column, how) in totals.items():
         of_all = nw.col(f"{name} of all")
         alone = nw.lit(1) if how == "rows" else nw.col(column)
         whole = nw.when(of_all.is_null()).then(alone).otherwise(of_all)
-        # In pandas and Dask, integers with nulls have become floats.
+        # pandas and Dask convert integers with nulls to floats.
         whole_number = how == "rows" or types[column].is_integer()
         given.append((whole.cast(nw.Int64) if whole_number else whole).alias(name))
     return joined.with_columns(*given).drop(*[f"{name} of all" for name in totals])
@@ -275,8 +277,8 @@ def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.Laz
 
 # Aggregate rows by some columns: the first step of most queries.
 #
-# Where an engine takes long to read a query, this step is one text of SQL, and groups are brought
-# into memory, if they are few: what follows is the same query, of the same integers.
+# Some engines take long to plan a query. For these, this step is written in SQL, and its groups are
+# loaded into memory if they are few. The remaining steps are the same and give the same integers.
 
 MOST_AT_HAND: Final = 2**18
 """One more than the largest number of groups that are loaded into memory."""
@@ -284,7 +286,7 @@ MOST_AT_HAND: Final = 2**18
 SQL: Final[dict[How, str]] = {
     "rows": "count(*)",
     "count": "count({})",
-    # DuckDB adds up 64-bit integers in 128 bits, and the sum of no rows is null.
+    # DuckDB adds up 64-bit integers in 128 bits. The sum of no rows is null.
     "sum": "CAST(coalesce(sum({}), 0) AS BIGINT)",
     "min": "min({})",
     "max": "max({})",
@@ -295,15 +297,14 @@ SQL: Final[dict[How, str]] = {
 def added_up(
     rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
 ) -> nw.LazyFrame[Any]:
-    """Add rows up by some columns.
+    """Aggregate rows by some columns.
 
-    Counts are 64-bit integers. A count that wraps at 2³² would change by all of 2³² for one more
-    person.
+    Counts are 64-bit integers. If a count wrapped at 2³², one person could change it by 2³².
 
     Args:
-        rows: of any engine.
-        by: what rows of one group have in common.
-        totals: what is wanted of each group, by its new name.
+        rows: rows of any engine.
+        by: the columns to group by.
+        totals: the aggregate for each new column.
     """
     import narwhals as nw
 
@@ -324,7 +325,7 @@ def added_up(
 def grouped(
     rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
 ) -> nw.LazyFrame[Any]:
-    """Add rows up by some columns, in Narwhals: integers are as wide as each engine makes them."""
+    """Aggregate rows by some columns in Narwhals. The width of integers depends on the engine."""
     found = [total.alias(name) for name, total in _expressed(rows, totals).items()]
     return rows.group_by(*by).agg(*found) if by else rows.select(*found)
 
@@ -332,12 +333,12 @@ def grouped(
 def by_person(
     rows: nw.LazyFrame[Any], totals: Mapping[str, Total], keys: Sequence[str] = ()
 ) -> nw.LazyFrame[Any]:
-    """Add up the rows of each person: `size`, the smallest budget `e`, and the largest, `e_max`.
+    """Aggregate the rows of each person: `size`, the smallest budget `e`, and the largest, `e_max`.
 
     Args:
-        rows: with `who`, and with `e`, if there is a column of budgets.
-        totals: what else is wanted, by its new name.
-        keys: what rows of one group have in common besides their person.
+        rows: rows with `who`, and with `e` if there is a column of budgets.
+        totals: further aggregates, each for a new column.
+        keys: further columns to group by.
     """
     own: dict[str, Total] = {"size": ("", "rows"), **totals}
     if "e" in rows.collect_schema():
@@ -346,7 +347,7 @@ def by_person(
 
 
 def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> dict[str, nw.Expr]:
-    """Write totals in Narwhals. Rows that `with_ones` has seen are counted exactly."""
+    """Return aggregates as Narwhals expressions. Counts of rows from `with_ones` are exact."""
     import narwhals as nw
 
     ones = "one" in rows.collect_schema()
@@ -363,21 +364,21 @@ def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> dict[str
 def at_hand(
     groups: nw.LazyFrame[Any], passed: Passed | None, *, bounded: bool
 ) -> nw.LazyFrame[Any]:
-    """Bring groups into memory, if they are few, and reading the rest of a query takes long.
+    """Load groups into memory if they are few and the engine takes long to plan a query.
 
     Args:
-        groups: what `added_up` returns.
-        passed: what counts the rows that are read, where somebody looks on.
-        bounded: whether they are few for any data: keys of budgets are, but for budgets above
-            2⁹⁰⁰, each of which is its own.
+        groups: the result of `added_up`.
+        passed: a counter of the rows that are read, if progress is shown.
+        bounded: whether the number of groups is small for any data. That is so for keys of budgets,
+            unless budgets exceed 2⁹⁰⁰: above that, each budget is its own key.
     """
     import narwhals as nw
 
     if dialect_of(groups) is None:
         return groups
     if any(dtype in (nw.Int128, nw.UInt128) for dtype in groups.collect_schema().values()):
-        return groups  # groups are transferred by Arrow, which has no such integers
-    # In Spark, `head` needs a stage of its own.
+        return groups  # groups are transferred by Arrow, which lacks such integers
+    # In Spark, `head` needs an additional stage.
     few = collected(groups if bounded else groups.head(MOST_AT_HAND), passed)
     is_all = bounded or len(few) < MOST_AT_HAND
     return nw.from_native(few.to_polars().lazy()) if is_all else groups

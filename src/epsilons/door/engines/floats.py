@@ -1,4 +1,4 @@
-"""Expressions of floats that every engine computes alike, and columns of budgets."""
+"""Expressions of floats that give identical results on every engine, and columns of budgets."""
 
 from __future__ import annotations
 
@@ -35,29 +35,28 @@ __all__ = [
 ]
 
 
-# Expressions of floats that every engine computes alike.
+# Expressions of floats that give identical results on every engine.
 
 SAFE: Final = 1.0 - 2.0**-48
-"""One minus a relative error that no engine reaches when it converts a number to a float."""
+"""One minus an upper bound on the relative error of any engine's conversion to a float."""
 
 MOST_DIGITS: Final = 2.0**45
-"""A decimal whose digits, read as an integer, are below this can be recovered from a nearby
-float."""
+"""A decimal can be recovered from a nearby float if its digits, as an integer, are below this."""
 
 HALVES: Final = 2.0**27 + 1.0
-"""Veltkamp's constant: it leaves 26 significant bits, so products of halves are exact."""
+"""Veltkamp's constant. It keeps 26 significant bits, so products of halves are exact."""
 
 STIR: Final = -1.3530931263017538
-"""A number of 53 significant bits, below -1. Times it, different floats stay different, including
-subnormal ones."""
+"""A float below -1 with 53 significant bits. Multiplication by it keeps distinct floats distinct,
+including subnormal ones."""
 
 
 def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
     """Return an expression that evaluates to exactly this finite float.
 
-    Ibis writes numbers into a query as decimals. A database may read one with many digits as an
-    adjacent float: a rung, or the end of one, would then differ from the one that was declared.
-    Integers are read exactly, and division by a power of two is exact.
+    Ibis writes numbers into a query as decimals. A database can parse a decimal with many digits as
+    an adjacent float. A rung, or the boundary of a rung, would then differ from the declared one.
+    Integers are parsed exactly, and division by a power of two is exact.
     """
     import narwhals as nw
 
@@ -73,68 +72,69 @@ def exactly(number: float, frame: nw.LazyFrame[Any]) -> nw.Expr:
 
 
 def finite(number: nw.Expr) -> nw.Expr:
-    """Return whether a float is finite: false for null, NaN and infinities.
+    """Return an expression for whether a float is finite: false for null, NaN and infinities.
 
-    A finite float minus itself is 0; that is not so for NaN and infinities. Comparisons and
-    `is_nan` would not work: from the extremes that a Parquet file states, which leave out NaN,
-    DuckDB decides `v <= c`, and even `isnan(v)`, without reading the rows.
+    A finite float minus itself is 0; NaN and infinities give NaN. Comparisons and `is_nan` would
+    not work in DuckDB: it evaluates `v <= c`, and even `isnan(v)`, from the minimum and maximum in
+    the metadata of a Parquet file, without reading the rows. These statistics ignore NaN.
     """
     return less_itself_is_0(number).fill_null(False)
 
 
 def less_itself_is_0(number: nw.Expr) -> nw.Expr:
-    """Return whether a float is finite; null for null."""
+    """Return an expression for whether a float is finite; null for null."""
     return (number - number) == 0.0
 
 
 def a_number(number: nw.Expr) -> nw.Expr:
-    """Return whether a float is a number: false for null and NaN, true for infinities."""
+    """Return an expression that is false for null and NaN, and true for infinities."""
     return finite(number) | (number.abs() == math.inf).fill_null(False)
 
 
 def stirred(number: nw.Expr) -> nw.Expr:
-    """Return a distinct float, with all bits in use, for each float of few bits up to 2⁹⁰⁰.
+    """Map floats with few significant bits, up to 2⁹⁰⁰, to distinct floats that use all bits.
 
-    Spark hashes a group by bits that are zero in floats of few significant bits. All of these would
-    collide in a few places, and be searched one after another.
+    Spark hashes groups by bits that are zero in floats with few significant bits. Without this
+    mapping, most groups would collide, and lookups would become linear searches.
     """
     return number * STIR
 
 
 def rounded(budget: nw.Expr) -> nw.Expr:
-    """A budget of at most 2⁹⁰⁰, rounded to 9 significant bits: `levels.keys` as an expression."""
+    """Return a budget up to 2⁹⁰⁰, rounded to 9 significant bits: `levels.keys` as an expression."""
     product = budget * SPLITTER
     return product - (product - budget)
 
 
 def integer_down(near: nw.Expr) -> nw.Expr:
-    """A float at most an integer, from the `near` float. Integers up to 2⁵³ are exact."""
+    """Return a float that is not above an integer, given the `near` float. Exact up to 2⁵³."""
     import narwhals as nw
 
     return nw.when(near <= 2.0**53).then(near).otherwise(near * SAFE)
 
 
 def decimal_down(near: nw.Expr, scale: int | None) -> nw.Expr:
-    """The largest float that is not above a decimal, from a float `near` it.
+    """Return the largest float that is not above a decimal, given a float `near` it.
 
-    A decimal is an integer over 10^scale. If the integer is below `MOST_DIGITS`, it is recovered
-    from `near`, however the engine rounded. The quotient of the two is the nearest float, which may
-    be above the decimal; then the next float below is used, which is 1 − 2⁻⁵³ times the quotient.
-    Sums and products without rounding error decide whether a float is above. Larger decimals, and
-    those of unknown scale, become `near` times `SAFE`: less by some ulps, and not above.
+    A decimal is an integer divided by 10^scale. If the integer is below `MOST_DIGITS`, it can be
+    recovered from `near`, regardless of how the engine rounded. The quotient is then the nearest
+    float to the decimal. If it is above the decimal, the next float below is used, which is
+    1 − 2⁻⁵³ times the quotient. This comparison uses sums and products without rounding error. For
+    larger decimals, or if the scale is unknown, the result is `near` times `SAFE`, which is below
+    the decimal by a few ulps.
 
     Args:
         near: the decimal as a float, with a relative error of at most 2⁻⁴⁸.
-        scale: the number of digits after the point; None if it is not known.
+        scale: the number of digits after the decimal point; None if it is unknown.
     """
     import narwhals as nw
 
     less = near * SAFE
-    if scale is None or scale > 22:  # 10²² is the last power that is a float
+    if scale is None or scale > 22:  # 10²² is the largest power that is a float
         return less
     power = 10.0**scale
     whole = (near * power + 0.5).floor()
-    # Polars turns division by a constant into multiplication by its inverse, which rounds twice.
+    # Polars replaces division by a constant by multiplication with its inverse, which rounds twice.
     # So the divisor is an expression.
     quotient = whole / (near - near + power)
     below = quotient * (1.0 - 2.0**-53)
@@ -144,10 +144,10 @@ def decimal_down(near: nw.Expr, scale: int | None) -> nw.Expr:
 
 
 def _excess(number: nw.Expr, power: float, whole: nw.Expr) -> nw.Expr:
-    """Return number · power − whole, which are near each other. The sign is exact.
+    """Return number · power − whole, with an exact sign. The two terms must be close.
 
-    Dekker's product: halves of 26 bits multiply without error, so the product is exact as the sum
-    of two floats. The first of them minus `whole` is exact, because they are near each other.
+    This is Dekker's product. Halves of 26 bits multiply without error, so the product is exact as a
+    sum of two floats. The first float minus `whole` is exact, because they are close.
     """
     high = number * HALVES - (number * HALVES - number)
     low = number - high
@@ -158,22 +158,22 @@ def _excess(number: nw.Expr, power: float, whole: nw.Expr) -> nw.Expr:
     return product - whole + rest
 
 
-# Columns of budgets on an engine: as floats that are not above the given budgets, and on a ladder.
+# Columns of budgets on an engine: as floats that do not exceed the given budgets, and on a ladder.
 
 BUDGET = "the budget of all"
-"""The name of a constant column, where a single budget is needed for each row."""
+"""The name of a constant column, if one budget for everyone is needed in each row."""
 
 ROUNDED = "the budget, rounded down"
-"""The name of a column of floats, where the given budgets are not floats."""
+"""The name of a column of floats that replaces budgets of another type."""
 
 
 def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
     """Convert budgets that are decimals or large integers to floats, rounding down.
 
-    A cast rounds to nearest, and so might spend more than somebody offered.
+    A cast would round to the nearest float, which can exceed somebody's budget.
 
     Raises:
-        BudgetError: the budgets are decimals, and declared levels are floats right above decimals.
+        BudgetError: budgets are decimals, and the declared levels are floats just above decimals.
     """
     import narwhals as nw
 
@@ -199,7 +199,7 @@ def rounded_down(table: Columns, ladder: Ladder | None) -> Columns:
 
 
 def _scale(table: Columns, dtype: Any) -> int | None:
-    """The number of digits after the point in a column of decimals; None if it is not known."""
+    """Return the number of digits after the decimal point in a column; None if it is unknown."""
     if not engine_of(table.frame).scales:
         native: Any = table.frame.to_native()
         dtype = native.schema()[table.epsilon]
@@ -208,7 +208,7 @@ def _scale(table: Columns, dtype: Any) -> int | None:
 
 
 def on_ladder(table: Columns, ladder: Ladder) -> Columns:
-    """Put budgets on a ladder. A single budget becomes a column if rows may belong to nobody."""
+    """Place budgets on a ladder. If rows can lack a person, one budget becomes a column."""
     import narwhals as nw
 
     if isinstance(table.epsilon, str):
@@ -220,7 +220,7 @@ def on_ladder(table: Columns, ladder: Ladder) -> Columns:
 
 
 def _with_budgets(table: Columns, budgets: nw.Expr, name: str) -> Columns:
-    """Add a column of floats that replaces the budgets."""
+    """Add a column of floats that replaces the column of budgets."""
     import narwhals as nw
 
     types = {**table.types, name: nw.Float64()}
@@ -228,13 +228,13 @@ def _with_budgets(table: Columns, budgets: nw.Expr, name: str) -> Columns:
 
 
 def misses_decimals(ladder: Ladder, scale: int | None) -> bool:
-    """Whether a decimal that equals a declared level is below its rung after rounding down.
+    """Whether some decimal equal to a declared level is below its rung after rounding down.
 
-    The float 0.1 is above the decimal 0.1, and nobody is put on a rung above their ε.
+    The float 0.1 is above the decimal 0.1, and nobody is placed on a rung above their ε.
 
     Args:
         ladder: a public ladder.
-        scale: the number of digits after the point; None if it is not known.
+        scale: the number of digits after the decimal point; None if it is unknown.
     """
     if ladder.fine or scale is None:
         return not ladder.fine
@@ -247,7 +247,7 @@ def misses_decimals(ladder: Ladder, scale: int | None) -> bool:
 
 
 def rung(ladder: Ladder, epsilon: nw.Expr, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """`Ladder.of` as an expression of the engine of a frame."""
+    """Return `Ladder.of` as an expression for the engine of a frame."""
     import narwhals as nw
 
     lowest, top = exactly(float(ladder.levels[0]), frame), exactly(ladder.top, frame)

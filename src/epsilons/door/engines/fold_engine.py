@@ -1,14 +1,14 @@
-"""Reduce several rows of a person to one entry, or to one for each of the person's groups.
+"""Reduce each person's rows to one entry, or to one entry for each of their groups.
 
-An entry has the same columns as a row where each row is a person, so `count_engine.py` aggregates
-entries as it aggregates such rows.
+An entry has the same columns as a row of a table in which every row is its own person. So
+`count_engine.py` aggregates entries and such rows in the same way.
 
-**Numbers.** Rows are grouped by person and group. Each entry of that smaller table also gets its
-person's totals over all groups, and the person's unit is divided there. With one group that
-contains everyone, an entry is a person, with the mean of their rows.
+**Numbers.** Rows are grouped by person and group. Each entry of this smaller table also gets its
+person's totals over all groups, which are needed to divide the person's unit. Without groups there
+is one entry per person, with the mean of their rows.
 
-**Categories.** An entry is a row, with the number of rows of its person and the smallest of their
-budgets. The shares are then computed from these integers in NumPy, not by an engine.
+**Categories.** Each row is an entry, with its person's number of rows and smallest budget. NumPy
+then computes shares from these integers.
 """
 
 from __future__ import annotations
@@ -38,24 +38,25 @@ if TYPE_CHECKING:
 __all__ = ["by_people", "folded"]
 
 PART: Final = 2**22
-"""Rows of people that Polars holds at a time: it keeps all rows until it knows how many each person
-has. More rows are read again for each part of the people, which takes a sixth longer each time."""
+"""The number of rows that Polars folds at a time. It holds all rows in memory until it knows each
+person's number of rows, so larger tables are divided into parts by person. All rows are read again
+for each part, which takes a sixth longer each time."""
 
 MOST_PARTS: Final = 3
-"""The largest number of parts into which people are divided. Each part reads all rows."""
+"""The largest number of parts into which people are divided."""
 
 
 def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Reduce rows to entries.
+    """Reduce people's rows to entries.
 
     Args:
-        plan: of one question.
-        rows: with the columns of the plan.
+        plan: the columns of one question.
+        rows: rows with the columns of the plan.
 
     Returns:
-        The columns of the plan, where `e` is the smallest budget of a person, and a number is the
-        mean of their rows. With labels also the person's `points` in the group, and the number of
-        their entries, `each`.
+        Entries with the columns of the plan. `e` is the smallest budget of a person, and a number
+        is the mean of their rows. With labels there are two more columns: the person's `points` in
+        the group, and `each`, their number of entries.
     """
     if not plan.columns:
         return _with_each_row(plan, rows)
@@ -64,9 +65,9 @@ def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Add to each row the number of rows of its person, and the smallest of their budgets.
+    """Add to each row its person's number of rows and smallest budget.
 
-    Other totals are of groups of rows, and are not kept for each row.
+    Other totals are aggregates over groups of rows, so they are not added to each row.
     """
     import narwhals as nw
 
@@ -80,7 +81,7 @@ def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Group rows by person and key."""
+    """Group rows by person and keys."""
     totals: dict[str, Total] = {}
     for name in plan.columns:
         totals |= {name: (name, "sum"), f"{name} is valid": valid_rows(rows, name)}
@@ -90,18 +91,18 @@ def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _asked(plan: Plan) -> nw.Expr:
-    """The number of rows of an entry that `where` selects."""
+    """Return the number of rows of an entry that `where` selects."""
     import narwhals as nw
 
     return nw.col(next(iter(plan.flags.values()), "size")).cast(nw.Int64)
 
 
 def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Add to each entry the totals of its person over all of their entries.
+    """Add to each entry its person's totals over all of their entries.
 
-    `own`, `sum` and `gaps` (selected rows without a value) count declared groups only, and `r` and
-    `r_gaps` are the person's sums of `own` and `gaps`. `rows` is the number of all rows, `each`
-    that of entries, `declared` that of declared groups. `e` becomes the smallest budget.
+    `own`, `sum` and `gaps` (selected rows without a value) include declared groups only. `r` and
+    `r_gaps` are the person's sums of `own` and `gaps`. `rows`, `each` and `declared` are the
+    person's numbers of rows, entries and declared groups. `e` becomes their smallest budget.
     """
     import narwhals as nw
 
@@ -133,11 +134,11 @@ def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Divide everyone's unit: see docs/proofs/shares.md, and docs/proofs/tally.md of one group."""
+    """Divide each person's unit: docs/proofs/shares.md, or docs/proofs/tally.md without groups."""
     import narwhals as nw
 
     def whole(number: nw.Expr) -> nw.Expr:
-        return number.cast(nw.Int64)  # DuckDB adds 64-bit integers up in 128 bits
+        return number.cast(nw.Int64)  # DuckDB adds up 64-bit integers in 128 bits
 
     (asked,) = plan.every
     rows = nw.col("rows" if plan.labels else "size")
@@ -149,13 +150,14 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         if plan.labels:
             own, total, gaps, r, r_gaps = map(nw.col, ("own", "sum", "gaps", "r", "r_gaps"))
         if asked.rules.in_the_middle and (plan.labels or plan.flags):
-            # Someone who has no value at all stands in the middle of each of their groups. Where
-            # nobody is outside of the one group, they are put there when levels are added up.
+            # Someone without any value is in the middle of the range, in each of their groups. If
+            # nobody can be outside the one group, they are added when levels are added up.
             some = r > 0
             own = nw.when(some).then(own).otherwise(gaps)
             total = nw.when(some).then(total).otherwise(HALF * gaps)
             r = nw.when(some).then(r).otherwise(r_gaps)
-        # Sums of very many rows do not fit: nothing of such a person counts, and it is no failure.
+        # Sums over too many rows would overflow. Such a person counts as having no value, and the
+        # query does not fail.
         usable = (r > 0) & (rows < MOST_ROWS)
         r = whole(nw.when(usable).then(r).otherwise(1))
         total = whole(nw.when(usable).then(total).otherwise(HALF if plan.pairs else 0))
@@ -181,9 +183,9 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def by_people(table: Columns) -> list[Columns]:
-    """Parts of a large table in Polars, each with all rows of some of its people.
+    """Divide a large table in Polars into parts, each with all rows of some people.
 
-    Everyone is in exactly one part, which depends only on their id.
+    A person's part depends only on their id.
     """
     import narwhals as nw
     import polars as pl
@@ -192,7 +194,7 @@ def by_people(table: Columns) -> list[Columns]:
         return [table]
     parts = min(MOST_PARTS, -(-table.size // PART))
     native: pl.LazyFrame = table.frame.to_native()
-    # For other types, equal ids may have different hashes, or hashes that differ between reads.
+    # For other types, equal ids can have different hashes, or hashes can differ between reads.
     dtype = native.collect_schema()[table.person]
     if parts < 2 or not (dtype.is_integer() or dtype in (pl.String, pl.Binary)):
         return [table]

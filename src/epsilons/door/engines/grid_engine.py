@@ -1,10 +1,10 @@
-"""Numbers on the grid, as expressions of engines: the same integers as those of `tallies.py`.
+"""Numbers on the grid, as expressions of engines. The integers are the same as in `tallies.py`.
 
-These expressions were chosen because all engines agree on them: floor instead of round, comparisons
-that put NaN on the same side whether an engine sorts it last or not, casts outside of aggregates,
-no division by zero, no integer division. Where an engine is faster with another expression, it is
-below: the arithmetic dominates the cost of a query of several numbers. The minimum of two numbers
-takes DuckDB ten times as long as their product, and a square in floats has three times the steps of
+All engines agree on these expressions. They use floor instead of round, and casts outside of
+aggregates. They compare in ways that do not depend on whether an engine sorts NaN last. They never
+divide by zero, and use no integer division. Some engines have a faster alternative, because
+arithmetic dominates the cost of a query of several numbers. In DuckDB the minimum of two numbers
+takes ten times as long as their product, and a square in floats takes three times as many steps as
 one in integers.
 """
 
@@ -42,13 +42,15 @@ _SPLIT: Final = 2**15
 """The square root of GRID."""
 
 FAR: Final = 2.0**500
-"""Values are clipped to ± this: it is beyond all moderate bounds, and nothing overflows."""
+"""Values are clipped to ± `FAR`, which is beyond all moderate bounds, so nothing overflows."""
 
 MODERATE: Final = 2.0**400
-"""Bounds are moderate if they and the steps are at most this, and steps at least one over it."""
+"""Bounds are moderate if they are at most `MODERATE` in magnitude, and the factor from values to
+grid steps is from 1 / `MODERATE` to `MODERATE`."""
 
 Square: TypeAlias = tuple[str, str | None, str]
-"""A column of integers on the grid, the one that says where it is valid, and the new column."""
+"""A column of integers on the grid; the column of its validity flags; and the name of the
+result."""
 
 
 def on_grid(
@@ -61,19 +63,20 @@ def on_grid(
     *,
     paired: bool = False,
 ) -> list[nw.Expr]:
-    """Return the number of every row on the grid.
+    """Return columns with the number of every row on the grid, and a validity flag where needed.
 
-    Where a value is missing the number is null, or it is 0, and `name is valid`, which is 1
-    elsewhere, is 0. Of two numbers of a person who has one row, it is in the middle.
+    For a missing value the number is null, or it is 0 and the column `{name} is valid` is 0. If
+    every row is its own person, missing numbers of a pair are in the middle of the range.
 
     Args:
         table: a frame with checked columns.
-        column: of numbers.
+        column: the column of numbers.
         bounds: the lower and the upper end of the grid.
-        name: of the new column.
-        rule: what is put on the grid in place of a value's share of the range.
-        asked: whether a value counts, false or null where it is taken for missing.
-        paired: whether it is one of two numbers.
+        name: the name of the new column.
+        rule: a function that is applied to a value's position in the range, from 0 to 1, before
+            rounding to the grid.
+        asked: whether a value counts. If it is false or null, the value counts as missing.
+        paired: whether the column is one of two columns of numbers.
     """
     import narwhals as nw
 
@@ -84,17 +87,17 @@ def on_grid(
         near = within_reach(value)
         near = near if asked is None else nw.when(asked).then(near)
         return [steps_by_sizes(near, bounds).cast(nw.Int64).alias(name)]
-    # Clipped before: the floor of any float from 0 to GRID + ½ is a whole number from 0 to GRID, so
-    # that no theory of rounding is needed for privacy. Spark's floor cannot take more.
+    # Values are clipped before the floor. The floor of any float from 0 to GRID + ½ is an integer
+    # from 0 to GRID, so privacy does not depend on rounding. Spark's floor accepts no larger ones.
     cut = _cut(table, value, bounds, rule)
     if not in_middle and engine.nullable:
         steps = cut if engine.truncates else cut.floor()
         there = value.is_finite() if engine.finite else less_itself_is_0(value)
         there = there if asked is None else there & asked
-        # Cast last: an engine that has the same numbers in two conditions may cast them outside of
-        # both, and NaN is no integer.
+        # Cast last: an engine can share a cast between two conditions and evaluate it before both,
+        # and a cast of NaN to an integer fails.
         return [nw.when(there).then(steps).cast(nw.Int64).alias(name)]
-    # Nulls are filled in conditions: an engine need not take null for false.
+    # Nulls in conditions are replaced, because not all engines treat null as false.
     valid = finite(value) if asked is None else finite(value) & asked.fill_null(False)
     nothing = float(HALF if in_middle else 0)
     return [
@@ -106,7 +109,7 @@ def on_grid(
 def _cut(
     table: Columns, value: nw.Expr, bounds: tuple[float, float], rule: Rule | None = None
 ) -> nw.Expr:
-    """Return a column of numbers in steps of the grid and a half, from 0 to GRID + ½."""
+    """Return numbers in grid steps plus ½, clipped to [0, GRID + ½]."""
     lo, hi = bounds
     if rule is None:
         steps = (value - lo) * (GRID / (hi - lo))
@@ -116,7 +119,7 @@ def _cut(
 
 
 def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
-    """Return a number cut to [0, most]."""
+    """Return a number clipped to [0, most]."""
     import narwhals as nw
 
     if not engine_of(table.frame).sql:
@@ -125,7 +128,7 @@ def _clipped(table: Columns, number: nw.Expr, most: float) -> nw.Expr:
 
 
 def lacking(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
-    """Add who `is absent` because they lack one of two numbers: both are in the middle then."""
+    """Mark people without one of two numbers as absent, and set both numbers to the middle."""
     import narwhals as nw
 
     valid = [nw.col(f"{name}{end} is valid") for end in ("", "2")]
@@ -140,7 +143,7 @@ def lacking(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
 
 
 def with_parts(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
-    """Add the parts in `units.cut` for each person's two numbers."""
+    """Add the parts in `units.cut` of each person's two numbers."""
     import narwhals as nw
 
     def number(column: str) -> nw.Expr:
@@ -165,7 +168,7 @@ def with_parts(people: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
 
 
 def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """Add `tallies.squares` of columns for each person; null or 0 where the value is missing."""
+    """Add `tallies.squares` of columns for each person; null or 0 if the value is missing."""
     own = SQUARES.get(engine_of(rows).kind)
     if own is not None:
         return own(rows, squares)
@@ -175,7 +178,7 @@ def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 def _square(name: str, valid: str | None) -> nw.Expr:
     """Return `tallies.squares` of a column, in floats.
 
-    It is `over_grid` of a number with itself, in half as many operations: if a query runs for a few
+    This is `over_grid` of a number with itself in half as many operations. For a query of a few
     milliseconds, engines take nearly as long to parse it.
     """
     import narwhals as nw
@@ -190,10 +193,10 @@ def _square(name: str, valid: str | None) -> nw.Expr:
 
 
 def over_grid(p: nw.Expr, q: nw.Expr) -> nw.Expr:
-    """Return floor(p·q / GRID) for integers from 0 to GRID, all in floats.
+    """Return floor(p·q / GRID) for integers p and q from 0 to GRID, in floats.
 
     With p = a·2¹⁵ + b and q = c·2¹⁵ + d the quotient p·q/2³⁰ is a·c + ((a·d + b·c)·2¹⁵ + b·d)/2³⁰.
-    Both a·c and the numerator are integers below 2⁵³, so floats hold them exactly, and division by
+    Both a·c and the numerator are integers below 2⁵³, so they are exact in floats, and division by
     powers of two is exact.
     """
     a, c = _over(p, _SPLIT), _over(q, _SPLIT)
@@ -202,20 +205,20 @@ def over_grid(p: nw.Expr, q: nw.Expr) -> nw.Expr:
 
 
 def _over(number: nw.Expr, power: int) -> nw.Expr:
-    """Return the floor of a quotient by a power of two."""
+    """Return the floor of a number divided by a power of two."""
     import narwhals as nw
 
     return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
 def valid_rows(rows: nw.LazyFrame[Any], name: str) -> Total:
-    """How many rows have a value, as `on_grid` says it of a number."""
+    """Return the aggregate that counts rows with a value, for numbers from `on_grid`."""
     valid = f"{name} is valid"
     return (valid, "sum") if valid in rows.collect_schema() else (name, "count")
 
 
 def is_moderate(bounds: tuple[float, float]) -> bool:
-    """Whether `steps_by_sizes` may be used between bounds."""
+    """Whether `steps_by_sizes` can be used for these bounds."""
     lo, hi = bounds
     step = GRID / (hi - lo)
     return max(abs(lo), abs(hi), step) <= MODERATE and step >= 1.0 / MODERATE
@@ -224,8 +227,8 @@ def is_moderate(bounds: tuple[float, float]) -> bool:
 def within_reach(value: nw.Expr) -> nw.Expr:
     """Return finite numbers, clipped to ±FAR, and null for all others.
 
-    `is_finite` is needed, and not comparisons: DuckDB answers comparisons from the extremes that a
-    Parquet file states, and these leave out NaN.
+    Comparisons cannot replace `is_finite`: DuckDB evaluates them from the minimum and maximum in
+    the metadata of a Parquet file, and these ignore NaN.
     """
     import narwhals as nw
 
@@ -237,19 +240,19 @@ def within_reach(value: nw.Expr) -> nw.Expr:
 def steps_by_sizes(value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
     """Return numbers from `within_reach` on the grid, in floats, without a minimum or a maximum.
 
-    u + |u| is 2u or 0, so t, the floor of its steps plus ½, is an integer and at least 0. Then
-    d = t − GRID, and (d − |d|)/2 is d or 0. Adding GRID gives the minimum of t and GRID, as a clip
-    would. docs/proofs/tally.md shows that all of it is exact.
+    u + |u| is 2u or 0. So its steps plus ½, rounded down, are an integer t ≥ 0. Let d = t − GRID.
+    Then (d − |d|)/2 is d if d < 0, otherwise 0, and adding GRID gives min(t, GRID), as a clip
+    would. docs/proofs/tally.md shows that all operations are exact.
     """
     lo, hi = bounds
     above = value - lo if lo else value
-    # Repeated subexpressions are not named: engines find them.
+    # Engines detect repeated subexpressions.
     d = ((above + above.abs()) * (0.5 * (GRID / (hi - lo))) + 0.5).floor() - float(GRID)
     return (d - d.abs()) * 0.5 + float(GRID)
 
 
 def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """`tallies.squares` as it is there, for engines with integer division."""
+    """Return the formula of `tallies.squares`, for engines with integer division."""
     import narwhals as nw
 
     made = []
@@ -267,13 +270,13 @@ def in_sql(
     numbers: Sequence[tuple[str, str, tuple[float, float]]],
     others: Sequence[str],
 ) -> nw.LazyFrame[Any]:
-    """The step to the grid as one text, between moderate bounds, null if missing.
+    """Return numbers on the grid in one SQL query, for moderate bounds; null if missing.
 
     Args:
-        rows: of an engine that is asked in SQL.
-        numbers: the new name of each; a column of numbers in double precision, or what makes them
-            so, in SQL; and the lower and the upper end of the grid.
-        others: what else is kept, in SQL.
+        rows: rows of an engine that supports SQL.
+        numbers: for each number the name of the new column, a column or SQL expression of doubles,
+            and the lower and the upper end of the grid.
+        others: SQL expressions of further columns to keep.
     """
     kind = engine_of(rows).kind
     sql, steps = DIALECTS[kind], STEPS[kind]
@@ -285,7 +288,7 @@ def in_sql(
 
 
 def _by_sizes(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
-    """`steps_by_sizes` of `within_reach` in SQL."""
+    """Return `steps_by_sizes` of `within_reach` in SQL."""
     (lo, hi), number = bounds, sql.number
     far = f"CASE WHEN {value} > 0 THEN {number(FAR)} ELSE {number(-FAR)} END"
     near = f"CASE WHEN abs({value}) <= {number(FAR)} THEN {value} ELSE {far} END"
@@ -297,7 +300,7 @@ def _by_sizes(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
 
 
 def _clipped_text(sql: Dialect, value: str, bounds: tuple[float, float]) -> str:
-    """Steps of the grid that are clipped before their floor, which Spark takes of 64 bits alone."""
+    """Return grid steps in SQL, clipped before floor: Spark's floor returns only 64 bits."""
     (lo, hi), number = bounds, sql.number
     steps = f"({value} - {number(lo)}) * {number(GRID / (hi - lo))} + {number(0.5)}"
     cut = f"greatest(least({steps}, {number(GRID + 0.5)}), {number(0.0)})"
@@ -308,11 +311,11 @@ STEPS: Final[dict[EngineKind, Callable[[Dialect, str, tuple[float, float]], str]
     "duckdb": _by_sizes,
     "spark": _clipped_text,
 }
-"""Numbers on the grid in SQL, by `Engine.kind`."""
+"""Functions that write numbers on the grid in SQL, by `Engine.kind`."""
 
 
 def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """`tallies.squares` in SQL by a shift of integers, which Narwhals does not have."""
+    """Return `tallies.squares` in SQL, by a bit shift, which Narwhals does not support."""
     kind = engine_of(rows).kind
     sql, made = DIALECTS[kind], ["*"]
     for name, valid, new in squares:
@@ -325,7 +328,7 @@ def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame
 
 
 SHIFTED: Final[dict[EngineKind, str]] = {"duckdb": "({}) >> {}", "spark": "shiftright({}, {})"}
-"""An integer over a power of two, rounded down, by `Engine.kind`."""
+"""SQL for an integer divided by a power of two, rounded down, by `Engine.kind`."""
 
 SQUARES: Final[
     dict[EngineKind, Callable[[nw.LazyFrame[Any], Sequence[Square]], nw.LazyFrame[Any]]]
@@ -334,4 +337,4 @@ SQUARES: Final[
     "duckdb": _in_text,
     "spark": _in_text,
 }
-"""Ways to squares in integers, by `Engine.kind`."""
+"""Functions that compute squares in integers, by `Engine.kind`."""

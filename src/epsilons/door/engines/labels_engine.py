@@ -1,7 +1,7 @@
-"""Declared labels on an engine: the value of a row, as its engine holds it, and its cell.
+"""Declared labels on an engine: values of rows as the engine stores them, and their cells.
 
-Text and integers stay as they are until rows are grouped. So they are compared only once for each
-group, and a dictionary of text is never decoded. Values in no category are then merged into one.
+Text and integers are unchanged until rows are grouped. They are then compared only once per group,
+and a dictionary of text is never decoded. After that, all values in no category are merged.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ __all__ = [
 
 # Many categories: the engine looks them up in a small table that is sent to it.
 #
-# A few categories are written into the query. Very many would make it too long. Without them, every
-# value that occurs would come back, and there may be as many as rows. So a table of the categories
-# is sent to the engine, and joined there.
+# A few categories are written into the query, but many would make it too long. Without them the
+# engine would return every distinct value, and there can be as many as rows. So a table of the
+# categories is sent to the engine and joined there.
 
 Lookup: TypeAlias = dict[str, list[Any]]
-"""A small table that is sent along: its columns by name."""
+"""A small table to send to an engine: its columns by name."""
 
 BRANCHES: Final = 64
-"""The branching factor of the search tree over breaks. A value is compared with the breaks of one
-node at a time, so it is found in few steps."""
+"""The branching factor of the search tree over breaks. Each step compares a value with the breaks
+of one node, so a search has few steps."""
 
 
 def added(terms: Sequence[nw.Expr]) -> nw.Expr:
-    """Return the sum of expressions, in a shallow tree: engines limit how deep a query may be."""
+    """Return the sum of expressions as a shallow tree: engines limit the depth of queries."""
     while len(terms) > 1:
         pairs = [terms[i] + terms[i + 1] for i in range(0, len(terms) - 1, 2)]
         terms = [*pairs, *terms[len(pairs) * 2 :]]
@@ -68,31 +68,31 @@ def added(terms: Sequence[nw.Expr]) -> nw.Expr:
 def with_places(
     rows: nw.LazyFrame[Any], column: str, labels: Sequence[str | bytes | int], place: str
 ) -> nw.LazyFrame[Any]:
-    """Add the index of each row's value among `labels`, -1 if it is not among them.
+    """Add the index of each row's value among `labels`, or -1 if it is not a label.
 
     Args:
         rows: a frame of any engine.
-        column: the column of values, of the type of the labels.
-        labels: distinct.
+        column: the column of values. It has the same type as the labels.
+        labels: distinct labels.
         place: the name of the new column.
     """
     import narwhals as nw
 
     table = sent_along(rows, {column: list(labels), place: list(range(len(labels)))})
     joined = rows.join(table, on=column, how="left")
-    # In pandas, a column of integers with nulls is one of floats.
+    # pandas converts integers with nulls to floats.
     return joined.with_columns(nw.col(place).fill_null(-1).cast(nw.Int64))
 
 
 def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.LazyFrame[Any]:
-    """Replace each number by the number of ascending breaks that it reaches, a 64-bit integer.
+    """Replace each number by the number of breaks at or below it, as a 64-bit integer.
 
-    NaN and null get an arbitrary index: test for them before.
+    The index of NaN and null is arbitrary, so the caller must test for them first.
 
     Args:
         rows: a frame of any engine.
         column: the column of floats.
-        breaks: any number of them. Each row is compared with `BRANCHES` at a time.
+        breaks: any number of ascending breaks. Each row is compared with `BRANCHES` at a time.
     """
     import narwhals as nw
 
@@ -105,7 +105,7 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
     while block > BRANCHES:
         block //= BRANCHES
         step = block // BRANCHES
-        # The first break of a block was already compared when the block was found.
+        # The first break of a block was compared when the block was selected.
         starts = np.arange(0, len(breaks), block)
         within = np.arange(step, block, step)
         columns: dict[str, list[Any]] = {place: list(range(len(starts)))}
@@ -121,7 +121,7 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
         ]
         rows = rows.with_columns((nw.col(place) * BRANCHES + added(passed)).alias(place))
         rows = rows.drop(*[f"break {branch}" for branch in range(len(within))])
-    # Until here, every value counts as at or above the very first break.
+    # So far, values below the first break are counted as if they were above it.
     below = (value < float(breaks[0])).fill_null(False).cast(nw.Int64)
     return rows.with_columns((nw.col(place) + 1 - below).alias(column)).drop(place)
 
@@ -136,10 +136,10 @@ def _at_or_above(value: nw.Expr, breaks: list[float]) -> nw.Expr:
 
 
 def sent_along(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
-    """Return a small table on the engine of a frame.
+    """Create a small table on the engine of a frame.
 
     Raises:
-        ArgumentError: the engine is not known to take one.
+        ArgumentError: for this engine, no way to send a table is known.
     """
     makers: dict[EngineKind, Callable[[nw.LazyFrame[Any], Lookup], nw.LazyFrame[Any]]] = {
         "polars": _in_memory,
@@ -166,7 +166,7 @@ def _in_memory(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
 
 
 def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
-    """A table with the frame's own types: PyArrow joins only equal types, and has two for text."""
+    """Return a table with the frame's text type: PyArrow has two, and joins only equal types."""
     import pyarrow as pa
 
     native: Any = frame.to_native()
@@ -176,7 +176,7 @@ def _on_pyarrow(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
 
 
 def _on_duckdb(frame: nw.LazyFrame[Any], columns: Lookup) -> nw.LazyFrame[Any]:
-    """A relation does not expose its connection, but a query on it runs on its connection."""
+    """Create a relation by a query on the frame, which runs on the frame's connection."""
     native: Any = frame.to_native()
     lists = ", ".join(f'unnest({_sql(items)}) AS "{name}"' for name, items in columns.items())
     return _lazy(native.query("ours", f"SELECT {lists}"))
@@ -211,7 +211,7 @@ def _lazy(native: Any) -> nw.LazyFrame[Any]:
 
 
 def _sql(items: list[Any]) -> str:
-    """Return a list in DuckDB's SQL. Floats are exact, because they are parsed from text."""
+    """Return a list as DuckDB SQL. Floats are exact, because they are parsed from strings."""
 
     def literal(item: Any) -> str:
         if item is None:
@@ -224,29 +224,30 @@ def _sql(items: list[Any]) -> str:
 
 
 Labels = list[str] | list[bytes] | list[int]
-"""Categories in the spelling of the values of a table."""
+"""Categories in the same form as the values of a table."""
 
 MOST_LISTED = 4096
-"""The most categories that are listed in a query. More are looked up in a table sent along."""
+"""The largest number of categories that are listed in a query. More are looked up in a table."""
 
 MOST_BREAKS = 256
-"""The most breaks between bins that are compared in a query. More are searched in such a table."""
+"""The largest number of breaks between bins that are compared in a query. More are searched in a
+table."""
 
 
 def labels_of(categories: Categories, spelling: Spelling) -> Labels:
-    """Return the declared labels in the spelling of the values of the table."""
+    """Return the declared labels in the same form as the values of the table."""
     declared = categories.declared
     return spelt(declared, spelling) if categories.kind == "text" else list(declared)
 
 
 def values(table: Columns, column: str, categories: Categories, name: str) -> list[nw.Expr]:
-    """Return a column of values, called `name`, and for very many bins whether it is a number.
+    """Return the column of values as `name`, and with many bins also whether it is a number.
 
-    It is the value unchanged. For bins it is the index among the breaks, -1 if the value is
-    missing; if there are very many breaks, `placed` finds the index later.
+    The value is unchanged. For bins it is replaced by its index among the breaks, or -1 if it is
+    missing. If there are too many breaks for a query, `placed` finds the index later.
 
     Raises:
-        ArgumentError: the engine cannot search so many breaks.
+        ArgumentError: the engine cannot search this many breaks.
     """
     import narwhals as nw
 
@@ -270,7 +271,7 @@ def values(table: Columns, column: str, categories: Categories, name: str) -> li
 
 
 def placed(rows: nw.LazyFrame[Any], name: str, categories: Categories) -> nw.LazyFrame[Any]:
-    """Find the index of numbers among very many breaks, where `values` did not."""
+    """Replace numbers by their indices among many breaks, if `values` did not."""
     import narwhals as nw
 
     if categories.kind != "bins" or categories.breaks.size <= MOST_BREAKS:
@@ -288,9 +289,9 @@ def sorted_out(
     name: str = "v",
     out: str = "out",
 ) -> nw.LazyFrame[Any]:
-    """Merge all values in no category into one. `out` is 1 for these, 2 for null, otherwise 0.
+    """Merge all values in no category. The column `out` is 1 for these, 2 for null, otherwise 0.
 
-    If there are very many categories, values become indices among them. Bins are unchanged.
+    With many categories, values are replaced by their indices among the labels. Bins are unchanged.
     """
     import narwhals as nw
 
@@ -316,8 +317,8 @@ def sorted_out(
         inside = inside & value.is_in(labels)
     inside = inside.fill_null(False)
     is_out = (~inside).cast(nw.Int8) + null.cast(nw.Int8)
-    # A label stands in for what is out: a null would make floats of integers in pandas, and is not
-    # joined alike by all engines.
+    # Undeclared values are replaced by a label. With a null, pandas would convert integers to
+    # floats, and engines differ in how they join nulls.
     parts = parts.with_columns(
         nw.when(inside).then(value).otherwise(nw.lit(labels[0])).alias(name), is_out.alias(out)
     )
@@ -335,7 +336,7 @@ def sorted_out(
 def _bins_sorted_out(
     parts: nw.LazyFrame[Any], categories: Categories, name: str, out: str
 ) -> nw.LazyFrame[Any]:
-    """Add what is `out` of bins."""
+    """Add the column `out` for bins: 1 for undeclared values, 2 for missing ones, otherwise 0."""
     import narwhals as nw
 
     index = nw.col(name).cast(nw.Int64)
@@ -351,7 +352,7 @@ def _bins_sorted_out(
 
 
 def marked(table: Columns, categories: Categories) -> nw.LazyFrame[Any]:
-    """Return whether the value of each row is `missing` or `undeclared`, 1 or 0; `e` and `who`."""
+    """Return 1 or 0 for whether each row is `missing` or `undeclared`, with `e` and `who`."""
     import narwhals as nw
 
     value = values(table, table.values, categories, "v")
@@ -371,7 +372,7 @@ def cells_in(
     name: str = "v",
     out: str = "out",
 ) -> Integers:
-    """Return the cell of every value that came back, `UNDECLARED` or `MISSING`."""
+    """Return the cell of every value in the result: an index, `UNDECLARED` or `MISSING`."""
     import polars as pl
 
     if categories.kind == "bins":
@@ -390,10 +391,10 @@ def cells_in(
 
 
 def _places(found: pl.Series, labels: pl.Series) -> Integers:
-    """The place of each value among labels, or `UNDECLARED`."""
+    """Return the index of each value among the labels, or `UNDECLARED`."""
     import polars as pl
 
-    if len(found) <= MOST_LISTED:  # a join of a few takes longer
+    if len(found) <= MOST_LISTED:  # a join takes longer
         places = {label: place for place, label in enumerate(labels.to_list())}
         return np.array(
             [places.get(value, UNDECLARED) for value in found.to_list()], dtype=np.int64

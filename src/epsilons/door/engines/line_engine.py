@@ -1,4 +1,4 @@
-"""Buckets of the float64 line on an engine: one query, one pass, the same integers everywhere."""
+"""Buckets of the float64 line on an engine, in one pass, with identical integers on all engines."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 __all__ = ["budgets", "count", "weigh"]
 
 RUNS: Final = 4
-"""The most runs of equal weights, in the order of budgets, that are found by comparisons."""
+"""The largest number of runs of equal weights, in order of budget, that use comparisons."""
 
 MOST: Final = 4096
-"""The most budgets that are looked up for each row."""
+"""The largest number of budgets that can be looked up for each row."""
 
 _PEOPLE: Final[dict[str, Total]] = {"people": ("", "rows")}
 
@@ -56,7 +56,7 @@ def count(table: Columns, window: Window | None) -> LineGroups:
 
     Args:
         table: a frame with checked columns.
-        window: cells to zoom in on; None for the whole line.
+        window: the cells to count in; None for the whole line.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -93,13 +93,14 @@ def count(table: Columns, window: Window | None) -> LineGroups:
 
 
 def budgets(table: Columns) -> tuple[Floats, Integers] | None:
-    """Count people by exact budget, NaN for null, where a row is a person and budgets are few.
+    """Count people by exact budget, for tables without ids and with few budgets.
 
     Args:
         table: a frame with checked columns. Only the column of budgets is read.
 
     Returns:
-        The budgets, as they were given, and the people of each; None if budgets may be many.
+        The budgets as given (NaN for null), and the number of people with each; None if there can
+        be many budgets.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -124,17 +125,17 @@ def budgets(table: Columns) -> tuple[Floats, Integers] | None:
 def weigh(
     table: Columns, window: Window | None, own: Floats, weights: Sequence[Integers]
 ) -> tuple[Floats | Integers, list[Integers]]:
-    """Add the weights of people up by bucket, where a row is a person.
+    """Add up the weights of people by bucket, for tables in which every row is its own person.
 
     Args:
         table: a frame with checked columns.
-        window: cells to zoom in on; None for the whole line.
-        own: the budgets of people who have a weight, ascending, all different, none of them NaN.
-        weights: one or more sets of weights; each has the weight of a person by budget.
+        window: the cells to count in; None for the whole line.
+        own: the budgets of people who have a weight, ascending and distinct, without NaN.
+        weights: one or more arrays; each holds a person's weight by budget.
 
     Returns:
-        The float (or the index in a window) of each bucket, as in `LineGroups`; and for each set of
-        weights the sum over the people in it.
+        The bucket of each group, as a float or as an index in a window, as in `LineGroups`; and for
+        each array of weights the sum over the people in the bucket.
 
     Raises:
         FileError: the file cannot be read to its end.
@@ -145,7 +146,7 @@ def weigh(
 
     def run() -> nw.DataFrame[Any]:
         value = floats(plain, plain.values)
-        # Values that are not finite are NaN after rounding, and null stays null: both are missing.
+        # After rounding, values that are not finite are NaN, and null is null. Both are missing.
         cell = _bucket(value) if window is None else _cell(value, finite(value), window)
         rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
         rows = _with_weights(rows, own, columns)
@@ -163,11 +164,11 @@ def weigh(
 def _with_weights(
     rows: nw.LazyFrame[Any], own: Floats, columns: Mapping[str, Integers]
 ) -> nw.LazyFrame[Any]:
-    """Add the weights of the budget `e`, null for a budget that is not in `own`.
+    """Add the weight of each budget `e`; null if the budget is not in `own`.
 
     If most people have the same weight, as with a cap, comparisons are a third faster than a
-    lookup. In Polars, NaN is above all numbers in every comparison. DuckDB may decide comparisons
-    by the extremes that a file states, which leave out NaN.
+    lookup. Polars compares NaN as larger than all numbers. DuckDB can evaluate comparisons from the
+    minimum and maximum in a file's metadata, which ignore NaN.
     """
     import narwhals as nw
 
@@ -191,7 +192,7 @@ def _with_weights(
 def _query(
     table: Columns, window: Window | None, *, grouped: bool, folded: bool
 ) -> nw.LazyFrame[Any]:
-    """People by level and bucket: `key`, `e`, `cell`, `people`, and flags."""
+    """Return a query for people by level and bucket: `key`, `e`, `cell`, `people`, and flags."""
     import narwhals as nw
 
     value = floats(table, table.values)
@@ -201,7 +202,7 @@ def _query(
         rows = table.frame.select(nw.when(valid).then(value).alias("v"), *budget_and_person(table))
         extremes: dict[str, Total] = {"low": ("v", "min"), "high": ("v", "max")}
         rows = by_person(rows, {"valid": ("v", "count"), **extremes})
-        # Halve first: the sum may overflow.
+        # Halve first: the sum can overflow.
         own = [
             (nw.col("low") / 2.0 + nw.col("high") / 2.0).alias("v"),
             (nw.col("size").cast(nw.Int64) - nw.col("valid").cast(nw.Int64)).alias("missing"),
@@ -225,7 +226,7 @@ def _query(
 
 
 def _cell(value: nw.Expr, valid: nw.Expr, window: Window | None) -> nw.Expr:
-    """The bucket of a value: `line.rounded`, or the index of a cell of the window."""
+    """Return the bucket of a value: `line.rounded`, or the index of a cell in the window."""
     import narwhals as nw
 
     if window is not None:
@@ -235,14 +236,14 @@ def _cell(value: nw.Expr, valid: nw.Expr, window: Window | None) -> nw.Expr:
 
 
 def _bucket(value: nw.Expr) -> nw.Expr:
-    """The bucket of a finite value on the line: `line.rounded`."""
+    """Return the bucket of a finite value on the line: `line.rounded`."""
     scaled = value * SHRINK
     product = scaled * LINE_SPLITTER
     return product - (product - scaled)
 
 
 def _coarse(budget: nw.Expr) -> nw.Expr:
-    """The key of a budget's level, to group by: `line.coarse`, stirred."""
+    """Return the key of a budget's level for a group-by: `line.coarse`, then `stirred`."""
     import narwhals as nw
 
     fine = rounded(budget)

@@ -1,4 +1,4 @@
-"""What questions ask of a table, as the columns of one query, each of them once."""
+"""The columns that questions about a table need, collected for one query without duplicates."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["Plan", "Wanted", "wanted"]
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """One question of a table.
+    """One question about a table.
 
     Attributes:
-        ask: what is counted.
-        rules: how.
+        ask: the question.
+        rules: how rows are counted.
         values: the column of values.
-        labels: the columns of labels, and what was declared of them.
+        labels: the columns of labels, each with its declared categories.
         beside: the second column of numbers, or None.
-        where: the column that says which rows are asked, or None.
+        where: the Boolean column that selects rows, or None.
     """
 
     ask: Ask
@@ -41,10 +41,10 @@ class Wanted:
 
     @property
     def both(self) -> tuple[tuple[Mark, Bounds], tuple[Mark, Bounds]]:
-        """The two columns of a pair, with their ranges.
+        """The two columns of numbers of a pair, with their ranges.
 
         Raises:
-            TypeError: these rows are of one column of numbers.
+            TypeError: there is only one column of numbers.
         """
         if self.beside is None or self.ask.beside is None:
             raise TypeError("these rows are of one column of numbers")
@@ -52,7 +52,7 @@ class Wanted:
 
 
 def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
-    """What is asked of a table that was opened for it alone."""
+    """Return a question with the columns of a table that was opened for this question only."""
     kind = "numbers" if rules.categories is None else rules.categories.kind
     own = Mark("values", table.values, kind, table.spelling)
     marks = {mark.parameter: mark for mark in table.marks}
@@ -67,21 +67,24 @@ def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
 
 @dataclass(eq=False)
 class Plan:
-    """The columns of one query, each once.
+    """The columns of one query. Questions share columns where they can.
 
     Attributes:
-        table: with all columns.
-        keys: the values that rows are grouped by: name, column, and what was declared first.
-        labels: what labels were declared of a key: its name, that of its values, and these.
-        numbers: the numbers that are added up.
-        pairs: the pairs of numbers whose parts are.
-        flags: the columns that say which rows are asked.
-        squared: the numbers whose squares are added up as well.
+        table: the table that has all columns.
+        keys: the columns to group by, each with its name, its source and the categories that were
+            declared first.
+        labels: the columns of labels, each with its name, the name of its key, its source and its
+            declared categories.
+        numbers: the columns of numbers to add up.
+        pairs: the pairs of columns of numbers, for nine cells.
+        flags: the Boolean columns that select rows.
+        squared: the names of numbers whose squares are also added up.
         every: the questions.
-        columns: the names of all numbers, of which a pair has two.
+        columns: the names of all numbers. A pair has two.
         by: the names of all keys.
-        places: the names of all labels, each before that of what says whether it is out.
-        firsts: the first number of each column of values, and of who is asked.
+        places: the names of all labels. After each follows the name of a column that marks
+            undeclared values.
+        firsts: the first number for each column of values and each selection of rows.
         apart: whether people are counted by group.
     """
 
@@ -106,11 +109,11 @@ class Plan:
 
     @property
     def folded(self) -> bool:
-        """Whether people have many rows."""
+        """Whether people can have many rows, which are folded into entries."""
         return self.table.person is not None
 
     def add(self, each: Wanted) -> None:
-        """Make room for a question."""
+        """Add the columns of a question."""
         self.every.append(each)
         self.apart = self.apart or (each.ask.apart and bool(each.labels))
         for mark, declared in each.labels:
@@ -125,7 +128,7 @@ class Plan:
                 self.squared.add(name)
 
     def label(self, mark: Mark, declared: Categories) -> str:
-        """The name of a column of labels, which is made if it is new."""
+        """Return the name of a column of labels, and add the column if it is new."""
         raw = (mark.column, declared.kind, declared.breaks.tobytes())
         own = (*raw, declared.declared, declared.cells.tobytes())
         if own not in self.labels:
@@ -138,7 +141,7 @@ class Plan:
         return self.labels[own][0]
 
     def number(self, each: Wanted) -> str:
-        """The name of a column of numbers, which is made if it is new."""
+        """Return the name of a column of numbers, and add the column if it is new."""
         own = (each.values.column, each.ask.bounds, each.ask.rule, each.where)
         if own not in self.numbers:
             self.columns.append(f"x{len(self.numbers)}")
@@ -147,13 +150,13 @@ class Plan:
         return self.numbers[own][0]
 
     def first(self, each: Wanted) -> str:
-        """The first number of the same rows: how many have a value is asked once of them."""
+        """Return the first number with the same values and rows, whose valid rows are counted."""
         return self.firsts[each.values, each.where]
 
     def pair(self, each: Wanted) -> str:
-        """The name of two columns of numbers, which is made if it is new.
+        """Return the name of a pair of columns of numbers, and add the columns if they are new.
 
-        It ends in a letter: the second column is called the same with a 2 after it.
+        The name belongs to the first column. The second column has the same name, followed by 2.
         """
         exclude = each.rules.missing == "exclude"
         own = (each.values, each.beside, each.ask.bounds, each.ask.beside, exclude)
@@ -164,14 +167,14 @@ class Plan:
         return self.pairs[own][0]
 
     def flag(self, mark: Mark) -> str:
-        """The name of a column of truth values, which is made if it is new."""
+        """Return the name of a Boolean column, and add the column if it is new."""
         return self.flags.setdefault(mark.column, f"w{len(self.flags)}")
 
     def rows(self, table: Columns) -> nw.LazyFrame[Any]:
-        """The values of all keys, all numbers, who is asked, `e` and `who`.
+        """Return rows with all keys, numbers and flags, and with the columns `e` and `who`.
 
         Args:
-            table: all of the table, or a part of it.
+            table: the whole table, or a part of its rows.
         """
         import narwhals as nw
 
@@ -199,7 +202,7 @@ class Plan:
         return rows
 
     def _in_text(self, table: Columns) -> nw.LazyFrame[Any] | None:
-        """Numbers on their grids in one text of SQL, where there is nothing but numbers."""
+        """Return numbers on their grids as one SQL query, if the plan has no other columns."""
         sql = dialect_of(table.frame)
         others = self.keys or self.flags or self.pairs or self.folded
         if sql is None or others or table.ladder is not None:
@@ -211,7 +214,7 @@ class Plan:
         return in_sql(table.frame, numbers, plain_budget(table, sql))
 
     def sorted_out(self, parts: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Make labels of keys: of each its value, and `out` for what is not declared."""
+        """Replace keys by labels, and mark undeclared values in columns that end in `out`."""
         import narwhals as nw
 
         every = self.labels.values()

@@ -38,10 +38,10 @@ __all__ = [
 ]
 
 
-# Progress of a long query: one line on a terminal, and nothing in a pipe or in a notebook.
+# Progress of a long query: one line on a terminal, and no output in a pipe or in a notebook.
 #
-# Progress is for the curator, who has the data anyway. Still it shows only a share and seconds: the
-# number of rows is private under add/remove neighbours, and a terminal may be recorded. Without a
+# Progress is for the curator, who has access to the data. It shows only a fraction and seconds: the
+# number of rows is private under add/remove neighbours, and terminals can be recorded. Without a
 # terminal, no thread is started and no query is changed.
 
 T = TypeVar("T")
@@ -53,30 +53,31 @@ PERIOD = 0.2
 """Seconds between two updates of the line."""
 
 FAREWELL = 1.0
-"""Seconds that a finished query waits for its line, if the engine is slow to report progress."""
+"""Seconds to wait for the thread that shows progress after a query ends. An engine can be slow to
+report progress."""
 
 Share = Callable[[], float | None]
-"""A function that returns the share of the work done, from 0 to 1; None if it is not known yet."""
+"""A function that returns the completed fraction of the work, or None if it is not known yet."""
 
 
 def on_terminal() -> bool:
-    """Whether standard error is a terminal that can rewrite a line."""
+    """Whether standard error is a terminal that can overwrite a line."""
     stream: TextIO | None = sys.stderr
     try:
         return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
-    except ValueError:  # it was closed
+    except ValueError:  # standard error is closed
         return False
 
 
 def shown(run: Callable[[], T], text: str, share: Share | None = None) -> T:
-    """Return `run()`. Show its progress on a terminal meanwhile, and always erase it at the end.
+    """Return `run()`. Meanwhile show its progress on a terminal, and erase it at the end.
 
-    The work stays in this thread, so Ctrl-C interrupts it as if nothing were shown.
+    The work runs in this thread, so Ctrl-C interrupts it as usual.
 
     Args:
         run: the work.
         text: a description of the work.
-        share: the share of it that is done, called from another thread.
+        share: a function that returns the completed fraction. Another thread calls it.
     """
     if not on_terminal():
         return run()
@@ -85,8 +86,8 @@ def shown(run: Callable[[], T], text: str, share: Share | None = None) -> T:
     try:
         return run()
     finally:
-        # Polars turns one Ctrl-C into two interrupts, and the second arrives at the first call from
-        # here. The lock is released before that, so the line is erased in any case.
+        # Polars turns one Ctrl-C into two interrupts. The second one arrives at the next call in
+        # this thread. The lock is released before that, so the line is always erased.
         try:
             line.working.release()
         finally:
@@ -94,7 +95,7 @@ def shown(run: Callable[[], T], text: str, share: Share | None = None) -> T:
 
 
 class _Line:
-    """One line of a terminal, rewritten while the work runs."""
+    """One line of a terminal, which is overwritten while the work runs."""
 
     def __init__(self, terminal: TextIO, text: str, share: Share | None) -> None:
         self.working = threading.Lock()
@@ -109,11 +110,11 @@ class _Line:
         self._thread = threading.Thread(target=self._run, name="epsilons progress", daemon=True)
 
     def start(self) -> None:
-        """Start to show the line."""
+        """Start the thread that shows the line."""
         self._thread.start()
 
     def end(self) -> None:
-        """Erase the line, after `working` was released."""
+        """Erase the line. The caller has released the lock `working`."""
         self._thread.join(FAREWELL)
         self._erase()
 
@@ -122,14 +123,14 @@ class _Line:
         while not self.working.acquire(timeout=wait):
             wait = PERIOD
             line = f"{self._text}{self._percent()}, {time.monotonic() - self._began:.0f} s"
-            if self.working.acquire(blocking=False):  # it ended while the engine was queried
+            if self.working.acquire(blocking=False):  # the work has ended meanwhile
                 break
             self._write(line)
         self._erase()
 
     def _percent(self) -> str:
         done = None
-        # An engine that is being stopped may fail to answer. That is not a failure of the query.
+        # An engine that is being stopped can fail to answer. The query itself has not failed.
         with contextlib.suppress(Exception):
             done = self._share() if self._share is not None else None
         return "" if done is None else f", {100 * min(max(done, 0.0), 1.0):.0f} %"
@@ -139,18 +140,18 @@ class _Line:
             columns = os.get_terminal_size(self._terminal.fileno()).columns
         except (OSError, ValueError):
             columns = 0
-        # A line as wide as the terminal would wrap, and could not be rewritten. Terminals of
+        # A line as wide as the terminal would wrap, and could not be overwritten. Terminals of
         # unknown width report 0.
         room = (columns or 80) - 1
         line = line[:room]
-        with self._turn, contextlib.suppress(OSError, ValueError):  # the terminal is gone
+        with self._turn, contextlib.suppress(OSError, ValueError):  # the terminal is closed
             # Blanks overwrite the rest of a longer line.
             self._terminal.write("\r" + line.ljust(min(self._width, room)))
             self._terminal.flush()
             self._width = len(line)
 
     def _erase(self) -> None:
-        """If something was written, clear the line and put the cursor at its start."""
+        """If the line was written, clear it and move the cursor to its start."""
         with self._turn, contextlib.suppress(OSError, ValueError):
             if self._width:
                 self._terminal.write("\r" + " " * self._width + "\r")
@@ -171,17 +172,17 @@ class Passed:
         self._turn = threading.Lock()
 
     def __call__(self) -> float | None:
-        """The share of rows read so far; None if there are no rows."""
+        """Return the fraction of rows that have been read; None if there are no rows."""
         return self._done / self._total if self._total else None
 
     def begin(self) -> None:
-        """Start from 0 if all rows have been read: another query reads them again."""
+        """Reset the counter to 0 if all rows have been read, because another query starts."""
         with self._turn:
             if self._done >= self._total:
                 self._done = 0
 
     def watched(self, frame: pl.LazyFrame) -> pl.LazyFrame:
-        """The same frame, with rows counted as they are read: one call per 100,000 rows or so."""
+        """Return the frame with a counter of rows, which is called about every 100,000 rows."""
         return frame.map_batches(
             self._count,
             predicate_pushdown=True,
@@ -198,7 +199,7 @@ class Passed:
 
 
 def share_of(query: nw.LazyFrame[Any]) -> Share | None:
-    """A query's progress as its engine reports it, or None. Call this before the query starts."""
+    """Return the progress that an engine reports, or None. Call this before the query starts."""
     engine = engine_of(query)
     if engine.kind == "spark" and not engine.remote:
         native: Any = query.to_native()
@@ -209,9 +210,9 @@ def share_of(query: nw.LazyFrame[Any]) -> Share | None:
 
 
 def shows_its_own(query: nw.LazyFrame[Any]) -> bool:
-    """Whether an engine shows its own progress. Two lines would overwrite each other.
+    """Whether an engine shows its own progress. Two progress lines would overwrite each other.
 
-    By default Spark does so from Python, and DuckDB where Python is interactive.
+    By default Spark shows progress from Python, and DuckDB in interactive sessions.
     """
     engine, native = engine_of(query), cast(Any, query.to_native())
     # If the engine fails here, the query will report the failure.
@@ -222,14 +223,14 @@ def shows_its_own(query: nw.LazyFrame[Any]) -> bool:
             settings = native.sparkSession.sparkContext.getConf()
             return bool(settings.get("spark.ui.showConsoleProgress") == "true")
         if engine.kind == "duckdb":
-            # A setting of the query's own connection, read without any of its rows.
+            # This reads a setting of the query's own connection, without reading rows.
             setting = "count(*), current_setting('enable_progress_bar')"
             return bool(native.limit(0).aggregate(setting).fetchall()[0][1])
     return False
 
 
 class _Tasks:
-    """The share of tasks that are done, over the Spark jobs that began after this object."""
+    """The completed fraction of tasks, over the Spark jobs that started after this object."""
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
@@ -246,26 +247,26 @@ class _Tasks:
                     done += tasks.numCompletedTasks
                     total += tasks.numTasks
         if total:
-            # A query is a sequence of jobs, and the first one reads the rows.
+            # A query is a sequence of jobs, and the first job reads the rows.
             self._most = max(self._most, done / total)
         return self._most or None
 
 
-# Run queries. This is the only place where rows are read.
+# Run queries. Only this module reads rows.
 
 AGAIN: Final = 0.05
-"""Seconds between two requests to stop a query: it may not have begun at the first request."""
+"""Seconds between two requests to stop a query, which may not have started at the first request."""
 
 INTERRUPTED = "Query interrupted"
-"""DuckDB's message after Ctrl-C, in a RuntimeError: not a failure of the data."""
+"""DuckDB's message after Ctrl-C, in a RuntimeError. It does not indicate a fault of the data."""
 
 
 def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.DataFrame[Any]:
-    """Run a query and show progress on a terminal. Polars uses its streaming engine.
+    """Run a query, and show its progress on a terminal. Polars uses its streaming engine.
 
     Args:
         query: a query of any engine.
-        passed: the counter of the rows that the query reads, if there is one.
+        passed: a counter of the rows that the query reads, or None.
     """
     engine = engine_of(query)
 
@@ -281,21 +282,21 @@ def collected(query: nw.LazyFrame[Any], passed: Passed | None = None) -> nw.Data
 
 
 def glanced(query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Run a query that is expected to be quick, without showing progress."""
+    """Run a short query without showing progress."""
     try:
         return interruptible(query.collect, _stop(query))
     except RuntimeError as problem:
         if str(problem) != INTERRUPTED:
             raise
-    # Outside the handler, so DuckDB's exception is neither its cause nor its context.
+    # This is outside the handler, so DuckDB's exception is neither its cause nor its context.
     raise KeyboardInterrupt
 
 
 def _stop(query: nw.LazyFrame[Any]) -> Callable[[], object] | None:
-    """A function that stops a query on an engine that ignores Ctrl-C; None if none is needed.
+    """Return a function that stops a query, if its engine ignores Ctrl-C; otherwise None.
 
-    DuckDB does not check for signals while its other threads work. Its relations have no public
-    attribute for their connection; a relation without one is run as it is.
+    DuckDB does not check for signals while its worker threads run. Its relations have no public
+    attribute for their connection; if the private one does not exist, the query is not stopped.
     """
     if engine_of(query).kind != "duckdb":
         return None
@@ -309,7 +310,7 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
 
     Args:
         work: the work.
-        stop: makes it end soon; None if it handles signals itself.
+        stop: a function that makes the work end soon; None if the work handles signals.
     """
     if stop is None or threading.current_thread() is not threading.main_thread():
         return work()
@@ -330,8 +331,8 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
             ended.append(True)
             working.release()
 
-    # Not a daemon: Python waits for it at exit, even after two interrupts. With a lock instead of
-    # `join`: a thread whose `join` is interrupted counts as ended, although it still works.
+    # The thread is not a daemon, so Python waits for it at exit, even after two interrupts. A lock
+    # replaces `join`: if `join` is interrupted, the thread counts as ended although it still runs.
     worker = threading.Thread(target=run, name="epsilons query")
     try:
         worker.start()
@@ -339,8 +340,8 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
             working.acquire(timeout=AGAIN)  # without a timeout, some systems deliver no signals
     except BaseException:
         given_up.set()
-        # `ended` is needed besides the lock: an interrupt may come just after the lock was
-        # acquired, and nobody would release it again.
+        # The lock is not sufficient without `ended`: if an interrupt comes just after the lock was
+        # acquired, the lock is never released again.
         while worker.ident is not None and not ended:
             stop()
             working.acquire(timeout=AGAIN)
@@ -351,20 +352,19 @@ def interruptible(work: Callable[[], T], stop: Callable[[], object] | None) -> T
 
 
 def as_floats(series: nw.Series[Any]) -> Floats:
-    """Return numbers in NumPy, NaN for null."""
+    """Return numbers as a NumPy array, with NaN for null."""
     if series.null_count() == 0:
         return np.asarray(series.to_numpy(), dtype=np.float64)
     return np.array(series.to_list(), dtype=np.float64)
 
 
 def as_integers(series: nw.Series[Any]) -> Integers:
-    """Return integers in NumPy."""
+    """Return integers as a NumPy array."""
     return np.asarray(series.to_numpy(), dtype=np.int64)
 
 
-# What an engine says when it fails may show a value: here it is caught and never passed on.
-#
-# And what is said of a column that is not there.
+# Error messages of engines can contain values, so they are caught here and never passed on. The
+# message for an unknown column is also here.
 
 UNUSABLE = (
     "data could not be read by its engine ({kind}). "
@@ -379,11 +379,11 @@ def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T
     Args:
         run: a function that uses an engine.
         error: the exception to raise if it fails.
-        message: a sentence for the user, in which `{kind}` stands for the class of the failure.
+        message: a sentence for the user, in which `{kind}` is replaced by the class of the failure.
 
     Raises:
         MissingExtraError: the engine needs a package that is not installed.
-        EpsilonsError: `error`, without cause and without context.
+        EpsilonsError: `error`, without a cause or a context.
     """
     failure: EpsilonsError
     try:
@@ -396,12 +396,12 @@ def guarded(run: Callable[[], T], error: type[EpsilonsError], message: str) -> T
         )
     except BaseException as problem:  # a panic of Polars is not an Exception
         failure = error(message.format(kind=type(problem).__name__))
-    # Outside the handler, so the engine's exception is neither its cause nor its context.
+    # This is outside the handler, so the engine's exception is neither its cause nor its context.
     raise failure
 
 
 def unknown_column(parameter: str, column: str, columns: list[str]) -> str:
-    """The message for an unknown column. It lists columns of a schema, never of a CSV file."""
+    """Return the message for an unknown column. It lists known columns, except of a CSV file."""
     hint = parameters.did_you_mean(column, columns)
     more = ", …" if len(columns) > 20 else ""
     hint += f" The columns are {', '.join(map(repr, columns[:20]))}{more}."

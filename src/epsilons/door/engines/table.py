@@ -1,8 +1,8 @@
-"""The engines that Narwhals reads: what each can do, and how it differs from the others.
+"""The engines that Narwhals supports: their capabilities, and the differences between them.
 
-Queries are written once for all engines. Where an engine needs another expression for the same
-integers, this file has the reason. The expression itself is where it is used, in a dictionary by
-`Engine.kind`.
+Queries are written once for all engines. If an engine needs a different expression for the same
+integers, this file states the reason. The expression is defined where it is used, in a dictionary
+by `Engine.kind`.
 """
 
 from __future__ import annotations
@@ -28,43 +28,46 @@ __all__ = [
 
 
 EngineKind = Literal["polars", "pandas", "pyarrow", "duckdb", "spark", "ibis", "dask", "other"]
-"""Kinds of engines. Engines of one kind get the same queries."""
+"""Kinds of engines. All engines of a kind run the same queries."""
 
 Peek = Literal["always", "if planned", "never"]
-"""When to look at the first rows of a query."""
+"""When to read the first rows of a query before choosing between two queries."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Properties of an engine that matter for counting.
+    """The properties of an engine that affect counting.
 
     Attributes:
         name: its name in messages and in the progress line on a terminal.
-        kind: the key of its own expressions.
-        moved: frames are moved to Polars where possible, which is four to eight times faster and
-            mostly needs no copy. PyArrow would also refuse integers above 2**53, and show one.
-        sql: queries are SQL. A clip would test for null first, which is not needed here.
-        nullable: integers may be null, and a null condition counts as false. Then one column less
-            is needed. In pandas, integers with nulls become floats.
-        finite: it has its own function for finite floats, which is a fifteenth faster.
-        slow_clip: the minimum of two numbers takes ten times as long as their product.
-        truncates: a cast from float to integer drops the fraction. Other engines round.
-        counts_short: rows are counted in 32 bits, and sums of such counts are also in 32 bits.
-        divides: integers are divided as integers, which is three times as fast as with floats.
-        floats: a float in a query arrives unchanged. Ibis writes numbers as decimals, and a
-            database may read one with many digits as an adjacent float.
-        compares_null: a comparison with null yields null, which fails in a cast to a number.
-        windows: `over` keeps rows in order. In PyArrow it is a join, which has an order of its own;
-            in Dask results are assigned by row labels, which several rows may share.
-        joins: a small table may be joined to rows whose people are then aggregated in windows.
-        peek: whether the first rows of a query cost next to nothing: always, never, or if the plan
-            shows that nothing is joined, sorted or aggregated before them.
-        collates: text may be compared by a collation, and nested entries may hold text.
-        scales: Narwhals gives the scale of decimals: the number of digits after the point.
-        streams: it has a streaming engine, and rows may be read in pieces.
-        remote: its session is remote, and does not report progress.
-        loose: a backend may allow entries of another type than their column.
-        reads: a column of another type can be parsed like cells. Dask has no integers with nulls.
+        kind: the key of its expressions in dictionaries.
+        moved: whether frames are moved to Polars where possible. This is four to eight times faster
+            and usually needs no copy. PyArrow would also refuse integers above 2**53, and its
+            message shows one of them.
+        sql: whether queries are SQL. There a clip would test for null first, which is not needed.
+        nullable: whether integers can be null, and a null condition counts as false. Then one
+            column fewer is needed. pandas converts integers with nulls to floats.
+        finite: whether it has a function for finite floats, which is a fifteenth faster.
+        slow_clip: whether the minimum of two numbers takes ten times as long as their product.
+        truncates: whether a cast from float to integer truncates. Other engines round.
+        counts_short: whether counts of rows, and sums of these counts, have 32 bits.
+        divides: whether it has integer division, which is three times as fast as with floats.
+        floats: whether a float in a query is unchanged. Ibis writes numbers as decimals, and a
+            database can parse a decimal with many digits as an adjacent float.
+        compares_null: whether a comparison with null is null, which cannot be cast to a number.
+        windows: whether `over` preserves the order of rows. In PyArrow it is a join, which reorders
+            rows. Dask assigns results by row labels, which can be the same for several rows.
+        joins: whether a small table can be joined to rows before window functions over people.
+        peek: whether the first rows of a query are cheap to read: always, never, or only if the
+            plan shows that nothing is joined, sorted or aggregated before them.
+        collates: whether text can have a collation, and nested entries can contain text.
+        scales: whether Narwhals reports the scale of decimals, which is their number of digits
+            after the decimal point.
+        streams: whether it has a streaming engine, and rows can be read in parts.
+        remote: whether its session is remote and does not report progress.
+        loose: whether a backend can allow entries whose type differs from their column's type.
+        reads: whether a column of another type can be parsed like cells. Dask lacks integers with
+            nulls.
     """
 
     name: str
@@ -132,18 +135,18 @@ ENGINES: Final[dict[str, Engine]] = {
     "SQLFRAME": Engine("Sqlframe", "other"),
     "DASK": Engine("Dask", "dask", reads=False, compares_null=True, windows=False, joins=False),
 }
-"""Engines by their names in Narwhals. Any other engine gets the expressions that all understand,
-and is refused where it would need its own: see `engine_of`."""
+"""Engines by their names in Narwhals. All other engines run the common expressions. If a step needs
+an expression for a specific engine, they are refused: see `engine_of`."""
 
 
 def engine_of(frame: nw.LazyFrame[Any] | nw.DataFrame[Any] | nw.Series[Any]) -> Engine:
-    """The engine of a frame or a series."""
+    """Return the engine of a frame or a series."""
     name = frame.implementation.name
     return ENGINES.get(name) or Engine(name.title(), "other")
 
 
 def kind_of_data(data: object) -> EngineKind | None:
-    """The kind of a frame as the user gave it, before Narwhals wraps it; None if it is unknown."""
+    """Return the kind of a frame before Narwhals wraps it; None if it is unknown."""
     from narwhals import dependencies
 
     known: dict[EngineKind, Callable[[Any], bool]] = {
@@ -163,10 +166,10 @@ def kind_of_data(data: object) -> EngineKind | None:
     return next((kind for kind, is_one in known.items() if is_one(data)), None)
 
 
-# Steps of a query as SQL text, for engines that are slow to build a query from expressions.
+# Steps of a query as SQL strings, for engines that are slow to build a query from expressions.
 #
 # DuckDB parses the whole chain of steps again at each step, and PySpark calls Java many times for
-# every part of an expression. That takes longer than a million rows.
+# each part of an expression. That takes longer than counting a million rows.
 
 
 @dataclass(frozen=True)
@@ -176,8 +179,8 @@ class Dialect:
     Attributes:
         mark: the quotation mark around names.
         double: a template for a literal in double precision, given its digits.
-        select: selects expressions from a native frame.
-        add_up: groups a native frame by columns and aggregates expressions.
+        select: a function that selects expressions from a native frame.
+        add_up: a function that groups a native frame by columns and aggregates expressions.
     """
 
     mark: str
@@ -186,11 +189,11 @@ class Dialect:
     add_up: Callable[[Any, Sequence[str], Sequence[str]], Any]
 
     def name(self, column: str) -> str:
-        """The quoted name of a column, for any characters in it."""
+        """Return the quoted name of a column. It can contain any characters."""
         return self.mark + column.replace(self.mark, 2 * self.mark) + self.mark
 
     def number(self, value: float) -> str:
-        """An exact literal of a float."""
+        """Return an exact literal for a float."""
         return f"({self.double.format(repr(float(value)))})"
 
     def selected(self, rows: nw.LazyFrame[Any], texts: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -203,7 +206,7 @@ class Dialect:
     def added_up(
         self, rows: nw.LazyFrame[Any], by: Sequence[str], texts: Sequence[str]
     ) -> nw.LazyFrame[Any]:
-        """Group rows by columns, and keep these and the aggregated expressions."""
+        """Group rows by columns, and return these columns and the aggregates."""
         import narwhals as nw
 
         keys = list(map(self.name, by))
@@ -212,7 +215,7 @@ class Dialect:
 
 
 def dialect_of(rows: nw.LazyFrame[Any]) -> Dialect | None:
-    """The SQL dialect of the engine of rows; None if its queries are not SQL text."""
+    """Return the SQL dialect of the engine of rows; None if its queries are not SQL."""
     return DIALECTS.get(engine_of(rows).kind)
 
 
@@ -225,7 +228,7 @@ def _added_up_by_spark(native: Any, keys: Sequence[str], texts: Sequence[str]) -
 DIALECTS: Final[dict[EngineKind, Dialect]] = {
     "duckdb": Dialect(
         '"',
-        # Parsed from text: a decimal literal of many digits might be rounded twice.
+        # A cast from a string: a decimal literal with many digits could be rounded twice.
         "'{}'::DOUBLE",
         lambda native, texts: native.project(", ".join(texts)),
         lambda native, keys, texts: native.aggregate(", ".join([*keys, *texts]), ", ".join(keys)),

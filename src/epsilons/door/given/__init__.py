@@ -1,1 +1,1 @@
-"""Input from users: files, arrays and frames, and the labels that they declare."""
+"""Input from users: files, arrays and frames, and the labels that users declare."""

@@ -1,4 +1,4 @@
-"""Check the user's arrays, assign rows to cells, and count, all in NumPy."""
+"""Check the user's arrays, assign rows to cells and count them, in NumPy."""
 
 from __future__ import annotations
 
@@ -81,22 +81,23 @@ __all__ = [
 ]
 
 
-# The user's arrays after checks: values and budgets in float64, people as numbers.
+# The user's arrays after checks: values and budgets in float64, and integers that identify people.
 
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """Rows in memory: values, the budget of each row (or of all), and the person of each row.
+    """Rows in memory: the value, budget and person of each row.
 
     Attributes:
-        values: numbers, NaN or infinite where they are missing.
-        epsilon: the budget of each row, or of all.
-        person: a number for the person of each row; None if every row is its own person.
+        values: numbers; NaN and infinite ones are missing.
+        epsilon: the budget of each row, or one budget for all.
+        person: a number that identifies the person of each row; None if every row is its own
+            person.
         group: the index of each row's group, negative if it is undeclared or missing; None without
             groups.
-        asked: for each row, 1 if `where` selects it, 0 if not, negative if `where` is neither true
-            nor false; None without `where`.
-        beside: a second number for each row, if there is one.
+        asked: for each row 1 if `where` is true, 0 if it is false, negative if it is neither; None
+            without `where`.
+        beside: a second number for each row, or None.
     """
 
     values: Floats
@@ -123,16 +124,16 @@ def read(
         values: one number for each row; None, NaN and infinities are missing values.
         epsilon: one budget for each row, or one number for all.
         person: an id for each row, of any type that can be compared; or None.
-        names: their names in messages.
-        ladder: the public ladder of budgets, if budgets are private. Then rows that belong to no
-            one are left out of the sum, and no entry causes a refusal.
-        lenient: whether an entry of a list or a column of objects that is not a number is a missing
-            value; otherwise it is refused.
-        y: a second number for each row, if there is one.
+        names: the names of the columns in messages.
+        ladder: the public ladder of budgets, if budgets are private. Then rows without a person are
+            left out, and no entry is refused.
+        lenient: whether an entry of a list, or of a column of objects, counts as missing if it is
+            not a number; otherwise it is refused.
+        y: a second number for each row, or None.
 
     Raises:
-        ArgumentError: something is not one column, or the lengths or index labels differ.
-        ColumnError: a column is not of numbers.
+        ArgumentError: an argument is not a single column, or the lengths or index labels differ.
+        ColumnError: a column does not contain numbers.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
     """
@@ -150,13 +151,13 @@ def read(
 
 
 def unnamed(given: Mapping[str, object]) -> None:
-    """Refuse column names, which need `data`, and pandas columns whose index labels differ.
+    """Refuse column names, which require `data`, and pandas columns with different index labels.
 
     Args:
         given: the user's arguments, by parameter.
 
     Raises:
-        ArgumentError: an argument is a name, or labels differ.
+        ArgumentError: an argument is a column name, or index labels differ.
     """
     for name, column in given.items():
         if isinstance(column, str):
@@ -201,10 +202,10 @@ def unchecked(
     lenient: bool,
     private: bool = False,
 ) -> tuple[Floats | float, npt.NDArray[Any] | None, Booleans | None]:
-    """Return the budgets and the people of `rows` rows, and which rows belong to no one.
+    """Return the budgets and the people of `rows` rows, and a mask of rows without a person.
 
     Raises:
-        ArgumentError: something is not one column, or the lengths differ.
+        ArgumentError: an argument is not a single column, or the lengths differ.
         ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
     """
@@ -229,7 +230,7 @@ def _other_length(first: str, second: str) -> ArgumentError:
 def one_budget(epsilon: object) -> float | None:
     """Return `epsilon` if it is one number for everyone, otherwise None.
 
-    A number that is not a float64 is rounded down to one.
+    A number that is not a float64 is rounded down to a float64.
     """
     if isinstance(epsilon, Mapping) or (hasattr(epsilon, "levels") and hasattr(epsilon, "counts")):
         raise ArgumentError(
@@ -257,7 +258,7 @@ def one_budget(epsilon: object) -> float | None:
 
 
 def length(given: object, name: str) -> int:
-    """Return the number of rows of `given`, without converting it to an array if it has a len()."""
+    """Return the number of rows of `given`, without a conversion if it supports `len`."""
     if isinstance(given, Sized) and not isinstance(given, np.ndarray):
         return len(given)
     return len(opened(given, name))
@@ -266,20 +267,20 @@ def length(given: object, name: str) -> int:
 def floats(
     given: object, name: str, *, lenient: bool, kind: LabelKind = "numbers", private: bool = False
 ) -> Floats:
-    """Return values in float64, with NaN wherever there is no number.
+    """Return values in float64, with NaN for entries that are not numbers.
 
     Args:
         given: a list, an array or a series.
         name: its name in messages.
-        lenient: for a list or a column of objects: whether text is parsed like a cell of a file,
-            and an entry that is not a number is a missing value; otherwise such entries are
-            refused.
+        lenient: how entries of a list, or of a column of objects, are read. If true, text is parsed
+            like a cell of a file, and entries that are not numbers count as missing. Otherwise such
+            entries are refused.
         kind: "numbers", which include booleans as 0 and 1, or "bins", which do not.
         private: whether a column of another declared type is read like a column of objects;
             otherwise it is refused. Nested columns are always refused.
 
     Raises:
-        ArgumentError: it is not one column.
+        ArgumentError: it is not a single column.
         ColumnError: its declared type is not numeric, or an entry is not a number.
     """
     column, truth = opened(given, name), kind == "numbers"
@@ -294,7 +295,7 @@ def floats(
 
 
 def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Floats:
-    """Return budgets in float64, rounded down, with NaN wherever there is no number."""
+    """Return budgets in float64, rounded down, with NaN for entries that are not numbers."""
     column = opened(given, name)
     entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
     if isinstance(entries, list):
@@ -308,10 +309,10 @@ def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Float
 def _numbers(
     column: Column, name: str, kind: LabelKind, *, booleans: bool, lenient: bool, private: bool
 ) -> npt.NDArray[Any] | list[Any]:
-    """Return the entries of a column of numbers; in a list, missing ones are None.
+    """Return the entries of a column of numbers. In a list, missing entries are None.
 
     Raises:
-        ColumnError: the declared type is not numeric, or an entry that is not a number is refused.
+        ColumnError: the declared type is not numeric, or an entry is not a number.
     """
     held = column.family
     odd = held in ("text", "time") or (held == "boolean" and not booleans)
@@ -340,7 +341,7 @@ def _numbers(
 
 
 def _plain(entries: list[Any]) -> Floats | None:
-    """Return a list of Python's own numbers and None in float64; None for any other list."""
+    """Return a list of Python numbers and None in float64; None for any other list."""
     if set(map(type, entries)) <= {float, int, bool, type(None)}:
         with contextlib.suppress(OverflowError):  # an integer larger than any float
             return np.array(entries, dtype=np.float64)
@@ -348,7 +349,7 @@ def _plain(entries: list[Any]) -> Floats | None:
 
 
 def _nearest(item: Any) -> float:
-    """The float64 nearest to a number, clipped to finite floats unless infinite; NaN for null."""
+    """Return the nearest float64 to a number; finite for finite numbers, NaN for null."""
     if item is None or is_null(item):
         return np.nan
     try:
@@ -358,19 +359,19 @@ def _nearest(item: Any) -> float:
     return min(max(near, -LARGEST), LARGEST) if near != item else near
 
 
-# Labels of arrays in NumPy: categories, groups, and the rows that `where` selects.
+# Labels of arrays, in NumPy: categories, groups, and the rows that `where` selects.
 
 FAMILY: Final[dict[LabelKind, Family]] = {
     "text": "text",
     "integers": "integer",
     "booleans": "boolean",
 }
-"""The declared type that a column of categories must have, by kind."""
+"""The required type of a column of categories, by kind."""
 
 
 @dataclass(frozen=True, eq=False)
 class CellArrays:
-    """Rows in memory: the cell of each, the budget of each (or of all), and the person of each."""
+    """Rows in memory: the cell, budget and person of each row. `epsilon` can be one number."""
 
     cell: Integers
     epsilon: Floats | float
@@ -392,11 +393,11 @@ def read_labels(
         epsilon: one budget for each row, or one number for all.
         person: an id for each row, or None.
         categories: the declared categories. With `other`, no entry is refused.
-        names: their names in messages.
+        names: the names of the columns in messages.
         ladder: the public ladder of budgets, if budgets are private.
 
     Raises:
-        ArgumentError: something is not one column, or the lengths differ.
+        ArgumentError: an argument is not a single column, or the lengths differ.
         ColumnError: a column has the wrong type.
         BudgetError: `epsilon` is one number that cannot be a budget.
         DataError: a row has no person.
@@ -415,17 +416,17 @@ def groups_of(
     lenient: bool,
     private: bool = False,
 ) -> Integers:
-    """Return the index of the group of each row, negative if it is undeclared or missing.
+    """Return the index of each row's group, negative if it is undeclared or missing.
 
     Args:
         grouping: the declared groups.
         columns: one or two columns by parameter, with one entry for each row.
-        names: their names in messages.
+        names: the names of the columns in messages.
         lenient: whether an entry of another type is parsed like a cell; otherwise it is refused.
-        private: whether a column of another declared type is also read, as in `floats`.
+        private: whether a column of another declared type is accepted, as in `floats`.
 
     Raises:
-        ArgumentError: something is not one column.
+        ArgumentError: an argument is not a single column.
         ColumnError: a column has the wrong type.
     """
     group = np.zeros(0, dtype=np.int64)
@@ -441,7 +442,7 @@ def groups_of(
 
 
 def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
-    """Return, for each row, 1 if `where` is true, 0 if false, negative if it is neither."""
+    """Return for each row 1 if `where` is true, 0 if it is false, negative if it is neither."""
     truth = declare((False, True), None, None)
     return cells_of(
         column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
@@ -449,10 +450,10 @@ def asked_of(column: object, names: Names, *, lenient: bool, private: bool = Fal
 
 
 def check_declared(values: object, kind: LabelKind, name: str, of: str = "categories") -> None:
-    """Refuse a column whose declared type is not the one that the kind needs.
+    """Refuse a column whose declared type does not match the kind.
 
     Raises:
-        ColumnError: the type is another one.
+        ColumnError: the types differ.
     """
     held, dtype = declared(values)
     if held not in (FAMILY[kind], None) and dtype != INFERRED:
@@ -470,16 +471,16 @@ def cells_of(
 ) -> Integers:
     """Return the cell of each value.
 
-    In a list or a column of objects the type of an entry is data, so entries are parsed like the
-    cells of a file. Where an entry is refused, the message names its type, which helps more than
+    In a list or a column of objects, the type of an entry is data. So entries are parsed like the
+    cells of a file. If an entry is refused, the message names its type, which is more helpful than
     "in no category".
 
     Args:
-        values: one for each row.
+        values: one value for each row.
         categories: the declared categories.
         name: the name of the values in messages.
         lenient: whether an entry of another type is parsed like a cell; otherwise it is refused.
-        private: whether a column of another declared type is also read, as in `floats`.
+        private: whether a column of another declared type is accepted, as in `floats`.
         of: the word for the categories in messages.
     """
     kind = categories.kind
@@ -516,7 +517,7 @@ def cells_of(
 
 
 def _fits(type_: type, kind: LabelKind) -> bool:
-    """Whether objects of a type are of the kind."""
+    """Whether objects of this Python type are of the kind."""
     if kind == "text":
         return issubclass(type_, str)
     if kind == "booleans":
@@ -524,7 +525,7 @@ def _fits(type_: type, kind: LabelKind) -> bool:
     return issubclass(type_, numbers.Integral) and is_number_type(type_)
 
 
-# Count arrays in NumPy: the same as `count_engine.py` does on engines, for small data.
+# Count arrays in NumPy, for small data. `count_engine.py` does the same on engines.
 
 _NO_NUMBERS: Final = "These rows are of categories, or of one column of numbers."
 
@@ -533,12 +534,12 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
     """Count rows for one question.
 
     Args:
-        held: rows, already checked.
+        held: rows, after all checks.
         ask: the question.
         rules: how rows are counted.
 
     Raises:
-        TypeError: these rows do not have the columns that the question needs.
+        TypeError: these rows lack columns that the question needs.
     """
     if isinstance(held, CellArrays):
         if ask.what != "cells":
@@ -554,13 +555,13 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
 
 @dataclass(frozen=True, eq=False)
 class ArrayPeople:
-    """The person of each row of arrays, and the budget level of each person.
+    """The people of rows in arrays, and their budget levels.
 
     Attributes:
         who: the person of each row, as an index; None if every row is its own person.
         rows: the number of rows of each person.
-        budgets: the smallest budget of each person, or that of all.
-        conflicts: how many people have two budgets.
+        budgets: the smallest budget of each person, or one budget for all.
+        conflicts: the number of people with two budgets.
     """
 
     who: Integers | None
@@ -576,9 +577,9 @@ class ArrayPeople:
     def on_grid(
         self, values: Floats, bounds: Bounds, rule: Rule | None = None
     ) -> tuple[Integers, Integers]:
-        """Each person's integer on the grid, and the number of their rows without a value.
+        """Return each person's integer on the grid, and their number of rows without a value.
 
-        The integer is the mean of their values, rounded; `HALF` if they have no value.
+        The integer is the rounded mean of their values, or `HALF` if they have no value.
         """
         grid, valid = to_grid(values, bounds, rule)
         if self.who is None:
@@ -590,20 +591,20 @@ class ArrayPeople:
         return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
-        """Integers of people, added up by level."""
+        """Add up people's integers by level."""
         levels, level_of = self.by_level
         return summed(level_of, numbers, levels.size)
 
     def faults(self, **more: int) -> Faults:
-        """What may have to be refused of these people, and more."""
+        """Return counts of faults of these people, and further faults by name."""
         return Faults(conflicts=self.conflicts, most=int(self.rows.max(initial=0)), **more)
 
 
 def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: int) -> ArrayPeople:
-    """Return the people of `size` rows, and their budget levels."""
+    """Return the people of `size` rows with their smallest budgets."""
     who, rows, conflicts = None, np.ones(size, dtype=np.int64), 0
     if not isinstance(epsilon, float):
-        # NaN does not compare with numbers, so minima and maxima need a bad budget as a number.
+        # NaN would spoil minima and maxima, so invalid budgets are replaced by a number.
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     if person is not None:
         who = np.unique(person, return_inverse=True)[1]
@@ -643,7 +644,7 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
 
 
 def _categories(held: CellArrays, rules: Rules) -> Counted:
-    """Count people and add up their shares by budget level and category."""
+    """Count people, and add up their shares by budget level and category."""
     people = fold(held.epsilon, held.person, held.cell.size)
     epsilon, each = people.budgets, None
     if people.who is not None:
@@ -654,7 +655,7 @@ def _categories(held: CellArrays, rules: Rules) -> Counted:
 
 
 def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> UnitParts:
-    """Divide everyone's unit among groups; if there are none, all of it is in one."""
+    """Divide each person's unit among groups. Without groups, everyone is in one group."""
     grid, there = to_grid(arrays.values, ask.ends, ask.rule)
     group = np.zeros(grid.size, dtype=np.int64) if arrays.group is None else arrays.group
     flag = np.ones(grid.size, dtype=np.int64) if arrays.asked is None else arrays.asked
@@ -666,11 +667,11 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
     )
     valued = asked & declared & there
     gaps = asked & declared & ~there & rules.in_the_middle
-    if people.who is None:  # everyone gives a whole unit to one group
+    if people.who is None:  # each person gives a whole unit to one group
         one, inside = people.rows, (valued | gaps).astype(np.int64)
         above = np.where(valued, grid, HALF * gaps)
         return UnitParts(people.budgets, group, one, None, faults, inside, GRID * inside, above)
-    # An entry for each group that a person has rows in, the undeclared ones among them.
+    # A person has one entry for each group in which they have rows, including undeclared groups.
     entry, owner, place = people.who, np.arange(people.rows.size), np.zeros_like(people.rows)
     if arrays.group is not None:
         k = len(rules.groups_of)
@@ -685,7 +686,7 @@ def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Uni
 
     own, total = entries(valued), entries(np.where(valued, grid, 0))
     if rules.in_the_middle:
-        # Someone who has no value at all stands in the middle of each of their groups.
+        # Someone without any value is in the middle of the range, in each of their groups.
         lacked, without = entries(gaps), (of_owner(own) == 0)[owner]
         own, total = np.where(without, lacked, own), np.where(without, HALF * lacked, total)
     r = np.where(people.rows < MOST_ROWS, of_owner(own), 0)[owner]

@@ -1,4 +1,4 @@
-"""Categories and groups as the caller declares them. They are never taken from the data."""
+"""Categories and groups, as the user declares them. They are never inferred from the data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 LabelKind = Literal["numbers", "bins", "text", "integers", "booleans"]
-"""The kind of entries that a column must have: "numbers" for a mean, the others for categories."""
+"""The required kind of a column's entries: "numbers" for a mean, the others for categories."""
 
 UNDECLARED: Final = -1
 """The cell of a value that is in no category."""
@@ -40,7 +40,7 @@ MISSING: Final = -2
 """The cell of a missing value."""
 
 MOST_GROUPS: Final = 10**5
-"""The largest number of groups, over both columns together."""
+"""The largest number of groups, counting all pairs if there are two columns."""
 
 AS_TEXT: Final = "Convert it first: text is never read as numbers here."
 GAPS: Final = "pandas turns integers into floats if some are missing: astype('Int64') keeps them."
@@ -58,17 +58,16 @@ NEEDED: Final[dict[LabelKind, str]] = {
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """The cells of a table, and the rule that assigns each value to a cell.
+    """Declared categories: the cells of a table, and the cell of each value.
 
     Attributes:
-        kind: the kind that values must have.
-        labels: the label of each cell. The label of `other` is the last, unless it is that of a
-            category.
+        kind: the required kind of values.
+        labels: the label of each cell. The label of `other` is last, unless it is also a category.
         declared: the value of each cell, in the order of cells; empty for bins. Booleans are
-            written as 0 and 1.
-        other: the cell of values that are missing or undeclared, or None.
-        breaks: for bins: ascending breaks. A value that is at or above j of them has the index j.
-        cells: for bins: the cell of each index.
+            represented by 0 and 1.
+        other: the cell of missing and undeclared values, or None.
+        breaks: for bins, ascending breaks. A value has index j if j breaks are at or below it.
+        cells: for bins, the cell of each index.
     """
 
     kind: LabelKind
@@ -80,7 +79,7 @@ class Categories:
 
     @property
     def recast(self) -> Categories:
-        """The same categories for a column of numbers or booleans, where text was declared."""
+        """The same categories for a column of numbers or booleans, if text was declared."""
         if self.kind != "text":
             return self
         from epsilons.door.given.spellings import canonical
@@ -95,7 +94,7 @@ class Categories:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The groups of rows. Groups are declared, never taken from the data.
+    """Declared groups of rows. They are never inferred from the data.
 
     Attributes:
         by: one or two columns, each an array or the name of a column of the data.
@@ -131,7 +130,10 @@ class Grouping:
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
-        """The label of each group; for two columns a pair. The second entry varies fastest."""
+        """The label of each group.
+
+        For two columns it is a pair; the second entry varies fastest.
+        """
         if len(self.declared) == 1:
             return self.declared[0].labels
         return tuple(product(*(each.labels for each in self.declared)))
@@ -145,17 +147,17 @@ class Grouping:
 
 
 def declare(categories: object, edges: object, other: object) -> Categories:
-    """Return the categories that were declared, after checking them.
+    """Return the declared categories, after checking them.
 
     Args:
         categories: distinct strings, integers or booleans; or None, if `edges` is given.
-        edges: ascending numbers; or ascending pairs (lo, hi) that do not overlap. A bin holds
-            lo <= v < hi, and the last one also its upper end.
-        other: the label of missing and undeclared values: one of the categories, or a further
-            label; None if there must be no such values.
+        edges: ascending numbers; or ascending pairs (lo, hi) that do not overlap. A bin contains
+            lo <= v < hi, and the last bin also contains its upper end.
+        other: the label for missing and undeclared values: one of the categories, or an additional
+            label; None if such values are not expected.
 
     Raises:
-        ArgumentError: they cannot be categories. The message shows none of them.
+        ArgumentError: the categories are invalid. The message contains none of them.
     """
     one_of(categories, edges)
     declared: tuple[Any, ...] = ()
@@ -184,7 +186,7 @@ def declare_groups(groups: object) -> Categories:
         groups: distinct strings, integers or booleans.
 
     Raises:
-        ArgumentError: they cannot be groups. The message shows none of them.
+        ArgumentError: the groups are invalid. The message contains none of them.
     """
     found = tuple(labels(groups, "groups"))
     kind, declared = _written(found, "groups")
@@ -192,13 +194,13 @@ def declare_groups(groups: object) -> Categories:
 
 
 def refuse_midpoint(missing: str) -> None:
-    """Refuse ways to treat missing values that only numbers have.
+    """Refuse options for missing values that apply only to numbers.
 
-    `open` refuses them as well. Called before `declare`, this reports them before any error in the
-    categories.
+    `open` also refuses them. Because this runs before `declare`, it reports them before any error
+    in the categories.
 
     Raises:
-        ArgumentError: it is "midpoint" or "exclude".
+        ArgumentError: `missing` is "midpoint" or "exclude".
     """
     if missing == "exclude":
         raise ArgumentError(
@@ -213,7 +215,7 @@ def refuse_midpoint(missing: str) -> None:
 
 
 def _written(items: tuple[Any, ...], name: str) -> tuple[LabelKind, tuple[Any, ...]]:
-    """Return the kind of categories or groups, and the value that belongs to each."""
+    """Return the kind of categories or groups, and the value of each."""
     if isinstance(items[0], str):
         declared = tuple(map(str.__str__, items))
         if not _is_unicode(declared):
@@ -227,13 +229,13 @@ def _written(items: tuple[Any, ...], name: str) -> tuple[LabelKind, tuple[Any, .
 
 
 def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories") -> ColumnError:
-    """The error for a column whose type is not the one that `kind` needs.
+    """Return the error for a column whose type does not match `kind`.
 
     Args:
         kind: the declared kind.
         must: the beginning of the message.
-        dtype: the type that the column has.
-        of: the word for what was declared: "categories", "groups", …
+        dtype: the type of the column.
+        of: the word for the declared labels: "categories", "groups", …
     """
     held = family(dtype)
     what = TIMES if held == "time" else AS_TEXT
@@ -243,9 +245,9 @@ def wrong_type(kind: LabelKind, must: str, dtype: object, of: str = "categories"
 
 
 def wrong_entry(kind: LabelKind, must: str, type_: type, of: str = "categories") -> ColumnError:
-    """The error for a column with an entry whose type is not the one that `kind` needs.
+    """Return the error for a column with an entry whose type does not match `kind`.
 
-    The message shows only the type of the entry.
+    Of the entry, the message contains only its type.
     """
     what = TIMES if is_time(type_) else AS_TEXT
     if issubclass(type_, (list, tuple, np.ndarray)):
@@ -272,7 +274,8 @@ def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
     breaks, cells = np.repeat(lo, 2), np.repeat(np.arange(lo.size), 2)
     breaks[1::2] = hi
     cells[1::2] = UNDECLARED
-    # The last bin holds its upper end, so its break is the next float; none if the end is infinite.
+    # The last bin contains its upper end, so its break is the next float. An infinite end has no
+    # break.
     breaks[-1] = math.nextafter(hi[-1], math.inf)
     keep = np.ones(breaks.size, dtype=bool)
     keep[1:-1:2] = hi[:-1] < lo[1:]
@@ -281,7 +284,7 @@ def _bins(lo: Floats, hi: Floats) -> tuple[Floats, Integers]:
 
 
 def _with_other(found: tuple[Any, ...], other: object) -> tuple[tuple[Any, ...], int | None]:
-    """Return all labels, and the index of `other` among them; None if there is no other."""
+    """Return all labels, and the index of `other` among them, or None without `other`."""
     if other is None:
         return found, None
     other = other.item() if isinstance(other, np.generic) else other

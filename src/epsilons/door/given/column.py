@@ -1,4 +1,4 @@
-"""One column from the user: its declared type, its entries, and ids that say whose row each is."""
+"""One column from the user: its declared type and its entries, and ids of people."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ __all__ = [
 ]
 
 
-# A typed array (NumPy, Arrow, Polars, or a typed pandas Series) declares its type. That is a
-# schema, and a schema may be refused. In a list, or in a column of Python objects, the type of an
-# entry is data, so no type is inferred from all entries together: a single entry could make NumPy
-# turn integers into floats, or everything into text. Entries are never rounded.
+# A typed array (NumPy, Arrow, Polars, or a typed pandas Series) declares its type. The type is part
+# of the schema, so it can be refused. In a list, or in a column of Python objects, the type of an
+# entry is data. So no type is inferred from all entries together: a single entry could make NumPy
+# convert integers to floats, or everything to text. Entries are never rounded.
 
 Family = Literal["integer", "float", "decimal", "boolean", "text", "time", "nested"]
 """Kinds of declared types."""
@@ -58,16 +58,15 @@ _OF_NAME: Final[dict[str, Family]] = {
     r"date|time|duration|period|(year|month|day)\w*interval": "time",
     r"(large_)?(list|binary)|array|struct|fixed_size|map|interval": "nested",
 }
-"""Prefixes of type names in Arrow, Polars, pandas and Narwhals. All other types declare nothing,
-and their entries are read one by one: objects, columns of null, and pandas' categories are among
-them."""
+"""Prefixes of type names in Arrow, Polars, pandas and Narwhals. Other types, such as objects,
+columns of null, and pandas' categories, declare nothing. Their entries are read one by one."""
 
 INFERRED: Final = "str"
-"""The type that pandas gives to columns in which it found text. It is not a schema: before pandas
-3, such columns were of type object."""
+"""The type that pandas infers for columns that contain text. It is not a schema. Before pandas 3,
+such columns had the type object."""
 
 _OF_THE_DAY: Final = r"time(64\[ns\])?($|\[pyarrow\])"
-"""Type names of times of day in nanoseconds, in Polars, Arrow and pandas."""
+"""A pattern for the types of times of day in nanoseconds, in Polars, Arrow and pandas."""
 
 TIMES: Final = (
     "These are dates or times, which have no mean and no categories here: convert them to "
@@ -77,12 +76,12 @@ TIMES: Final = (
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column.
+    """One column from the user.
 
     Attributes:
-        entries: a NumPy array, whose only missing entries are NaN and NaT; otherwise a list of
-            Python objects.
-        family: the kind of its declared type; None if the type declares nothing.
+        entries: a NumPy array, in which only NaN and NaT are missing; otherwise a list of Python
+            objects.
+        family: the kind of the declared type; None if the type declares nothing.
         dtype: the name of the type, for messages.
     """
 
@@ -92,7 +91,7 @@ class Column:
 
     @property
     def inferred(self) -> bool:
-        """Whether pandas inferred its type from text in it: see `INFERRED`."""
+        """Whether pandas inferred the type from text entries: see `INFERRED`."""
         return self.dtype == INFERRED
 
     def __len__(self) -> int:
@@ -100,14 +99,14 @@ class Column:
 
 
 def family(dtype: object) -> Family | None:
-    """The kind of a type, by its name; None if the type declares nothing."""
+    """Return the kind of a type, given its name; None if the type declares nothing."""
     name = str(dtype).lower()
     found = (held for begins, held in _OF_NAME.items() if re.match(begins, name))
     return next(found, None)
 
 
 def declared(given: Any) -> tuple[Family | None, str]:
-    """The kind and the name of a column's type, without reading its entries."""
+    """Return the kind and the name of a column's type, without reading its entries."""
     if isinstance(given, np.ndarray):
         return _OF_KIND.get(given.dtype.kind), str(given.dtype)
     dtype = getattr(given, "dtype", getattr(given, "type", None))  # `type` in PyArrow
@@ -122,42 +121,42 @@ def opened(given: object, name: str) -> Column:
         name: its name in messages.
 
     Raises:
-        ArgumentError: it is not one column.
+        ArgumentError: it is not a single column.
     """
     column: Column | None
     try:
         column = _array(given) if isinstance(given, np.ndarray) else _other(given)
     except Exception:
-        column = None  # drop the library's message: it might show a value
+        column = None  # drop the library's message: it could show a value
     if column is None:
         raise ArgumentError(
             f"{name} must be a list, an array or a series, one entry for each row; "
             f"it is of type {type(given).__name__}."
         )
     if isinstance(column.entries, np.ndarray) and column.entries.ndim != 1:
-        # The message does not show its shape: that would reveal the number of rows.
+        # The message omits the shape, which would reveal the number of rows.
         raise ArgumentError(f"{name} has {column.entries.ndim} dimensions: give one column.")
     return column
 
 
 def _array(given: npt.NDArray[Any]) -> Column | None:
-    """A NumPy array as a column; None if it has no dimensions."""
+    """Return a NumPy array as a column; None if it has no dimensions."""
     if given.ndim == 0:
         return None
     held, dtype = declared(given)
     if given.ndim == 1 and (given.dtype.kind in "OT" or _is_masked(given)):
-        # Data behind a mask is not a value; in the list it is None.
+        # Masked entries are not values. In the list they are None.
         return Column(_listed(given), held, dtype)
     return Column(np.asarray(given), held, dtype)
 
 
 def _is_masked(given: npt.NDArray[Any]) -> bool:
-    """Whether an array has a mask. The first test avoids loading `np.ma` where it is not needed."""
+    """Whether an array has a mask. The first test avoids an unnecessary import of `np.ma`."""
     return type(given) is not np.ndarray and isinstance(given, np.ma.MaskedArray)
 
 
 def _listed(given: npt.NDArray[Any]) -> list[Any]:
-    """The entries of an array, unchanged. `tolist` turns some dates into integers."""
+    """Return the entries of an array, unchanged. `tolist` would convert some dates to integers."""
     if given.dtype.kind in "mMf" and _is_masked(given):
         gone = np.ma.getmaskarray(given)
         return [None if no else item for no, item in zip(gone, given.data, strict=True)]
@@ -165,7 +164,7 @@ def _listed(given: npt.NDArray[Any]) -> list[Any]:
 
 
 def _other(given: Any) -> Column | None:
-    """Any other object as a column; None if it is not a column."""
+    """Return any other object as a column; None if it is not a column."""
     if isinstance(given, (str, bytes, Mapping, Set)):
         return None
     lister = getattr(given, "to_pylist", getattr(given, "to_list", None))  # PyArrow; other series
@@ -175,7 +174,7 @@ def _other(given: Any) -> Column | None:
         held, dtype = declared(given)
         if re.match(_OF_THE_DAY, dtype.lower()):
             return Column(_ticks(given), held, dtype)
-        # NumPy turns integers with nulls into floats, and has no integers beyond 64 bits.
+        # NumPy converts integers with nulls to floats, and has no integers beyond 64 bits.
         whole = held in ("integer", "boolean") and "128" not in dtype and not _gaps(given)
         if whole or held in ("float", "time"):
             array = np.asarray(given)
@@ -192,16 +191,16 @@ def _other(given: Any) -> Column | None:
 
 
 def _is_extension(given: Any) -> bool:
-    """Whether this is a pandas extension array, whose type NumPy does not have.
+    """Whether this is a pandas extension array, which has no NumPy type.
 
-    It is not converted by NumPy, which would turn integers with nulls into floats.
+    NumPy must not convert it, because that would change integers with nulls to floats.
     """
     dtype = getattr(given, "dtype", None)
     return dtype is not None and not isinstance(dtype, np.dtype) and hasattr(given, "__len__")
 
 
 def _ticks(given: Any) -> list[Any]:
-    """Times of day as integers, because Python's have no nanoseconds."""
+    """Return times of day as integers, because Python's times have no nanoseconds."""
     if hasattr(given, "to_physical"):  # Polars
         return list(given.to_physical().to_list())
     if hasattr(given, "to_pylist"):
@@ -210,7 +209,7 @@ def _ticks(given: Any) -> list[Any]:
 
 
 def _gaps(given: Any) -> bool:
-    """Whether a series may have null entries."""
+    """Whether a series can have null entries."""
     count = getattr(given, "null_count", None)  # property in PyArrow, method in Polars, Narwhals
     if count is not None:
         return bool(count() if callable(count) else count)
@@ -225,30 +224,31 @@ def is_null(item: object) -> bool:
         return item.is_nan()
     if isinstance(item, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(item))
-    # By name, because pandas is not imported here: its NA and NaT, and NumPy's masked entry.
+    # Types are compared by name, because pandas is not imported here. These are pandas' NA and NaT,
+    # and NumPy's masked entry.
     return item is None or type(item).__name__ in ("NAType", "NaTType", "MaskedConstant")
 
 
 def is_time(item: type) -> bool:
-    """Whether objects of a type are dates or times."""
+    """Whether a Python type is a type of dates or times."""
     times = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
     return issubclass(item, times)
 
 
 def same_labels(**given: object) -> None:
-    """Refuse labelled columns (pandas Series) whose labels differ.
+    """Refuse pandas Series with different index labels.
 
-    Columns are paired by position. If labels differ, that would pair one person's value with the
-    budget of another.
+    Columns are combined by position. If labels differ, that would combine one person's value with
+    another person's budget.
 
     Args:
-        given: columns by the names of their parameters. A column without labels matches any other.
+        given: columns by parameter. A column without labels matches any other.
 
     Raises:
         ArgumentError: labels differ.
     """
     indexes: dict[str, Any] = {name: getattr(one, "index", None) for name, one in given.items()}
-    # The `index` of a list is a method.
+    # A list also has an `index`, but that is a method.
     labelled = [(name, index) for name, index in indexes.items() if hasattr(index, "equals")]
     for name, index in labelled[1:]:
         first, labels = labelled[0]
@@ -261,12 +261,12 @@ def same_labels(**given: object) -> None:
             )
 
 
-# Ids of people are compared exactly as they were given or stored. An id is never converted to a
-# float, to NumPy text (which drops a trailing NUL) or to a Python time (which has no nanoseconds):
-# each of these could merge two people into one.
+# Ids of people are compared exactly as given or stored. They are never converted to floats, to
+# NumPy text (which drops a trailing NUL) or to Python times (which have no nanoseconds), because
+# each of these could merge two people.
 
 _WHOLE: Final = re.compile("0|-?[1-9][0-9]{0,99}")
-"""Integers as Python writes them."""
+"""A pattern for integers as Python formats them."""
 
 _SECONDS: Final = {
     "W": Fraction(604800),
@@ -275,28 +275,29 @@ _SECONDS: Final = {
     "m": Fraction(60),
     **{f"{prefix}s": Fraction(1, 1000**k) for k, prefix in enumerate(["", *"munpfa"])},
 }
-"""Units of NumPy's dates and times that have a fixed length, in seconds."""
+"""Those units of NumPy's dates and times that have a fixed length, in seconds."""
 
 
 def people(
     given: object, name: str, *, lenient: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return a number for each row, equal for the same person, and which rows have no person.
+    """Return a number that identifies the person of each row, and a mask of rows without a person.
 
-    Two ids in a list or a column of objects are one person if they are equal in Python, as 1, 1.0
-    and True are, or if one is the text of the other, such as "1" and 1: a reader of files may have
-    turned some ids into text because of other cells. "01" is another person. NumPy numbers are
-    compared by their exact values; NumPy itself would compare 2**53 + 1 and 2.0**53 as equal.
+    In a list or a column of objects, two ids belong to one person if they are equal in Python, such
+    as 1, 1.0 and True, or if one is the text of the other, such as "1" and 1. The latter is needed
+    because a file reader can convert some ids to text due to other cells. "01" is another person.
+    NumPy numbers are compared by their exact values; NumPy itself treats 2**53 + 1 and 2.0**53 as
+    equal.
 
     Args:
         given: a list, an array or a series.
         name: its name in messages.
-        lenient: whether a row whose id cannot be compared belongs to no one; otherwise such ids are
-            refused.
+        lenient: how ids are treated that cannot be compared. If true, their rows have no person;
+            otherwise they are refused.
 
     Raises:
-        ArgumentError: it is not one column.
-        ColumnError: some ids cannot be compared, that is, hashed.
+        ArgumentError: it is not a single column.
+        ColumnError: some ids cannot be compared, because they cannot be hashed.
     """
     entries = opened(given, name).entries
     if isinstance(entries, np.ndarray):
@@ -334,12 +335,12 @@ def people(
 
 
 def whole_in(text: str) -> int | str:
-    """The integer that this text is, exactly as Python writes it; otherwise the text itself."""
+    """Return the integer that a text represents, if Python formats it like this; else the text."""
     return int(text) if _WHOLE.fullmatch(text) else text
 
 
 def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Numbers for ids that are floats of at most 64 bits, and which of them are NaN."""
+    """Return numbers for ids that are floats of at most 64 bits, and a mask of NaN."""
     array = array.astype(np.float64) + 0.0  # -0.0 becomes 0.0
     return array, np.isnan(array)
 
@@ -347,13 +348,13 @@ def _of_floats(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[n
 def _can_be_compared(item: object) -> bool:
     try:
         hash(item)
-    except Exception:  # a list, a dictionary
+    except Exception:  # such as a list or a dictionary
         return False
     return True
 
 
 def _plain(item: Any) -> object:
-    """Return a Python object that is equal to another's exactly if the items are the same."""
+    """Return a Python object such that objects are equal if and only if the items are the same."""
     if isinstance(item, tuple):
         return tuple(map(_plain, item))
     if not isinstance(item, np.generic):
@@ -366,7 +367,7 @@ def _plain(item: Any) -> object:
 
 
 def _instant(item: Any) -> object:
-    """A key of a NumPy date or time. Equal instants in different units have the same key."""
+    """Return a key for a NumPy date or time. Equal instants in different units have equal keys."""
     unit, steps = np.datetime_data(item.dtype)
     count = int(item.astype(np.int64)) * steps
     if unit in _SECONDS:
@@ -374,6 +375,6 @@ def _instant(item: Any) -> object:
     if isinstance(item, np.timedelta64):  # months and years have no fixed length
         return type(item), unit == "generic", count * (12 if unit == "Y" else 1)
     year, month = divmod(count, 12) if unit == "M" else (count, 0)
-    # 400 Gregorian years are 146,097 days, so NumPy only has to convert the years 1970 to 2369.
+    # 400 Gregorian years have 146,097 days, so NumPy only converts the years 1970 to 2369.
     days = int(np.datetime64(f"{1970 + year % 400:04d}-{month + 1:02d}", "D").astype(np.int64))
     return type(item), (days + (year - year % 400) // 400 * 146097) * _SECONDS["D"]

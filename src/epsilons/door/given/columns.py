@@ -1,4 +1,4 @@
-"""The user's frame and the columns that they named, checked by the schema alone."""
+"""The user's frame and the columns that they named, checked by the schema only."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
 
 
 OF: Final = {"values": "categories", "where": "true and false", "y": "numbers"}
-"""The contents of a column by parameter, for messages. All other parameters hold groups."""
+"""The contents of columns by parameter, for messages. All other parameters are groups."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Mark:
     """A further column: the group of a row, a condition (`where`), or a second number (`y`).
 
     Attributes:
-        parameter: the parameter that named it.
+        parameter: the parameter that names it.
         column: its name.
-        kind: the kind that its entries must have.
-        spelling: how its text is written in queries.
+        kind: the required kind of its entries.
+        spelling: the form of its text in queries.
     """
 
     parameter: str
@@ -64,23 +64,25 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A frame, its columns that are used, and the exception to raise if its engine fails.
+    """A frame and the columns in use, and the exception to raise if its engine fails.
 
     Attributes:
         frame: a lazy frame of any engine.
         values: the column of values.
         epsilon: the column of budgets, or one budget for all.
-        person: the column of ids, which say whose row it is, or None.
+        person: the column of ids of people, or None.
         types: the type of each of these columns.
         failure: the exception class and its message.
         ladder: the public ladder of budgets, if budgets are private.
-        size: the number of rows, where it is known at no cost.
+        size: the number of rows, if it is known without a query; otherwise None.
         passed: the counter of rows read so far, if progress is shown on a terminal.
-        called: the names of the columns in messages, if notes on missing cells come with them.
+        called: the names of the columns in messages, with notes on missing cells; None without
+            such notes.
         shown: the user's names of the columns, by parameter. Queries use other names.
-        spelling: how the text of values is written in queries.
+        spelling: the form of the text of values in queries.
         marks: further columns, in the order in which they were given.
-        recast: the parameters whose columns were numbers or booleans although text is declared.
+        recast: the parameters for which text is declared, but whose columns are numbers or
+            booleans.
     """
 
     frame: nw.LazyFrame[Any]
@@ -109,16 +111,16 @@ class Columns:
         return named | {mark.parameter: mark.column for mark in self.marks}
 
     def showing(self, parameter: str) -> str:
-        """A parameter and the user's name of its column, for messages."""
+        """Return a parameter and the user's name of its column, for messages."""
         column = self.shown.get(parameter, self.named[parameter])
         return f"{said(parameter, self.named)}={column!r}"
 
     def must(self, parameter: str) -> str:
-        """Return the start of a message about the type that a column must have."""
+        """Return the start of a message about the required type of a column."""
         return f"{self.showing(parameter)} must be a column of"
 
     def pieces(self, rows: int) -> list[Columns]:
-        """The table in parts of `rows` rows each, if Polars holds it; otherwise in one part."""
+        """Return the table in parts of `rows` rows if it is in Polars, otherwise in one part."""
         import narwhals as nw
 
         if self.size is None or not engine_of(self.frame).streams:
@@ -144,15 +146,15 @@ def read(
     """Return the named columns of `data`, after checking that they exist and have the right types.
 
     Args:
-        values: the name of a column, of the type that `kind` needs.
+        values: the name of a column whose type matches `kind`.
         epsilon: the name of a column of numbers, one number, or budgets by person.
         data: a frame, or the path of a file.
         person: the name of a column, or None.
-        kind: the kind that values must have.
+        kind: the required kind of values.
         ladder: the public ladder of budgets, if budgets are private.
         marks: further columns.
-        lenient: whether columns of a frame are read cell by cell, whatever their types are. With a
-            ladder they always are.
+        lenient: whether columns of a frame are parsed cell by cell, regardless of their types. With
+            a ladder they always are.
 
     Raises:
         ArgumentError: the name of a column is not a string, or `data` is not a frame.
@@ -198,13 +200,13 @@ def read(
 
 
 def _declared(table: Columns, kind: LabelKind | None) -> list[tuple[str, str, LabelKind]]:
-    """The columns of a declared kind: parameter, column, and the kind of its entries."""
+    """Return the columns of a declared kind: parameter, column and kind."""
     own = [] if kind is None else [("values", table.values, kind)]
     return [*own, *((mark.parameter, mark.column, mark.kind) for mark in table.marks)]
 
 
 def _written(table: Columns, kind: LabelKind) -> Columns:
-    """Rewrite text and ids in a form that engines compare byte by byte."""
+    """Convert text and ids to a form that engines compare byte by byte."""
     held: dict[str, LabelKind | None] = dict.fromkeys(table.named.values())
     held |= {column: kind for _, column, kind in _declared(table, kind)}
     frame = as_declared(table.frame, held)
@@ -220,13 +222,13 @@ def _written(table: Columns, kind: LabelKind) -> Columns:
 
 
 def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = False) -> Columns:
-    """Open a table whose values are the ids of people, of any type.
+    """Open a table in which the values are people's ids, of any type.
 
     Args:
         data: a frame, or the path of a file.
         person: the name of the column of ids.
         epsilon: the name of a column of budgets, or one number.
-        lenient: whether budgets of a frame are read cell by cell, whatever their type is.
+        lenient: whether budgets of a frame are parsed cell by cell, regardless of their type.
 
     Raises:
         ArgumentError: `data` is not a frame.
@@ -240,7 +242,7 @@ def opened(data: object, person: str, epsilon: str | float, *, lenient: bool = F
 
 
 def moved(table: Columns) -> Columns:
-    """Move a table to Polars, if its engine is one that frames are moved from."""
+    """Move a table to Polars, if that is faster than its engine: see `Engine.moved`."""
     frame = _into_polars(table)
     if frame is table.frame:
         return table
@@ -306,8 +308,8 @@ def _open_text(
 ) -> Columns:
     """Return the named columns of a CSV file, each under the name of its parameter.
 
-    So one column can be both values and ids: it is read as numbers for the one and as text for the
-    other.
+    So one column can be both values and ids. It is then parsed as numbers for the values, and as
+    text for the ids.
     """
     import narwhals as nw
 
@@ -334,17 +336,17 @@ def _open_text(
 def _typed(
     table: Columns, kind: LabelKind | None, *, private: bool = False
 ) -> tuple[Columns, dict[str, LabelKind]]:
-    """Refuse columns of the wrong type. No row is read, and nothing is cast.
+    """Refuse columns of the wrong type. No row is read, and no column is cast.
 
     Args:
         table: a table with all columns.
-        kind: the kind that values must have; None if any will do.
-        private: whether a type may have been inferred from all cells together. Such a type depends
-            on the data and must not be refused.
+        kind: the required kind of values; None if any kind is allowed.
+        private: whether refusals must not depend on the data. A type can be inferred from all cells
+            together. Such a type depends on the data, so it must not be refused.
 
     Returns:
-        The table with the types of its columns, which the engine then computes only once; and the
-        parameters whose columns have other types, with the kinds that they are read as.
+        The table with the types of its columns, so the engine computes these only once; and the
+        parameters whose columns have other types, each with the kind to parse it as.
     """
     import narwhals as nw
 
@@ -377,7 +379,7 @@ def _typed(
 
 
 def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
-    """Whether a file reader may have inferred a type from cells, and the engine can reread them."""
+    """Whether a file reader may have inferred this type from cells that can be parsed again."""
     import narwhals as nw
 
     found = dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.Unknown)
@@ -385,7 +387,7 @@ def _is_of_cells(table: Columns, dtype: nw.dtypes.DType) -> bool:
 
 
 def _as_cells(table: Columns, odd: Mapping[str, LabelKind]) -> Columns:
-    """Read the cells of the columns in `odd` as the kinds given there."""
+    """Parse the cells of the columns in `odd` as the given kinds."""
     import narwhals as nw
 
     named = table.named
@@ -409,9 +411,9 @@ def _as_cells(table: Columns, odd: Mapping[str, LabelKind]) -> Columns:
 
 
 def with_whole(table: Columns, column: str) -> Columns:
-    """Convert ids from floats to integers. A reader makes them floats if some are missing.
+    """Convert ids from floats to integers. File readers use floats if some ids are missing.
 
-    A row whose id is not an integer then belongs to nobody.
+    If an id is not an integer, its row has no person.
     """
     import narwhals as nw
 
@@ -423,7 +425,7 @@ def with_whole(table: Columns, column: str) -> Columns:
 
 
 def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
-    """Refuse a categorical column whose categories are not text. Narwhals does not show that."""
+    """Refuse a categorical column whose categories are not text, which Narwhals does not report."""
     import narwhals as nw
 
     dtype = table.types[column]
@@ -443,7 +445,7 @@ def _check_dictionary(table: Columns, parameter: str, column: str) -> None:
 
 
 def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
-    """Return the frame, moved to Polars if its engine is one that frames are moved from."""
+    """Return the frame in Polars, if that is faster than its engine: see `Engine.moved`."""
     frame = table.frame
     if not engine_of(frame).moved:
         return frame
@@ -454,5 +456,5 @@ def _into_polars(table: Columns) -> nw.LazyFrame[Any]:
 
     try:
         return guarded(convert, *table.failure)
-    except EpsilonsError:  # PyArrow is missing, or ids have mixed types: the frame stays
+    except EpsilonsError:  # PyArrow is missing, or ids have mixed types: no move
         return frame

@@ -1,4 +1,4 @@
-"""Files: reads Parquet and CSV files block by block, and writes Parquet."""
+"""Read Parquet and CSV files block by block, and write Parquet files."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ __all__ = [
 ]
 
 
-# A CSV file is split into blocks of whole records such that no row changes how another is read.
+# A CSV file is split into blocks of complete records. No row changes how another is parsed.
 #
 # A record ends at a line end outside quotes. A field is quoted if it begins with a quote and ends
-# with a quote before a separator or a line end; between them, a doubled quote stands for one. Any
-# other quote is an ordinary character: in the middle of a field, at the start of a field that is
-# never closed, or before anything but a separator.
+# with a quote before a separator or a line end. Within a quoted field, a doubled quote represents
+# one quote. All other quotes are ordinary characters: in the middle of a field, at the start of a
+# field that is never closed, or before any other character than a separator.
 #
-# Polars takes every second quote as a closing one, even a stray quote, and then misreads the rows
-# of others. So it gets blocks in which every quote opens or closes a field. In most files all
-# quotes do, which NumPy detects quickly; blocks with stray quotes are rewritten.
+# Polars treats every second quote as a closing quote, even a stray one, and then misreads other
+# people's rows. So it only gets blocks in which every quote opens or closes a field. Most files
+# have no stray quotes, which NumPy detects quickly. Blocks with stray quotes are rewritten.
 
 QUOTE: Final = b'"'
 NEWLINE: Final = b"\n"
 
 BLOCK: Final = 2**22
-"""Bytes read at a time."""
+"""The number of bytes to read at a time."""
 
 FIRST: Final = 2**18
-"""Bytes of the first read: enough for the header and for the first few thousand rows."""
+"""The number of bytes of the first read: enough for the header and a few thousand rows."""
 
 LONGEST: Final = 2**24
-"""Bytes of the longest quoted field. A quote that is not closed within these opens no field. So an
-unclosed quote does not swallow the rest of the file or hold it in memory."""
+"""The largest number of bytes of a quoted field. A quote that is not closed within this length does
+not open a field. So an unclosed quote cannot include the rest of the file, or hold it in memory."""
 
 _BLANK = re.compile(rb"^\r?\n", re.MULTILINE)
 _QUOTED_OR_BLANK = re.compile(rb'("[^"]*")|^\r?\n', re.MULTILINE)
@@ -75,7 +75,7 @@ class Readable(Protocol):
     """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; empty at the end."""
+        """Return at most `size` bytes; empty at the end."""
 
 
 def records(file: Readable, separator: bytes) -> Iterator[bytes]:
@@ -83,17 +83,17 @@ def records(file: Readable, separator: bytes) -> Iterator[bytes]:
 
     Args:
         file: a file, read from its current position.
-        separator: one byte.
+        separator: the byte that separates columns.
     """
     rest, size = b"", FIRST
     while chunk := file.read(size):
         block, rest = _whole(rest + chunk, separator, final=False)
         if block:
             yield block
-        # Each read scans an unfinished record again, so reads double in size.
+        # Each read scans an unfinished record again, so the size of reads doubles.
         size = max(min(2 * size, BLOCK), len(rest))
     if rest:
-        # With a line end added, every last quote has a character after it.
+        # A line end is added, so every last quote is followed by a character.
         yield _whole(rest if rest.endswith(NEWLINE) else rest + NEWLINE, separator, final=True)[0]
 
 
@@ -108,7 +108,7 @@ def without_blank_lines(block: bytes) -> bytes:
 
 
 def _whole(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, bytes]:
-    """Return the complete records at the start of a buffer, and the rest of it."""
+    """Return the complete records at the start of a buffer, and the remaining bytes."""
     if QUOTE not in buffer:
         cut = buffer.rfind(NEWLINE) + 1
         return buffer[:cut], buffer[cut:]
@@ -126,7 +126,7 @@ def _end_if_regular(buffer: bytes, separator: bytes) -> int:
     """
     array = np.frombuffer(buffer, dtype=np.uint8)
     quotes = np.flatnonzero(array == QUOTE[0])
-    # Without stray quotes every second quote closes, and records end only after a closing quote.
+    # Without stray quotes, every second quote closes a field, and records end only outside fields.
     end, pairs = 0, len(quotes) // 2
     upper = int(quotes[-1]) if len(quotes) % 2 else len(buffer)
     while end == 0:
@@ -147,7 +147,7 @@ def _end_if_regular(buffer: bytes, separator: bytes) -> int:
 def _all_open_or_close(
     array: npt.NDArray[np.uint8], opens: Integers, closes: Integers, separator: bytes
 ) -> bool:
-    """Whether quotes alternately open and close a field, or are doubled within one."""
+    """Whether quotes alternately open and close a field, or are doubled within a field."""
     newline = NEWLINE[0]
     before, after = array[opens - 1], array[closes + 1]
     opened = (before == separator[0]) | (before == newline)
@@ -167,12 +167,12 @@ def _all_open_or_close(
 
 
 def _mended(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, bytes]:
-    """Quote fields with stray quotes. Return the complete records, and the rest unchanged."""
+    """Quote fields with stray quotes. Return the complete records, and the remaining bytes."""
     ends = re.compile(b"[" + re.escape(separator) + b"\n]")
     whole: list[bytes] = []
     record: list[bytes] = []
     # Bytes before `done` are in these lists, bytes before `at` have been read, and bytes before
-    # `rest` belong to complete records.
+    # `rest` are part of complete records.
     done = at = rest = 0
     while True:
         quote = buffer.find(QUOTE, at)
@@ -219,7 +219,7 @@ def _end_of_quoted(buffer: bytes, quote: int, separator: bytes, *, final: bool) 
             return None if not final and after in (b"", b"\r") else -1
 
 
-# CSV and TSV files are scanned block by block. Every column has its type before a row is read.
+# CSV and TSV files are scanned block by block. The types of columns are fixed before rows are read.
 
 Failure = tuple[type[FileError], str]
 """The exception to raise if a file cannot be read, and its message."""
@@ -235,9 +235,9 @@ class Role:
     """A column that the user named.
 
     Attributes:
-        parameter: the parameter that named it, and its name in the frame.
+        parameter: the parameter that names it, which is also its name in the frame.
         column: its name in the first line of the file.
-        kind: the kind that its cells are read as.
+        kind: the kind that its cells are parsed as.
     """
 
     parameter: str
@@ -253,8 +253,8 @@ class TextFile:
 
     Attributes:
         path: its path.
-        separator: one ASCII character.
-        zipped: whether it is compressed by gzip.
+        separator: one ASCII character between columns.
+        zipped: whether it is compressed with gzip.
         failure: the exception to raise if it cannot be read, and its message.
     """
 
@@ -266,7 +266,7 @@ class TextFile:
     def scan(self, roles: list[Role]) -> pl.LazyFrame:
         """Return a lazy frame with one column for each role, named after its parameter.
 
-        The types depend on the roles alone. Cells that do not parse as their type are null.
+        The types depend only on the roles. Cells that cannot be parsed as their type are null.
 
         Raises:
             ColumnError: the first line does not name a column, or names it more than once.
@@ -326,9 +326,9 @@ class TextFile:
             yield from self._records(file)[1]
 
     def _problem(self, role: Role, header: bytes, times: int, roles: list[Role]) -> str:
-        """The message for a column that cannot be found. It quotes nothing from the first line.
+        """Return the message for a column that cannot be found. It does not quote the first line.
 
-        If a file has no header, that line is somebody's data.
+        If a file has no header, its first line contains somebody's data.
         """
         parameter = said(role.parameter, {each.parameter for each in roles})
         named = f"{parameter}={role.column!r}"
@@ -357,7 +357,7 @@ def _chained(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _fields(header: bytes, separator: str) -> list[str]:
-    """Return the names in the first record."""
+    """Return the column names in the first record."""
     line = header.decode("utf-8", errors="replace").removesuffix("\n").removesuffix("\r")
     mark = re.escape(separator)
     found = re.findall(f'{mark}("(?:[^"]|"")*"|[^{mark}]*)', separator + line)
@@ -378,13 +378,13 @@ def _is_utf8(header: bytes) -> bool:
 def _frame(
     block: bytes, separator: str, columns: int, roles: list[Role], places: dict[str, int]
 ) -> pl.DataFrame:
-    """Parse a block of records. Short rows have null cells; cells beyond the header are ignored."""
+    """Parse a block of records. Short rows have null cells; surplus cells are ignored."""
     import polars as pl
 
     wanted = sorted({places[role.parameter] for role in roles})
     cells = _cells(block, separator, columns, wanted)
     if columns > 1 and _has_empty_rows(cells):
-        # An empty line is not a row. (In a file of one column it is a row with an empty cell.)
+        # An empty line is not a row, except in a file of one column: there its cell is empty.
         rows = without_blank_lines(block)
         cells = cells if len(rows) == len(block) else _cells(rows, separator, columns, wanted)
     found = [
@@ -395,10 +395,10 @@ def _frame(
 
 
 def _cells(block: bytes, separator: str, columns: int, wanted: list[int]) -> pl.DataFrame:
-    """Return the cells of the columns `wanted` as text, null where they are empty."""
+    """Return the cells of the columns `wanted` as text, and null for empty cells."""
     import polars as pl
 
-    # A header goes before each block, because Polars takes the number of columns from it.
+    # Each block gets a header, because Polars takes the number of columns from it.
     names = [str(place) for place in range(columns)]
     return pl.read_csv(
         separator.join(names).encode() + NEWLINE + block,
@@ -426,7 +426,7 @@ def _has_empty_rows(cells: pl.DataFrame) -> bool:
 PARQUET: Final = ".parquet"
 
 SEPARATORS: Final = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
-"""Default separators of text files, by file name extension."""
+"""The default separators of text files, by file name extension."""
 
 UNREADABLE: Final = (
     "data={path!r} could not be read as {kind_of_file} ({{kind}}). Is it complete, and is it "
@@ -443,7 +443,7 @@ class Separated:
 
 
 def source(data: object, separator: object) -> object:
-    """Return `data`, with the separator of its columns if one is given.
+    """Return `data`, combined with the separator of its columns if one is given.
 
     Args:
         data: anything; with a separator, the path of a CSV or TSV file.
@@ -470,7 +470,7 @@ def source(data: object, separator: object) -> object:
 
 
 def is_file(data: object) -> bool:
-    """Whether `data` is the path of a file and not a frame."""
+    """Whether `data` is the path of a file, rather than a frame."""
     return isinstance(data, (str, os.PathLike, Separated))
 
 
@@ -501,7 +501,7 @@ class ParquetFile:
         return guarded(run, *self.failure)
 
     def rows(self, scanned: pl.LazyFrame) -> int:
-        """Return the number of rows that the file states in its metadata.
+        """Return the number of rows according to the file's metadata.
 
         Args:
             scanned: the frame that `scan` returned.
@@ -516,10 +516,10 @@ class ParquetFile:
 
 
 def open_file(data: str | os.PathLike[str] | Separated) -> ParquetFile | TextFile:
-    """Return the file at a path. Its format follows from the extension of its name.
+    """Return the file at a path. The extension of its name determines its format.
 
     Raises:
-        FileError: it does not exist, or its extension is not one of those that can be read.
+        FileError: it does not exist, or its extension is not supported.
     """
     path = data.path if isinstance(data, Separated) else data
     ending = _ending(path)
@@ -536,31 +536,31 @@ def open_file(data: str | os.PathLike[str] | Separated) -> ParquetFile | TextFil
 
 
 def _found(path: str | os.PathLike[str], kind: str) -> tuple[Path, Failure]:
-    """Return the path of a file, and what to raise if it cannot be read."""
+    """Return the path of a file, and the exception to raise if it cannot be read."""
     file = Path(os.path.expanduser(os.fspath(path)))
     if not file.is_file():
         what = "is a directory, not a file" if file.is_dir() else "does not exist"
         raise FileError(f"data={str(path)!r} {what}.")
-    # Braces in a path must survive a second `format`, which inserts the kind of failure.
+    # A second `format` inserts the kind of failure, so braces in a path are doubled.
     shown = str(path).replace("{", "{{").replace("}", "}}")
     return file, (FileError, UNREADABLE.format(path=shown, kind_of_file=kind))
 
 
 def _ending(path: str | os.PathLike[str]) -> str | None:
-    """Return the extension of a file name, if it is one that can be read; otherwise None."""
+    """Return the extension of a file name if it is supported, otherwise None."""
     name = os.fspath(path).lower()
     return next((end for end in (PARQUET, *SEPARATORS) if name.endswith(end)), None)
 
 
-# Output: a Parquet file, which a ledger hands to an auditor, or a frame in memory.
+# Output: a Parquet file, which a ledger gives to an auditor, or a frame in memory.
 
 
 def frame(columns: Mapping[str, Any]) -> pl.DataFrame:
-    """Columns as a Polars frame.
+    """Return columns as a Polars frame.
 
     Args:
-        columns: lists or arrays by name, equally long. A list with entries of several types becomes
-            a list of their texts.
+        columns: lists or arrays by name, of equal length. Entries of a list with several types are
+            converted to text.
     """
     import polars as pl
 
@@ -602,7 +602,7 @@ def write_frame(
     Args:
         path: the path of the file.
         columns: as in `frame`.
-        facts: facts about the whole file, for its metadata.
+        facts: facts about the file, for its metadata.
 
     Raises:
         FileError: the file cannot be written.

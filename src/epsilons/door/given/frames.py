@@ -1,8 +1,8 @@
-"""The columns of a question, as arrays or as names in a frame, and how to pick them by position.
+"""The columns of a question, as arrays or as names in a frame, and their selection by position.
 
-A pandas frame may have columns of Python objects. Their type is data: pandas and Narwhals infer it
-from the entries. Such columns are taken out of the frame and read entry by entry, like a list. So
-are columns whose names are not text, which other libraries do not have.
+A pandas frame can have columns of Python objects. Their type is data: pandas and Narwhals infer it
+from the entries. Such columns are removed from the frame and read entry by entry, like a list. The
+same holds for columns whose names are not text, which exist only in pandas.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["LABELS", "AskedRows", "asked", "called", "columns_of", "picked", "refuse_doubles"]
 
 LABELS: Final = (str, int, float, tuple, datetime.date, np.generic)
-"""Types that a name of a pandas column may have."""
+"""Types that the name of a pandas column can have."""
 
 
 @dataclass(frozen=True, eq=False)
 class AskedRows:
     """The user's arguments: arrays, or names of typed columns of `data`.
 
-    Columns that only pandas has (of objects, or with names that are not text) are arrays here.
+    Columns that exist only in pandas (of objects, or with names that are not text) are arrays here.
 
     Attributes:
-        values: an array; or the name of a column, if there is data.
+        values: an array; or the name of a column, if `data` is given.
         epsilon: an array, the name of a column, or one number.
         data: a frame or the path of a file; None if the others are arrays.
         person: an array, the name of a column, or None.
-        names: their names in messages.
+        names: the names of the columns in messages.
         marks: further columns by parameter, as arrays or names.
     """
 
@@ -78,14 +78,14 @@ def asked(
         person: an array, the name of a column, or None.
         marks: further columns, by parameter.
         kinds: the declared kinds of columns, by parameter.
-        private: whether a refusal must not depend on the data. Then a type that pandas inferred
-            from all cells must not be refused either.
+        private: whether refusals must not depend on the data. A type that pandas inferred from all
+            cells is then not refused.
 
     Raises:
-        ArgumentError: names are given without data; or the labels of arrays differ; or `epsilon` is
-            a number that is also the name of a column.
-        ColumnError: several columns have a given name; or a name that is not text is not that of a
-            column; or a column on Dask is of type object.
+        ArgumentError: names are given without data; or the index labels of arrays differ; or
+            `epsilon` is a number that is also the name of a column.
+        ColumnError: several columns have a given name; or a name that is not text does not exist;
+            or a column on Dask has the type object.
     """
     marks = marks or {}
     if data is None:
@@ -95,7 +95,7 @@ def asked(
         )
     import narwhals as nw
 
-    data = nw.to_native(data, pass_through=True)  # a Narwhals frame wraps one of an engine
+    data = nw.to_native(data, pass_through=True)  # unwrap a Narwhals frame
     names = Names.of_columns(values, epsilon, person, marks)
     given = AskedRows(values, epsilon, data, person, names, marks)
     kind = kind_of_data(data)
@@ -107,12 +107,12 @@ def asked(
 
 
 def _of_rows(epsilon: Any, person: Any) -> Any:
-    """Budgets by row, if they were given by person. Rows are arrays here."""
+    """Return budgets by row, if they were given by person. Rows are arrays here."""
     return epsilon.for_rows(person) if isinstance(epsilon, Offers) else epsilon
 
 
 def _refuse_objects(given: AskedRows) -> None:
-    """Refuse columns of objects on Dask, whose entries cannot be read one by one here.
+    """Refuse columns of objects on Dask, because their entries cannot be read one by one.
 
     Raises:
         ColumnError: there is such a column.
@@ -131,7 +131,7 @@ def _refuse_objects(given: AskedRows) -> None:
 def _of_pandas(
     given: AskedRows, columns: list[Any], kinds: Mapping[str, Of], *, private: bool
 ) -> AskedRows:
-    """Return columns of a pandas frame as arrays, if one has objects or a name that is not text."""
+    """Return pandas columns as arrays, if one contains objects or has a name that is not text."""
     data, epsilon = given.data, given.epsilon
     if isinstance(epsilon, (int, np.integer)) and epsilon in columns:
         raise ArgumentError(
@@ -146,7 +146,7 @@ def _of_pandas(
     for parameter, column in named.items():
         refuse_doubles(said(parameter, named), column, columns)
     if "values" not in named or not all(column in columns for column in named.values()):
-        return given  # refused later, where names are looked up
+        return given  # refused later, when names are looked up
     if all(
         isinstance(column, str)
         and not _entry_by_entry(data[column].dtype, kinds.get(parameter), private=private)
@@ -165,7 +165,7 @@ def _of_pandas(
 
 
 def _named(given: AskedRows) -> dict[str, Any]:
-    """The parameters that name columns. Anything that cannot be a name is refused when read."""
+    """Return the parameters that name columns. Invalid names are refused when columns are read."""
     named = {"values": given.values, "person": given.person, **given.marks}
     if not is_number(given.epsilon):
         named["epsilon"] = given.epsilon
@@ -175,9 +175,9 @@ def _named(given: AskedRows) -> dict[str, Any]:
 def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
     """Whether a column must be read entry by entry, because its pandas type declares nothing.
 
-    That is so for objects, for categoricals of objects, and for a column in which pandas found text
-    although another kind is declared: see `column.INFERRED`. Under `private` it is also so for
-    every other categorical with a declared kind, except one of text that is declared as text.
+    This holds for objects, for categoricals of objects, and for columns whose inferred type is text
+    although another kind is declared: see `column.INFERRED`. If `private`, it also holds for all
+    other categoricals with a declared kind, except for text that is declared as text.
     """
     categories = getattr(dtype, "categories", None)
     name = str(dtype if categories is None else categories.dtype)
@@ -190,10 +190,10 @@ def _entry_by_entry(dtype: Any, kind: Of | None, *, private: bool) -> bool:
 
 
 def refuse_doubles(parameter: str, column: Any, columns: Sequence[Any]) -> None:
-    """Refuse a name that several columns have.
+    """Refuse a name that is the name of several columns.
 
     Raises:
-        ColumnError: several columns have it.
+        ColumnError: several columns have this name.
     """
     times = columns.count(column)
     if times > 1:
@@ -204,7 +204,7 @@ def refuse_doubles(parameter: str, column: Any, columns: Sequence[Any]) -> None:
 
 
 def columns_of(data: Any, kind: EngineKind | None) -> list[Any] | None:
-    """The names of the columns of a frame, in order; None if it is not a frame."""
+    """Return the names of the columns of a frame, in order; None if it is not a frame."""
     import narwhals as nw
 
     if kind == "pyarrow":
@@ -218,7 +218,7 @@ def columns_of(data: Any, kind: EngineKind | None) -> list[Any] | None:
 
 
 def called(parameter: str) -> str:
-    """The name of a column in queries. It contains no name that the user chose."""
+    """Return the name of a column in queries. It does not contain the user's name."""
     return re.sub(r"\W+", "_", parameter)
 
 
@@ -231,20 +231,20 @@ def picked(
 ) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     """Select columns of a frame by position, and rename them.
 
-    Given a name, an engine may find another column: it may ignore case, read a dotted name as a
-    field of a column, or read a name as a pattern; and it renames duplicates in a subquery. A
-    position means the same column in every engine.
+    Engines can confuse names. Some ignore case, read a dotted name as a field of a column, or read
+    a name as a pattern. Some rename duplicates in a subquery. Positions have the same meaning in
+    every engine.
 
     Args:
-        data: a frame, as the user gave it.
+        data: the frame as the user gave it.
         kind: the kind of its engine.
         columns: the names of all of its columns, in order.
         wanted: the columns to select, by parameter. Each name occurs once among `columns`.
-        new: maps a parameter to the new name of its column.
+        new: a function from a parameter to the new name of its column.
 
     Raises:
-        ColumnError: the engine selects columns by name only, and could confuse one of these with
-            another.
+        ColumnError: the engine selects columns only by name, and could confuse one of these names
+            with another.
     """
     import narwhals as nw
 
@@ -277,9 +277,9 @@ def picked(
 
 
 def _refuse_alike(data: Any, columns: Sequence[str], wanted: Mapping[str, str]) -> None:
-    """Refuse names that a database behind a frame may confuse.
+    """Refuse names that a database behind a frame could confuse.
 
-    It may also rename columns that it takes for duplicates, by appending a number.
+    A database can also append a number to names that it treats as duplicates.
 
     Raises:
         ColumnError: there is such a name.
@@ -305,5 +305,5 @@ def _refuse_alike(data: Any, columns: Sequence[str], wanted: Mapping[str, str]) 
 
 
 def _folded(name: str) -> str:
-    """A name in the form in which the engine that distinguishes fewest names compares it."""
+    """Return a name in a normal form that is equal for all names that some engine confuses."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -1,12 +1,12 @@
-"""Parse cells one by one: one grammar for files, lists and frames, which refuses nothing.
+"""Parse cells one by one, with the same grammar for files, lists and frames. No cell is refused.
 
-In a CSV file the type of a column is data: it depends on the cells, and so on each person's. So all
-cells are read as text, and each is parsed on its own. A cell that is not of the declared kind is
-null, like an empty cell.
+In a CSV file the type of a column is data, because it depends on every person's cells. So all cells
+are read as text and parsed separately. A cell that is not of the declared kind is null, like an
+empty cell.
 
-A frame may come from a reader that looked at all cells to choose the type of a column. Where a
-refusal must not depend on the data, its entries are read as the cells that they were: text that
-spells a number is that number, and a number is the text that spells it.
+A frame can come from a reader that inferred the type of a column from all of its cells. If refusals
+must not depend on the data, entries are converted back to cells: text that spells a number is
+parsed as the number, and a number is converted to the text that spells it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ BLANKS: Final = " \t"
 """Characters that are stripped around numbers and booleans, but not around text."""
 
 MOST_EXACT: Final = 2.0**53
-"""Floats represent every integer below this exactly."""
+"""All integers below this magnitude are exact as floats."""
 
 NOT_UTF8: Final = "\ufffd"
-"""The replacement character for bytes that are not UTF-8. Text with it is read as missing: two
-names with different invalid bytes must not become one."""
+"""The replacement character for bytes that are not UTF-8. Text with this character is treated as
+missing, so two names with different invalid bytes are not merged."""
 
 NOTES: Final[dict[LabelKind, str]] = {
     "numbers": "not a number (text, a date, a decimal comma)",
@@ -44,11 +44,11 @@ NOTES: Final[dict[LabelKind, str]] = {
     "booleans": "neither true nor false",
     "text": "not UTF-8",
 }
-"""Cells that count as missing besides empty ones, for messages."""
+"""Sentences for messages, about cells other than empty ones that count as missing."""
 
 
 def dtype_of(kind: LabelKind) -> type[pl.DataType]:
-    """Return the Polars type of a column of a kind. It does not depend on the cells."""
+    """Return the Polars type for a kind of column. It does not depend on the cells."""
     import polars as pl
 
     types: dict[LabelKind, type[pl.DataType]] = {
@@ -65,8 +65,9 @@ def parsed(cells: pl.Series, kind: LabelKind) -> pl.Series:
     """Return the values of cells. No cell affects the value of another.
 
     Args:
-        cells: text, null where a cell is empty.
-        kind: the kind to read them as. "numbers" reads true and false as 1 and 0, "bins" does not.
+        cells: text, with null for empty cells.
+        kind: the kind to parse them as. "numbers" parses true and false as 1 and 0; "bins" does
+            not.
     """
     if kind == "text":
         return _text(cells)
@@ -83,20 +84,20 @@ def parsed(cells: pl.Series, kind: LabelKind) -> pl.Series:
 
 
 def _text(cells: pl.Series) -> pl.Series:
-    """Text unchanged, including blanks; null if it is not valid UTF-8."""
+    """Return text unchanged, including blanks; null if it is not valid UTF-8."""
     damaged = cells.str.contains(NOT_UTF8, literal=True)
     return cells.set(damaged, None) if damaged.any() else cells
 
 
 def _booleans(cells: pl.Series) -> pl.Series:
-    """`true` and `false`, in upper or lower case."""
+    """Parse `true` and `false`, in upper or lower case."""
     words = cells.str.strip_chars(BLANKS).str.to_lowercase()
     yes = words == "true"
     return yes.set(~(yes | (words == "false")), None)
 
 
 def _integers(cells: pl.Series) -> pl.Series:
-    """64-bit integers: `7`, `+7`, `007`; also `7.0` and `7e0`, if below 2**53 in magnitude."""
+    """Parse 64-bit integers: `7`, `+7`, `007`; also `7.0` and `7e0` below 2**53 in magnitude."""
     import polars as pl
 
     found = cells.cast(pl.Int64, strict=False)
@@ -111,7 +112,7 @@ def _integers(cells: pl.Series) -> pl.Series:
 
 
 def _floats(cells: pl.Series) -> pl.Series:
-    """Floats: `7`, `-7.5`, `.5`, `7e-3`, `inf`, `nan`, each rounded to the nearest float64."""
+    """Parse floats such as `7`, `-7.5`, `.5`, `7e-3`, `inf`, `nan`, rounded to nearest float64."""
     import polars as pl
 
     found = cells.cast(pl.Float64, strict=False)
@@ -119,19 +120,19 @@ def _floats(cells: pl.Series) -> pl.Series:
         found = cells.str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
     infinite = found.is_infinite()
     if infinite.any():
-        # 1e999 is read as the largest float, not as infinity: that would make a record public.
+        # 1e999 is parsed as the largest float: infinity would make a record public.
         large = infinite.fill_null(False) & ~cells.str.contains("(?i)inf").fill_null(True)
         found = found.zip_with(~large, found.clip(-LARGEST, LARGEST))
     return found
 
 
 def as_cells(entries: Sequence[Any], kind: LabelKind) -> list[Any]:
-    """Entries of any types, with text parsed like the cells of a file.
+    """Return entries of any types, with text parsed like the cells of a file.
 
     Args:
         entries: the entries of a list, or of a column of objects.
-        kind: the kind to read them as. For "integers", whole floats become integers. For "text",
-            text stays as it is, and numbers are spelled as in `canonical`.
+        kind: the kind to parse them as. For "integers", floats that are integers are converted to
+            integers. For "text", text is unchanged, and numbers are spelled as in `canonical`.
     """
     import polars as pl
 
@@ -147,9 +148,9 @@ def as_cells(entries: Sequence[Any], kind: LabelKind) -> list[Any]:
 
 
 def canonical(texts: Sequence[str]) -> list[str]:
-    """Texts with the numbers and booleans among them spelled as by `as_cells`.
+    """Return texts in which numbers and booleans are spelled as by `as_cells`.
 
-    All other texts stay as they are. If several texts spell the same value, only the first is
+    All other texts are unchanged. If several texts spell the same value, only the first is
     respelled.
     """
     import polars as pl
@@ -166,7 +167,7 @@ def canonical(texts: Sequence[str]) -> list[str]:
 
 
 def _spelt(item: Any) -> str | None:
-    """A number or a boolean as text; None for anything else."""
+    """Return a number or a boolean as text; None for anything else."""
     if isinstance(item, (bool, np.bool_)):
         return "true" if item else "false"
     whole = whole_of(item)
@@ -177,7 +178,7 @@ def _spelt(item: Any) -> str | None:
 
 
 def whole_of(item: Any) -> Any:
-    """A number as an integer, if its float is whole and below 2**53; otherwise the item itself."""
+    """Return a number as an integer, if its float is one and below 2**53; otherwise the item."""
     near = None if isinstance(item, numbers.Integral) else _near(item)
     if near is None or not abs(near) < MOST_EXACT:
         return item
@@ -185,7 +186,7 @@ def whole_of(item: Any) -> Any:
 
 
 def _near(item: Any) -> float | None:
-    """The float nearest to a number; None for anything else."""
+    """Return the float nearest to a number; None for anything else."""
     if not isinstance(item, (numbers.Real, Decimal)):
         return None
     try:
@@ -195,7 +196,7 @@ def _near(item: Any) -> float | None:
 
 
 def _unicode(text: str) -> str | None:
-    """Text, or None if it cannot be encoded in UTF-8 (a lone surrogate)."""
+    """Return text, or None if it cannot be encoded in UTF-8 (a lone surrogate)."""
     try:
         return text.encode().decode()
     except UnicodeEncodeError:
@@ -210,15 +211,15 @@ _FALSE: Final = r"^[ \t]*[fF][aA][lL][sS][eE][ \t]*$"
 
 
 def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
-    """A column of another type parsed like cells, as an expression for any engine.
+    """Return an expression that parses a column of another type like cells, on any engine.
 
-    Integers have at most 18 digits here, besides leading zeros. Entries that cannot be cast become
-    null before the cast, so no row can make it fail.
+    Integers have at most 18 digits here, not counting leading zeros. Entries that cannot be cast
+    are set to null before the cast, so no row can make it fail.
 
     Args:
         column: its name.
         dtype: its type: numbers, text, booleans, dates, times or unknown.
-        kind: the kind to read it as.
+        kind: the kind to parse it as.
     """
     import narwhals as nw
 
@@ -250,7 +251,7 @@ def in_query(column: str, dtype: nw.dtypes.DType, kind: LabelKind) -> nw.Expr:
 
 
 def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
-    """A column that is not text as text, spelled as in `canonical`."""
+    """Return a column that is not text as text, spelled as in `canonical`."""
     import narwhals as nw
 
     if dtype == nw.Boolean:
@@ -262,7 +263,7 @@ def _text_of(cell: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
 
 
 def _number_in(cell: nw.Expr) -> nw.Expr:
-    """The number that text spells, clipped to finite floats; infinity for `inf`; otherwise null."""
+    """Return the number that text spells, clipped to finite floats; infinity for `inf`; or null."""
     import narwhals as nw
 
     number = nw.when(cell.str.contains(_NUMBER)).then(_bare(cell)).cast(nw.Float64)
@@ -275,7 +276,7 @@ def _number_in(cell: nw.Expr) -> nw.Expr:
 
 
 def _bare(cell: nw.Expr) -> nw.Expr:
-    """Text without blanks around it and without a leading plus sign."""
+    """Return text without surrounding blanks and without a leading plus sign."""
     return cell.str.replace_all(r"^[ \t]*[+]?|[ \t]+$", "")
 
 
@@ -284,7 +285,7 @@ def _iswhole_of(number: nw.Expr) -> nw.Expr:
 
 
 def _chosen(*pairs: tuple[nw.Expr, nw.Expr]) -> nw.Expr:
-    """The value of the first pair whose condition holds; null if none does."""
+    """Return the value of the first pair whose condition is true; null if there is none."""
     import narwhals as nw
 
     (condition, value), *others = pairs
