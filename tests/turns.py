@@ -18,8 +18,7 @@ def current() -> int:
     """Return the turn: `EPSILONS_TURN` in the environment, or the number of commits.
 
     A shallow clone has no count, so the hash of its commit is used instead. A folder without Git is
-    always at turn 0. The turn is stored in the environment, so that all workers choose the same
-    cases.
+    always at turn 0. All workers read the turn from the environment and choose the same cases.
     """
     if NAME not in os.environ:
         if _git("rev-parse", "--is-shallow-repository") == "true":
