@@ -287,8 +287,8 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     people = folded(given_[0], given_[1], given_[2], ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
-    # a has the midpoint of 1 and 3; b has two budgets, and the smaller one, 0.3, is on the rung 0.1;
-    # f has one valid value, and g has no value.
+    # a has the midpoint of 1 and 3. b has two budgets, and the smaller one, 0.3, is on the rung
+    # 0.1. f has one valid value, and g has no value.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(
