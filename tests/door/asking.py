@@ -1,4 +1,4 @@
-"""Shorthands for tests: open rows for a single question, and count."""
+"""Helpers for tests that open rows for one question and count them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from epsilons.types import Integers
 
 
 def sums_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """The sums of rows; the other arguments are those of `door.open`."""
+    """Return sums of rows by level. Other arguments are passed to `door.open`."""
     return door.open(values, **given).count(door.Ask("numbers", bounds))
 
 
 def moments_of(values: Any, *, bounds: tuple[float, float], **given: Any) -> Tally:
-    """The sums of rows and of their squares; the other arguments are those of `door.open`."""
+    """Return sums of rows and of their squares by level. Other arguments are for `door.open`."""
     return door.open(values, **given).count(door.Ask("squares", bounds))
 
 
 def cells_of(
     values: Any, *, categories: Any = None, edges: Any = None, other: Any = None, **given: Any
 ) -> Tally:
-    """The cells of rows."""
+    """Return the cells of rows by level."""
     declared = door.declare(categories, edges, other)
     return door.open(values, categories=declared, **given).count(door.Ask("cells"))
 
 
 def together(asked: Sequence[tuple[door.Rows, door.Ask]]) -> list[Tally]:
-    """The tallies of several questions, counted in one scan where possible."""
+    """Return the tallies of several questions, counted in one scan where possible."""
     door.scan(asked)
     return [rows.count(ask) for rows, ask in asked]
 
@@ -48,7 +48,7 @@ def grid_of_each(
     person: Any = None,
     missing: str = "error",
 ) -> tuple[Tally, Integers, Integers]:
-    """Everyone's value as an integer on the grid, for a method that samples."""
+    """Return everyone's value as an integer on the grid, for methods that sample people."""
     call = Call.of(epsilon=epsilon, person=person)
     found = people.on_grid(people.numbers(values, call, missing), missing, bounds)
     return found.counted, found.level_of, found.own
@@ -57,15 +57,17 @@ def grid_of_each(
 def cell_of_each(
     values: Any, *, epsilon: Any, categories: Any = None, edges: Any = None, other: Any = None
 ) -> tuple[Tally, Integers, Integers]:
-    """Everyone's cell, for a method that samples."""
+    """Return everyone's cell, for methods that sample people."""
     declared = door.declare(categories, edges, other)
     found = people.in_cells(values, Call.of(epsilon=epsilon), declared)
     return found.counted, found.level_of, found.own
 
 
 def folded(values: Any, epsilon: Any, person: Any = None, ladder: Ladder | None = None) -> Folded:
-    """Everyone's value and budget, for a method that draws for each person; missing values are
-    accepted."""
+    """Return everyone's value and budget, for methods that draw for each person.
+
+    Missing values are accepted.
+    """
     declared = None if ladder is None else Declared(ladder)
     call = replace(Call.of(epsilon=epsilon, person=person), declared=declared)
     return people.folded(people.numbers(values, call, "midpoint"), "midpoint", call)

@@ -41,7 +41,7 @@ Counted = tuple[list[float], list[int], list[int]]  # levels, counts, sums (or s
 
 
 def declared_as(cells: list[Any]) -> dict[str, Any]:
-    """Cells as a keyword argument: floats and pairs are edges of bins, others categories."""
+    """Return cells as a keyword argument: floats and pairs are edges of bins, others categories."""
     return {"edges" if isinstance(cells[0], (float, tuple)) else "categories": cells}
 
 
@@ -58,7 +58,7 @@ def itself(mean: int) -> int:
 
 
 def square(mean: int) -> int:
-    """The squared distance of a person's mean from the midpoint, on the grid."""
+    """Return the squared distance of a person's mean from the midpoint, on the grid."""
     return (2 * mean - STEPS) ** 2 // (4 * STEPS)
 
 
@@ -70,14 +70,14 @@ def grid(value: float, bounds: tuple[float, float]) -> int:
 
 
 def in_public_range(budget: float) -> float:
-    """A budget clipped to the public range: 0 below 2⁻⁶⁰, finite ones at most 2²⁰."""
+    """Return a budget clipped to the public range: 0 below 2⁻⁶⁰, finite ones at most 2²⁰."""
     if budget * 1152921504606846976 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)
 
 
 def nine_bits(budget: float) -> float:
-    """A budget rounded to nine significant bits, without Veltkamp's trick."""
+    """Return a budget rounded to nine significant bits, without Veltkamp's splitting."""
     if budget == 0.0 or math.isinf(budget):
         return abs(budget)
     mantissa, exponent = math.frexp(budget)
@@ -91,7 +91,7 @@ def count(
     person: bool,
     added: Callable[[int], int] = itself,
 ) -> Counted:
-    """Reference: dictionaries and Python integers; missing values are at the midpoint."""
+    """Count with dictionaries and Python integers. Missing values are at the midpoint."""
     own: dict[Any, list[float | None]] = {}
     budget: dict[Any, float] = {}
     for index, (value, epsilon, who) in enumerate(zip(*rows, strict=True)):
@@ -117,19 +117,19 @@ def reference() -> Callable[..., Counted]:
 
 @pytest.fixture(params=BACKENDS)
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
-    """A function that tallies rows on one of the engines that answer in milliseconds."""
+    """Return a function that counts rows on one of the fast engines."""
     return runner(request, tmp_path)
 
 
 @pytest.fixture(params=EVERYWHERE)
 def run_everywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
-    """A function that tallies rows on one engine, including slow ones such as Spark."""
+    """Return a function that counts rows on one engine, including slow ones such as Spark."""
     return runner(request, tmp_path)
 
 
 def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Counted]:
     name: str = request.param
-    if name.endswith("by itself"):  # as if the frame could not be converted to Polars
+    if name.endswith("by itself"):  # prevent the conversion to Polars
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
 
@@ -186,11 +186,11 @@ def frame(name: str, rows: Rows, directory: Path, request: pytest.FixtureRequest
 def on_engine(
     name: str, table: pl.DataFrame, directory: Path, request: pytest.FixtureRequest
 ) -> Any:
-    """The same rows as a frame of another engine, or as a file."""
+    """Return the same rows as a frame of another engine, or as a file."""
     arrow = table.to_arrow()
     file = directory / "rows.parquet"
     if name in ("parquet", "polars scan", "duckdb file", "ibis"):
-        # Its statistics hold the extremes of columns, which ignore NaN.
+        # The file's statistics contain the minimum and maximum of columns, which ignore NaN.
         table.write_parquet(file, row_group_size=50_000)
     if name == "csv":
         table.write_csv(directory / "rows.csv")

@@ -1,4 +1,4 @@
-"""Rows that contain everything engines disagree about, and every question about them."""
+"""Rows with values that engines treat differently, and every question about them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HARD = [None, math.nan, math.inf, -math.inf, -0.0, 0.0, 1e300, -1e-310, -20.0, 7
 
 
 def rows(n: int) -> pl.DataFrame:
-    """Rows with one value in ten from `HARD`; people have about three rows, and one budget each."""
+    """Return rows of people with one budget and about three rows each; a tenth are from `HARD`."""
     rng = np.random.default_rng(8)
     who = rng.integers(0, n // 3, n)
     whole = rng.normal(25.0, 40.0, n)
@@ -49,10 +49,10 @@ def rows(n: int) -> pl.DataFrame:
 
 
 def asked(given: Callable[..., dict[str, Any]]) -> dict[str, Callable[[], Any]]:
-    """Every question, by name.
+    """Return every question by name.
 
     Args:
-        given: turns column names into the arguments `values`, `epsilon` and `person`.
+        given: a function from column names to the arguments `values`, `epsilon` and `person`.
     """
     declared, fine = Ladder.declare(np.array([0.1, 1.0, 7.5])), Ladder.up_to(7.5)
     some: dict[str, Any] = {"categories": ["a", "b", "ü", ""]}
@@ -91,14 +91,14 @@ def asked(given: Callable[..., dict[str, Any]]) -> dict[str, Callable[[], Any]]:
 
 
 def answer(question: Callable[[], Any]) -> Any:
-    """The integers of an answer, or the name of the error."""
+    """Return the integers of an answer, or the name of the error."""
     try:
         found = question()
     except EpsilonsError as refusal:
         return type(refusal).__name__
     if isinstance(found, Tally):
         return found.levels.tolist(), found.counts.tolist(), found.cells.tolist()
-    # PyArrow puts 0.0 and -0.0 into two groups; they are the same bucket.
+    # PyArrow puts 0.0 and -0.0 into two groups, but both are in the same bucket.
     people: Counter[tuple[int, int]] = Counter()
     at = zip(found.level_of.tolist(), found.cell_of.tolist(), strict=True)
     for place, more in zip(at, found.people.tolist(), strict=True):
@@ -107,7 +107,7 @@ def answer(question: Callable[[], Any]) -> Any:
 
 
 def by_numpy(table: pl.DataFrame) -> dict[str, Any]:
-    """Every answer from arrays, without an engine."""
+    """Return every answer, computed from arrays without an engine."""
 
     def given(values: str, epsilon: str, person: str | None = None) -> dict[str, Any]:
         return {
@@ -125,7 +125,7 @@ def by_numpy(table: pl.DataFrame) -> dict[str, Any]:
 
 
 def on_engine(data: Any) -> dict[str, Callable[[], Any]]:
-    """Every question about a frame."""
+    """Return every question about a frame."""
 
     def given(values: str, epsilon: str, person: str | None = None) -> dict[str, Any]:
         return {"values": values, "epsilon": epsilon, "person": person, "data": data}

@@ -1,4 +1,4 @@
-"""Terminals for tests: a real one around a process, and one in memory."""
+"""Terminals for tests: a real one for a process, and one in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from epsilons.door.engines import running
 
 
 class Terminal:
-    """A terminal of 80 columns: what it received, and what it shows; it knows only \\r and \\n."""
+    """A terminal of 80 columns: its input, and the text that it shows. It handles \\r and \\n."""
 
     def __init__(self) -> None:
         self.told = ""
@@ -81,7 +81,7 @@ def run(
 
 
 class Console(io.StringIO):
-    """A terminal in memory, for tests that need no real one."""
+    """A terminal in memory, for tests that do not need a real one."""
 
     def isatty(self) -> bool:
         return True
@@ -91,7 +91,7 @@ class Console(io.StringIO):
 
 
 def on_console(work: Callable[[], Any], share: running.Share | None = None) -> tuple[Any, str]:
-    """Run some work; return its result and what the terminal received meanwhile."""
+    """Run some work, and return its result and the terminal's input."""
     console = Console()
     with contextlib.redirect_stderr(console):
         return running.shown(work, "working", share), console.getvalue()

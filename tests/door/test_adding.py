@@ -1,4 +1,4 @@
-"""Aggregates written as one SQL text equal those of Narwhals."""
+"""Aggregates in SQL equal the aggregates of Narwhals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rows(request: pytest.FixtureRequest) -> nw.LazyFrame[Any]:
 
 
 def found(groups: nw.LazyFrame[Any]) -> list[str]:
-    """The groups as sorted text; as text, NaN equals itself."""
+    """Return the groups as sorted text. As text, NaN equals itself."""
     return sorted(map(repr, groups.collect().to_polars().rows()))
 
 

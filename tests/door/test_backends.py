@@ -1,4 +1,4 @@
-"""The same integers from every engine: those of a reference in pure Python."""
+"""Every engine returns the same integers as a reference in pure Python."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LEVELS = [0.0, 0.1, 0.25, 0.3, 1.0, 7.5, math.inf]
 
 
 def some_rows(*, gaps: bool, n: int = 120) -> Rows:
-    """Rows of about n/3 people, each with one budget; values on both sides of the bounds."""
+    """Return rows of about n/3 people with one budget each, and values on both sides of bounds."""
     draw = random.Random(n)
     budgets = {f"p{i}": draw.choice(LEVELS) for i in range(n // 3)}
     people = [draw.choice(list(budgets)) for _ in range(n)]
@@ -91,7 +91,7 @@ def test_one_budget_for_all(run: Count, reference: Count, person: bool) -> None:
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 @pytest.mark.parametrize("bad", [None, math.nan, -1.0, -5e-324, -1e308, -math.inf])
 def test_bad_budgets_are_refused(run: Count, bad: float | None, person: bool) -> None:
-    # The person has two rows: a minimum that ignores nulls would hide the bad one.
+    # The person has two rows: a minimum that ignores nulls would hide the invalid budget.
     rows = [1.0, 2.0, 3.0, 4.0], [0.5, bad, 0.5, 1.0], ["a", "a", "b", "c"]
     with pytest.raises(BudgetError, match="inf makes their value public"):
         run(rows, BOUNDS, person=person)
@@ -108,7 +108,7 @@ def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5000001, 0.5], ["a", "a", "b"]
     with pytest.raises(ConflictingBudgetsError, match="differs between rows"):
         run(rows, BOUNDS, person=True)
-    assert run(rows, BOUNDS)[1] == [3]  # taken as three people, their budgets form one level
+    assert run(rows, BOUNDS)[1] == [3]  # as three people, they are in one level
 
 
 def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
@@ -138,7 +138,7 @@ def test_many_budgets_are_merged_downwards(run_everywhere: Count, reference: Cou
 def test_means_of_people_are_exact_where_floats_are_not(
     run_everywhere: Count, reference: Count
 ) -> None:
-    # 2S + r just below, at and just above a multiple of 2r, for people with many numbers of rows r.
+    # 2S + r is just below, at and just above a multiple of 2r, for many numbers of rows r.
     values: list[float | None] = []
     people: list[str] = []
     for size in range(1, 60):
@@ -167,7 +167,10 @@ def cells_on_spark(request: pytest.FixtureRequest, tmp_path: Path) -> test_cells
 
 
 def test_spark_counts_cells_as_others_do(cells_on_spark: test_cells.Run) -> None:
-    """This test is here because a file runs in one worker, and Spark should start once."""
+    """Spark counts cells like the other engines.
+
+    The test is in this file because a file runs in one worker, so Spark starts only once.
+    """
     for kind, person in (("text", False), ("text", True), ("integers", True), ("bins", False)):
         categories, _, dtype = test_cells.CASES[kind]
         rows = test_cells.some_rows(kind, gaps=True)
@@ -224,7 +227,7 @@ def test_numpy_answers_as_plain_python_does(n: int, reference: Count) -> None:
     ("name", "n"),
     [
         *[pytest.param(name, 10**4, id=name) for name in EVERYWHERE[1:] if name != SPARK],
-        # Spark's answers for fewer rows are compared in the test of its plans below.
+        # For fewer rows, Spark's answers are compared in the test of its plans below.
         *[
             pytest.param(name, 10**6, marks=pytest.mark.slow, id=f"{name}, a million")
             for name in EVERYWHERE[1:]
@@ -249,9 +252,9 @@ def test_every_engine_answers_with_the_same_integers(
 
 
 def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Record every query over rows from now on, with the number of rows that it returned.
+    """Record every query on rows from now on, with the number of rows that it returned.
 
-    Queries over groups that are already in memory are not recorded.
+    Queries on groups that are already in memory are not recorded.
     """
     found: list[tuple[Any, int]] = []
     brought: list[bool] = []
@@ -272,7 +275,7 @@ def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_only_the_tally_comes_back(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every row has a different value, word, budget and person, but only groups come back."""
+    """Engines return only groups, although every row has a different value, budget and person."""
     n = 3000
     table = pl.DataFrame(
         {
@@ -287,7 +290,7 @@ def test_only_the_tally_comes_back(
     monkeypatch.setattr(labels_engine, "MOST_LISTED", 2)
     monkeypatch.setattr(labels_engine, "MOST_BREAKS", 4)
     edges = [float(k) for k in range(0, 2500, 10)]
-    # Folding people is slow on these engines, and their queries are checked elsewhere.
+    # Grouping by person is slow on these engines, and their queries are checked elsewhere.
     for person in (None, "who") if name not in ("dask", SPARK) else (None,):
         on = {"epsilon": "epsilon", "data": data, "person": person}
         sums_of("number", bounds=(0.0, 1000.0), **on)
@@ -299,7 +302,7 @@ def test_only_the_tally_comes_back(
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
     levels = len(bins.levels)
     assert levels == 2
-    # Where long queries are slow to parse, a few groups come back as they are: here one per word.
+    # Engines that parse long queries slowly return a few groups unmerged: here one per word.
     words = n if "duckdb" in name or name == SPARK else 4 * levels
     most = [levels, words, words, 251 * levels, levels, 3 * levels, 4 * levels, 251 * levels]
     assert len(queries) in (4, 8)
@@ -318,7 +321,7 @@ def test_dask_has_no_way_to_fold_people_in_very_many_bins(tmp_path: Path) -> Non
 def test_spark_reads_once_in_one_job_without_python(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spark plans everything natively: one scan of the columns needed, sums, and no rows."""
+    """Spark runs everything natively: one scan of the required columns, and only sums returned."""
     table, expected = asked_of_numpy(10**4)
     table.write_parquet(tmp_path / "rows.parquet")
     data = spark.read.parquet(str(tmp_path / "rows.parquet"))
@@ -336,8 +339,8 @@ def test_spark_reads_once_in_one_job_without_python(
         people, budgets = "people" in question, "NaN" not in question
         (read,) = re.findall(r"ReadSchema: struct<([^>]*)>", plan)
         assert len(read.split(",")) == 2 + people
-        # Rows are aggregated before the shuffle, so only sums are sent. People are the exception:
-        # their rows must come together first.
+        # Rows are aggregated before the shuffle, so only sums are sent. With a column of people,
+        # each person's rows must be collected first.
         assert "HashAggregate" in plan
         first = plan.rindex("Exchange") if "Exchange" in plan else 0
         assert people or "partial_" in plan[first:]

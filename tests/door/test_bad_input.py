@@ -1,4 +1,4 @@
-"""Invalid input: which error is raised, and what its message says."""
+"""Invalid input raises the documented error, with a helpful message."""
 
 from __future__ import annotations
 

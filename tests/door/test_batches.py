@@ -1,4 +1,4 @@
-"""Rows in batches: every row once, a bounded number at a time, on every engine."""
+"""On every engine, batches contain every row once, and a bounded number of rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TABLE = pl.DataFrame(
 
 
 def joined(column: Any) -> list[bytes]:
-    """The entries of a column of bytes, in order."""
+    """Return the entries of a column of bytes, in order."""
     found: list[bytes] = [b""] * sum(len(rows) for rows, _ in column.groups)
     for rows, matrix in column.groups:
         for row, entry in zip(rows.tolist(), matrix, strict=True):
@@ -48,7 +48,7 @@ def joined(column: Any) -> list[bytes]:
 
 
 def listed(parts: Iterator[Batch]) -> list[tuple[Any, ...]] | None:
-    """All rows, one by one."""
+    """Return all rows as tuples."""
     rows: list[tuple[Any, ...]] = []
     for part in parts:
         columns = [joined(c) if isinstance(c, Bytes) else c.tolist() for c in part.values()]
@@ -57,7 +57,7 @@ def listed(parts: Iterator[Batch]) -> list[tuple[Any, ...]] | None:
 
 
 def sizes(parts: Iterator[Batch]) -> list[int]:
-    """The number of rows in each batch."""
+    """Return the number of rows in each batch."""
     return [len(part["number"]) for part in parts]
 
 

@@ -1,4 +1,4 @@
-"""Several questions in one scan: each gets the integers that it would get alone."""
+"""Several questions in one scan get the same integers as in separate scans."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def double(u: Any) -> Any:
 
 
 def questions() -> list[tuple[dict[str, Any], Ask]]:
-    """Each question: the arguments of `open`, and the `Ask`."""
+    """Return each question: the arguments of `open`, and the `Ask`."""
     by_town: dict[str, Any] = {"groups": Grouping(("town",), (TOWN,)), "missing": "exclude"}
     pair = Grouping(("mode", "number"), (declare(MODES, None, None), declare([1, 2], None, None)))
     minutes = (0.0, 10.0)
@@ -111,7 +111,7 @@ def test_together_is_one_by_one(
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
         found = together(opened(data, **terms))
-        # With one row per person, one query answers all if it may return many combinations.
+        # With one row per person, one query answers all questions if many groups are allowed.
         assert scans == ([len(questions())] if not terms else scans)
         assert max(scans) > 2
         alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
@@ -220,7 +220,7 @@ def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:
 
 
 def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Columns of objects are taken out of the frame as arrays, and an engine counts large arrays.
+    # Columns of objects are removed from the frame as arrays. An engine counts large arrays.
     monkeypatch.setattr("epsilons.door.rows.SMALL", 0)
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0], "e": [1.0, 1.0, 2.0]})
     frame["a"] = frame["a"].astype(object)
@@ -240,8 +240,8 @@ def test_columns_of_objects_are_no_table_to_ask_again(monkeypatch: pytest.Monkey
 def test_numbers_that_two_questions_share_may_be_missing(
     engine: str, missing: float | None, tmp_path: Path
 ) -> None:
-    # Polars computes subexpressions that two expressions share before either condition applies, so
-    # it also computes them for missing numbers.
+    # Polars computes shared subexpressions of two expressions before it applies their conditions.
+    # So it also computes them for missing numbers.
     frame = pl.DataFrame(
         {"x": [missing, 1.0], "e": [1.0, 1.0], "yes": [False, True]},
         schema_overrides={"x": pl.Float64},
@@ -263,7 +263,7 @@ def test_numbers_that_two_questions_share_may_be_missing(
 def test_many_pairs_keep_their_columns_apart(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    # The name of the thirteenth pair must not equal that of the second column of another pair.
+    # The name of the thirteenth pair must differ from the name of any pair's second column.
     many = 14
     numbers = {f"c{at}": RNG.uniform(0, 1, 50).tolist() for at in range(many)}
     data = on_engine(engine, pl.DataFrame({**numbers, "e": [1.0] * 50}), tmp_path, request)

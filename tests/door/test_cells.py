@@ -1,4 +1,4 @@
-"""Frequencies: every engine gives the integers of a reference in pure Python."""
+"""Every engine returns the same frequencies as a reference in pure Python."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CASES: dict[str, tuple[list[Any], list[Any], type[pl.DataType]]] = {
 
 
 def cell(value: Any, categories: list[Any]) -> int | None:
-    """Reference: the cell of a value; None if the value is missing or in no category."""
+    """Return the cell of a value; None if the value is missing or in no category."""
     if value is None or value != value:
         return None
     first = categories[0]
@@ -83,7 +83,7 @@ def reference(rows: Rows, categories: list[Any], other: Any, *, person: bool) ->
             place = catch if place is None else place
             assert place is not None
             entry[2][place] += SHARES // len(values) if person else 1
-        # The rest of a unit is spread over all cells, one point at a time from the first cell on.
+        # The remainder of a unit is spread over all cells, one point each, from the first cell on.
         for unit in range(SHARES % len(values) if person else 0):
             entry[2][unit % len(labels)] += 1
     ordered = sorted(found.values())
@@ -173,7 +173,7 @@ def some_rows(kind: str, *, gaps: bool, outside: bool = True, n: int = 150) -> R
 
 
 def nulls_change_the_type(request: pytest.FixtureRequest, kind: str) -> bool:
-    """Whether pandas turns integers and booleans with nulls into objects or floats."""
+    """Whether pandas converts integers and booleans with nulls to objects or floats."""
     name = request.node.callspec.params["run"]
     return kind in ("booleans", "integers") and name in ("pandas", "pandas by itself")
 
@@ -283,7 +283,7 @@ def test_a_person_adds_exactly_their_unit(run: Run) -> None:
 
 
 def test_every_level_sums_to_its_people(run: Run) -> None:
-    """People with few and many rows, levels in any order, and a catch-all category."""
+    """The cells of each level sum to its number of people, for few and many rows per person."""
     counts = {"a": 19, "b": 1, "c": 17, "d": 2000, "e": 16, "f": 23, "g": 849, "h": 1, "i": 849}
     budgets = dict(zip(counts, [2.0, 0.1, 0.1, 0.5, 2.0, 0.0, 0.5, 7.0, 0.5], strict=True))
     people = [who for who, r in counts.items() for _ in range(r)]
@@ -303,7 +303,10 @@ def test_very_many_rows_of_one_person_are_even_shares() -> None:
 
 
 def test_what_is_left_goes_to_the_level_of_its_people() -> None:
-    """The order of groups does not matter: two unsorted levels, each with a person of 17 rows."""
+    """The remainder of a unit stays at its level, regardless of the order of groups.
+
+    Two unsorted levels each have a person with 17 rows.
+    """
     categories = declare(["a", "b"], None, None)
     parts = UnitParts(
         epsilon=np.array([2.0, 0.1, 0.1, 2.0]),

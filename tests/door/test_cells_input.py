@@ -1,4 +1,4 @@
-"""Invalid categories and values, column types, and that messages leak nothing."""
+"""Invalid categories, values and column types are refused, and messages reveal no data."""
 
 from __future__ import annotations
 

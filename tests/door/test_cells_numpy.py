@@ -1,4 +1,4 @@
-"""Frequencies counted by NumPy equal those of engines, and those summed from each cell index."""
+"""Frequencies from NumPy equal those from engines, and those added up from each person's cell."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Text is compared byte by byte, whatever collation an engine would use.
+"""Text is compared byte by byte, regardless of the collation of an engine.
 
-A collation treats different texts as equal. A group-by then returns one of many spellings, so one
-person can choose the spelling for all; ids that compare equal merge people.
+A collation treats different texts as equal. A group-by then returns one of several spellings, so
+one person can choose the spelling for everyone. If ids are equal, people are merged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.door.asking import cells_of, sums_of
 Row = tuple[str | None, str, float]
 
 ALIKE = ("bike", "BIKE", "bike ", "bïke", "bi\u0308ke", "b\u0131ke", "")
-"""Texts that some collation treats as equal to the first, and the empty text."""
+"""Texts that some collation treats as equal to the first, and the empty string."""
 
 ROWS: list[Row] = [
     *[(text, f"{person}{text}", 1.0) for text in ALIKE for person in ("p", "P", "é", "e\u0301")],
@@ -33,7 +33,7 @@ ROWS: list[Row] = [
     (None, "nothing", 1.0),
     ("it's \\x62ike", "backslash", 1.0),
 ]
-"""People whose ids differ only in what collations ignore; one person has several rows."""
+"""People whose ids differ only in ways that collations ignore. One person has several rows."""
 
 CATEGORIES = ["bike", "BIKE", "bïke", "it's \\x62ike"]
 
@@ -98,7 +98,7 @@ COLLATED = [
 
 
 def check(data: Any) -> None:
-    """Check frequencies by row and by person, and counts of people, against Python."""
+    """Compare frequencies by row and by person, and counts of people, with plain Python."""
     people = {person for _, person, _ in ROWS}
     for person in (None, "p"):
         on: dict[str, Any] = {"epsilon": "e", "data": data, "person": person}
@@ -230,7 +230,7 @@ def test_engines_that_nobody_looked_at_are_refused() -> None:
 def test_a_row_of_nobody_in_sqlite_does_not_become_a_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In SQLite, the hexadecimal form of null is an empty text."""
+    """A row without a person in SQLite has no person, although the hex form of null is empty."""
     rows: list[Any] = [("bike", None, 1.0), ("bike", "", 1.0), ("bus", "a", 1.0)]
     monkeypatch.setattr("tests.door.test_collations.ROWS", rows)
     data = ibis_on_sqlite(tmp_path)

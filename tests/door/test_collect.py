@@ -1,4 +1,4 @@
-"""Ctrl-C stops a long query, and its result or error arrives in the waiting thread."""
+"""Ctrl-C stops a long query, and the waiting thread receives its result or error."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_interrupt_stops_duckdb_within_a_second(asked: str) -> None:
         process.kill()
     answer, stopped = out.split()[-2:]
     assert answer == "42"
-    # One second, plus what two busy cores may add.
+    # One second, and a margin for busy processors.
     assert float(stopped) - sent < 3.0
 
 
@@ -100,7 +100,7 @@ def test_the_child_of_a_process_has_a_worker_of_its_own() -> None:
 
 
 def test_another_thread_than_the_main_one_works_itself() -> None:
-    """Signals reach the main thread only, so a worker would not help."""
+    """Other threads than the main one run the work directly, because they receive no signals."""
     seen = []
 
     def ask() -> None:
@@ -115,7 +115,7 @@ def test_another_thread_than_the_main_one_works_itself() -> None:
 
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    """Make Ctrl-C effective, even if the tests run in the background with SIGINT ignored."""
+    """Enable Ctrl-C, even if the tests run in the background with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -123,7 +123,7 @@ def interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interrupts")
 def test_work_that_had_not_begun_is_stopped_once_more() -> None:
-    """The first request to stop may come before the work begins, and is then lost."""
+    """Work is stopped again if the first request came before the work started and was lost."""
     told: list[int] = []
     end = threading.Event()
 
@@ -144,10 +144,10 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The waiting thread already holds the worker's lock, so it must not wait for it again."""
+    """An interrupt at the very end does not wait again for a lock that the thread already holds."""
 
     class Interrupted:
-        """A lock that raises a signal right after a timed acquire."""
+        """A lock that raises a signal immediately after a timed acquire."""
 
         def __init__(self) -> None:
             self._lock = threading.Lock()

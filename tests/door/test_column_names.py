@@ -1,4 +1,4 @@
-"""The counted column is the one that was named, however an engine compares names."""
+"""The named column is counted, regardless of how an engine compares names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _pyarrow(named: Named) -> pa.Table:
 
 
 def _relation(named: Named) -> Any:
-    """A relation in which a name may occur twice, as after a join."""
+    """Return a relation in which a name can occur twice, as after a join."""
     connection = duckdb.connect()
     plain = pa.table({f"c{place}": items for place, (_, items) in enumerate(named)})
     connection.register("given", plain)
@@ -93,10 +93,10 @@ PLACED: dict[str, Callable[[Named], Any]] = {
     "duckdb": _relation,
     "narwhals": lambda named: nw.from_native(_relation(named)),
 }
-"""Engines that address columns by position, where a name may occur twice."""
+"""Engines that select columns by position. A name can occur twice."""
 
 NAMED: dict[str, Callable[[Named], Any]] = {"ibis": _ibis, "ibis on sqlite": _sqlite}
-"""Databases that address columns by name only."""
+"""Databases that select columns only by name."""
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
 
 @pytest.mark.parametrize("engine", [*PLACED, "spark"])
 def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
-    """As after a join: a subquery would rename the second id to id_1."""
+    """Duplicate names do not rename other columns, unlike in a subquery, as after a join."""
     data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")
     assert found.counts.tolist() == [3]
@@ -156,7 +156,7 @@ OURS = [
 @pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
 @pytest.mark.parametrize("name", OURS)
 def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
-    # Budgets that are rounded down into a column of our own: the float 0.1 is above the decimal.
+    # Budgets are rounded down into an additional column: the float 0.1 is above the decimal.
     below, top = math.nextafter(0.1, 0.0), 2.0**20
     for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
         own = [budget] * 6

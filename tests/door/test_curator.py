@@ -1,4 +1,4 @@
-"""The curator's look at rows: every engine counts as plain Python does, and refuses no data."""
+"""The curator's counts are the same on every engine and in plain Python, and no data is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUDGETS: list[float | None] = [0.0, -0.0, 0.1, 0.25, 7.5, math.inf, None, math.n
 
 
 def rows(n: int = 400, *, csv: bool = False) -> pl.DataFrame:
-    """Rows of people with one to nine rows; some have two budgets, and some rows have no person."""
+    """Return people with one to nine rows. Some have two budgets, and some rows have no person."""
     draw = random.Random(n)
     own = {k: draw.choice(BUDGETS) for k in range(n // 3)}
     who: list[str | None] = []
@@ -68,7 +68,7 @@ def reference(
     kind: str,
     lowest: float = 0.0,
 ) -> Look:
-    """The same look in plain Python, with dictionaries."""
+    """Return the same counts, computed in plain Python with dictionaries."""
     own: dict[Any, list[int]] = {}
     for row, who in enumerate(people):
         if who is not None:
@@ -125,7 +125,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def compared(data: Any, table: pl.DataFrame, kind: str, *, person: bool) -> None:
-    """Fail if a look at data differs from plain Python on the table."""
+    """Fail if the counts of `data` differ from those in plain Python on the table."""
     column, more = KINDS[kind]
     people = table["who"].to_list() if person else list(range(len(table)))
     found = door.look(
@@ -151,8 +151,7 @@ def test_every_engine_counts_alike(
         patch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
         patch.setattr(columns, "_into_polars", lambda table: table.frame)
     if "pandas" in engine or engine == "dask":
-        # pandas turns integers with gaps into floats, and null into NaN: here the column has no
-        # gaps.
+        # pandas converts integers with nulls to floats, and null to NaN. So the nulls are filled.
         table = table.with_columns(pl.col("whole").fill_null(9))
     data = None if engine == "numpy" else on_engine(engine, table, tmp_path, request)
     if engine == "dask":

@@ -1,4 +1,4 @@
-"""The table of engines covers everything that Narwhals reads, and queries use it."""
+"""The table of engines covers everything that Narwhals supports, and queries use it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_engines_that_narwhals_calls_alike_are_asked_alike() -> None:
 
 
 def test_what_sql_engines_have_in_common() -> None:
-    """Clipping, nulls among integers, and collations: as they were before the table existed."""
+    """Engines with SQL share their properties for clipping, null integers and collations."""
     sql = {name for name, engine in ENGINES.items() if engine.sql}
     assert sql == {"DUCKDB", "PYSPARK", "PYSPARK_CONNECT", "IBIS"}
     assert sql == {name for name, engine in ENGINES.items() if engine.collates}

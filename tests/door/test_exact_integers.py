@@ -1,4 +1,4 @@
-"""Integers that a float cannot represent stay exact on every engine."""
+"""Integers that are not exact as floats are exact on every engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.door.asking import sums_of
 
 @pytest.mark.parametrize("engine", ["polars", "pandas", "duckdb"])
 def test_means_of_very_many_rows_are_exact(engine: str) -> None:
-    # People with millions of rows, already summed: here a float quotient would be off by one.
+    # People have millions of rows, already added up. A quotient of floats would be off by one.
     draw = random.Random(5)
     sizes = [draw.randrange(2**27, 2**31) for _ in range(300)]
     sums = [
@@ -52,7 +52,7 @@ def test_means_of_very_many_rows_are_exact(engine: str) -> None:
 
 
 def test_people_of_mixed_types_stay_in_pandas() -> None:
-    # A numeric id and the same id as text are one person.
+    # A numeric id and its text are the same person.
     for ids in ([1, "one", 1], [1, 2, "1"]):
         who = pd.Series(ids, dtype=object)
         data = pd.DataFrame({"v": [0.0, 1.0, 1.0], "p": who})

@@ -1,7 +1,7 @@
-"""Levels with many digits come back from every engine exactly as declared.
+"""Every engine returns levels with many digits exactly as declared.
 
-Ibis writes queries as text with decimal numbers, and a database may read one as a neighbouring
-float. A rung that came back as another number would be mistaken for the next one above.
+Ibis writes numbers into queries as decimals, and a database can parse one as an adjacent float. If
+a rung were returned as another number, it would be mistaken for the next rung above.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_whoever_has_a_level_stands_on_it_and_whoever_is_just_below_does_not(nam
     data = table(name, {"v": [0.0] * len(budgets), "e": budgets})
     found = sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder)
     assert found.levels.tolist() == ladder.levels.tolist()
-    # A budget just below a level is on the level before; the lowest is on none.
+    # A budget just below a level is on the level below it; below the lowest, it is on none.
     assert found.counts.tolist() == [2] * (len(LEVELS) - 1) + [1]
     cells = cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder)
     assert cells.levels.tolist() == ladder.levels.tolist()

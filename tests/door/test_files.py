@@ -1,4 +1,4 @@
-"""Parquet and CSV files: how they are read, and that failures show nobody's value."""
+"""Parquet and CSV files are read correctly, and errors reveal no values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def without_secret(call: Callable[[], Any], error: type[EpsilonsError]) -> str:
-    """Check that the error hides the secret everywhere, and return its message."""
+    """Check that the error never contains the secret, and return its message."""
     with pytest.raises(error) as caught:
         call()
     assert caught.value.__cause__ is None
@@ -128,7 +128,7 @@ def test_a_cell_that_is_no_number_is_missing_and_the_curator_is_told(
 @pytest.mark.parametrize("name", ["rows.csv", "rows.tsv"])
 @pytest.mark.parametrize("first", [SECRET, f'"{SECRET}\n"', f"va{SECRET}", "values"])
 def test_the_first_line_is_never_shown(tmp_path: Path, name: str, first: str) -> None:
-    """A file without a header starts with somebody's data, even if that resembles a name."""
+    """Errors never show the first line: without a header it is somebody's data."""
     file = write(tmp_path / name, f"{first},1\n2,1\n")
 
     def call() -> None:

@@ -1,4 +1,4 @@
-"""A null, an odd object, or a lost connection on engines that treat them in their own way."""
+"""Nulls, unusual objects and lost connections are handled on engines that treat them specially."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
         {
             "v": pd.Series([1.0, 7.0, None], dtype="Float64"),
             "e": 0.5,
-            # Polars has no periods, so a frame with these stays in pandas.
+            # Polars has no periods, so a frame with periods is not moved from pandas.
             "w": ["a", "b", "c"] if on_dask else pd.PeriodIndex(["2001", "2002", "2003"], freq="Y"),
         }
     )

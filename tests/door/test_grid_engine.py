@@ -1,4 +1,4 @@
-"""Grid expressions of engines equal NumPy's integers, for any floats and any bounds."""
+"""Grid expressions on engines give the same integers as NumPy, for any floats and any bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHERS = [(-1e300, 1e300), (0.0, 1e-200), (1e200, 1.1e200), (-1e-250, 1e-250)]
 
 
 def any_floats(bounds: tuple[float, float]) -> Floats:
-    """Floats of every size, near the ends of the grid, and near the midpoints of its steps."""
+    """Return floats of all magnitudes, near the ends of the grid, and near midpoints of steps."""
     rng = np.random.default_rng(3)
     lo, hi = bounds
     anything = rng.integers(0, 2**64, 4000, dtype=np.uint64).view(np.float64)
@@ -35,7 +35,7 @@ def any_floats(bounds: tuple[float, float]) -> Floats:
 
 
 def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
-    """A table on an engine, read from a file with column statistics."""
+    """Return a table on an engine, read from a file with column statistics."""
     path = folder / "rows.parquet"
     frame.write_parquet(path, statistics=True)
     return duckdb.read_parquet(str(path)) if engine == "duckdb" else pl.scan_parquet(path)

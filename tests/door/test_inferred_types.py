@@ -1,7 +1,7 @@
-"""Types that a reader infers from all cells decide nothing, where no data may be refused.
+"""Types that a reader infers from all cells have no effect if no data can be refused.
 
-Each table is read twice: as it is, and with one more person, whose cell makes the reader choose
-another type for everybody. Nobody else's integers may change.
+Each table is read twice: unchanged, and with one more person, whose cell makes the reader infer
+another type for the column. The integers of all other people must not change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ODD: dict[str, str] = {
     "a huge value": "1e300,1,1,true",
     "nothing that fits": "n.a.,lots,x,maybe",
 }
-"""Rows of one more person, each with an odd entry."""
+"""Rows of one more person, each with an unusual entry."""
 
 
 def _pandas(text: str) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def _pandas(text: str) -> pd.DataFrame:
 
 
 def _objects(text: str) -> pd.DataFrame:
-    """Text as columns of objects, as pandas had it before version 3."""
+    """Return text as columns of objects, as in pandas before version 3."""
     frame = _pandas(text)
     odd = {name: object for name in frame if frame[name].dtype in ("str", "string", "object")}
     return frame.astype(odd)
@@ -106,7 +106,7 @@ GROUPS = ([1, 2], ["1", "2"])
 
 
 def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]:
-    """Means by group with a `where` flag: values, budgets, groups and flags at once."""
+    """Return means by group with a `where` flag, which use values, budgets, groups and flags."""
     by = Grouping(("group",), (declare_groups(groups),))
     rows = open_rows(
         "value",
@@ -125,7 +125,7 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
-    """The integers equal those of the file itself, whose cells are read one by one."""
+    """One cell does not change other people's integers, which equal those from the file."""
     for groups in GROUPS:
         text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])
         file = tmp_path / "rows.csv"
@@ -146,7 +146,7 @@ def _written(file: Path, text: str) -> str:
 @pytest.mark.parametrize("labels", [["1", "2"], ["1.0", "02"], [1, 2]], ids=str)
 def test_a_label_is_the_number_that_it_spells(reader: str, labels: list[Any]) -> None:
     if reader == "pandas, categories" and "1.0" in labels:
-        labels = ["1", "2"]  # some versions keep the text of categories, which is compared as it is
+        labels = ["1", "2"]  # some versions keep the text of categories, and compare it unchanged
     data = READERS[reader](_table(ROWS))
     found = cells_of("group", epsilon="budget", categories=labels, data=data, ladder=LADDER)
     assert found.cells.sum(axis=0).tolist() == [2, 2]
@@ -192,20 +192,20 @@ def _holds_numbers(given: Any) -> bool:
 
 
 def test_types_that_a_file_states_are_still_refused(tmp_path: Path) -> None:
-    """A Parquet file has a schema: a column of text is not a column of numbers."""
+    """A type that a file declares is refused: in Parquet, text is not a column of numbers."""
     frame = pl.DataFrame({"v": ["3", "4"], "e": [1.0, 1.0]})
     frame.write_parquet(tmp_path / "rows.parquet")
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=str(tmp_path / "rows.parquet"), ladder=LADDER)
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
-        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # the curator sees it, under replace
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # for the curator, under replace
     nested = pl.DataFrame({"v": [[3.0], [4.0]], "e": [1.0, 1.0]})
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=nested, ladder=LADDER)
 
 
 def test_a_release_is_made_whatever_one_cell_says() -> None:
-    """The whole path, through the public interface."""
+    """Through the public interface, a release is made regardless of one cell."""
     for odd in ODD.values():
         release = ep.mean(
             "value",

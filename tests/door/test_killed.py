@@ -1,8 +1,8 @@
-"""Killed in the middle: nothing is released, no file keeps a value, and the next run works.
+"""A process that is killed releases nothing and leaves no values in files, and the next run works.
 
-Every row holds recognizable values: a float64, the integer that it becomes on the grid, and text.
-While an engine folds rows by person, it may spill to disk if its memory is too small. These tests
-hold what docs/scale.md says about each engine.
+Every row contains recognizable values: a float64, its integer on the grid, and text. While an
+engine groups rows by person, it can spill to disk if memory is short. These tests verify the
+statements of docs/scale.md about each engine.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ MARKS = [
     struct.pack(">d", VALUE),
     *[struct.pack(order, rows * STEPS) for order in ("<q", ">q") for rows in (1, 2, 3)],
 ]
-"""Byte patterns of somebody's value or name in a file; people have up to three rows."""
+"""Byte patterns of values and names that must not be in files. People have up to three rows."""
 
 PEOPLE = f"select '{NAME}' || lpad((range % 1000000)::varchar, 9, '0')"
 
 
 class Place:
-    """A directory used as home, temporary and working directory of a process."""
+    """A directory that is the home, temporary and working directory of a process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -67,7 +67,7 @@ class Place:
         )
 
     def run(self, *command: str, **environment: str) -> str:
-        """Run to the end and return standard output."""
+        """Run a command to its end, and return its standard output."""
         process = self.start(*command, **environment)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
@@ -77,7 +77,7 @@ class Place:
         return [path for path in self.path.rglob("*") if path.is_file()]
 
     def written(self) -> int:
-        """The total size of all files; files that vanish meanwhile are skipped."""
+        """Return the total size of all files. Files that disappear meanwhile are skipped."""
         total = 0
         for path in self.files():
             try:
@@ -87,7 +87,7 @@ class Place:
         return total
 
     def marked(self) -> list[Path]:
-        """Files that contain somebody's value or name."""
+        """Return the files that contain somebody's value or name."""
         return [path for path in self.files() if any(m in path.read_bytes() for m in MARKS)]
 
 
@@ -97,18 +97,18 @@ def place(tmp_path: Path) -> Place:
 
 
 def fields(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat, from the state on."""
+    """Return the fields of /proc/PID/stat, starting with the state."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def busy(pid: int) -> float:
-    """Seconds of processor time used so far."""
+    """Return the seconds of processor time used so far."""
     user, system = fields(pid)[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def session(leader: int) -> Iterator[int]:
-    """The living processes of a session, without zombies."""
+    """Yield the running processes of a session, without zombies."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -120,7 +120,7 @@ def session(leader: int) -> Iterator[int]:
 
 
 def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    """Wait until something happens, while a process runs."""
+    """Wait until a condition is true, while a process runs."""
     end = time.monotonic() + 180
     while not happened():
         assert process.poll() is None, process.communicate()
@@ -129,7 +129,7 @@ def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
 
 
 def in_the_middle(process: subprocess.Popen[str], seconds: float = 0.3) -> None:
-    """Wait until a process has printed "go" and then used some seconds of processor time."""
+    """Wait until a process has printed "go" and then used this many seconds of processor time."""
     assert process.stdout is not None
     assert process.stdout.readline() == "go\n"
     start = busy(process.pid)
@@ -153,7 +153,7 @@ COMMAND = "print('go', flush=True); from epsilons.__main__ import main; main()"
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of some kilobytes whose rows keep an engine busy for seconds."""
+    """Write a file of some kilobytes whose rows keep an engine busy for seconds."""
     path = tmp_path_factory.mktemp("data") / "rows.parquet"
     row = {"v": VALUE, "e": 1.0}
     part = pa.table({name: pa.repeat(entry, 10**6) for name, entry in row.items()})
@@ -170,7 +170,7 @@ def test_a_killed_command(place: Place, large: Path, number: int) -> None:
         return ["-c", COMMAND, "mean", str(file), *options]
 
     process = place.start(*arguments(large))
-    # The imports of the command alone take up to 1.6 seconds of processor time on busy cores.
+    # On busy processors, the imports of the command take up to 1.6 seconds of processor time.
     in_the_middle(process, seconds=2.2)
     out, err = kill(process, number)
     assert out == ""
@@ -235,13 +235,13 @@ except DataError:
 """
 ENCRYPTED = {"temp_file_encryption": "true"}
 # DuckDB's built-in encryption uses a random generator that DuckDB itself calls unsafe. After `LOAD
-# httpfs`, fetched from the network, it uses OpenSSL's; the files are the same.
+# httpfs`, which needs a network, it uses OpenSSL's generator. The files are the same.
 WITHOUT_NETWORK = {**ENCRYPTED, "force_mbedtls_unsafe": "true"}
 
 
 @pytest.mark.parametrize("settings", [{}, WITHOUT_NETWORK], ids=["plain", "encrypted"])
 def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) -> None:
-    """DuckDB spills what does not fit into memory: readable, unless encryption is switched on."""
+    """DuckDB spills data that does not fit in memory as plain text, unless it is encrypted."""
     folded = ["-c", FOLDED_IN_DUCKDB, json.dumps(settings)]
     process = place.start(*folded, "3000000")
     in_the_middle(process, seconds=0)
@@ -254,7 +254,7 @@ def test_what_duckdb_leaves_of_people(place: Place, settings: dict[str, str]) ->
 
 
 def test_duckdb_refuses_rather_than_writes(place: Place) -> None:
-    """Without a safe random generator DuckDB refuses to encrypt, and then writes nothing."""
+    """Without a secure random generator, DuckDB refuses to encrypt, and writes nothing."""
     for settings in (ENCRYPTED, {"temp_directory": ""}):
         folded = place.run("-c", FOLDED_IN_DUCKDB, json.dumps(settings), "3000000")
         assert folded == "go\nrefused\n"
@@ -276,7 +276,7 @@ except FileError:
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A million people with three rows each."""
+    """Write a file of a million people with three rows each."""
     path = tmp_path_factory.mktemp("data") / "people.parquet"
     rows = pl.select(i=pl.int_range(0, 3 * 10**6))
     name = NAME + (pl.col("i") % 10**6).cast(pl.String).str.zfill(9)
@@ -285,7 +285,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_polars_leaves_of_people(place: Place, people: Path) -> None:
-    """From version 2 on, Polars spills what exceeds four fifths of the machine's memory."""
+    """From version 2 on, Polars spills data beyond four fifths of the machine's memory."""
     directory = place.path / "here"
     small = {"POLARS_OOC_MEMORY_BUDGET_MB": "40", "POLARS_OOC_SPILL_DIR": str(directory)}
     process = place.start("-c", FOLDED_IN_POLARS, str(people), **small)
@@ -344,7 +344,7 @@ spark.stop()
     ids=["python", "java", "java, encrypted"],
 )
 def test_a_killed_spark_job(place: Place, victim: str, encrypted: str) -> None:
-    """Spark removes its files when the driver exits, but not if the JVM is killed."""
+    """Spark deletes its files when the driver exits, but not if the JVM is killed."""
     own = {
         "SPARK_LOCAL_DIRS": str(place.path / "here"),
         "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={place.path / 'temporary'} -XX:-UsePerfData",

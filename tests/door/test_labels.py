@@ -1,4 +1,4 @@
-"""Labelled columns (pandas Series) must have the same labels: they are paired by position."""
+"""Pandas Series must have the same index labels, because columns are combined by position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tally on a public ladder: rungs, sums and cells are the same on every engine."""
+"""On a public ladder, rungs, sums and cells are the same on every engine."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_engines_find_the_rungs_of_numpy(engine: str, name: str) -> None:
 
 
 def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
-    """Rows of people with every irregularity, in values, budgets and people."""
+    """Return rows of people with every irregularity, in values, budgets and people."""
     draw = random.Random(n)
     values: list[Any] = [draw.gauss(25.0, 40.0) for _ in range(n)]
     budgets: list[Any] = [draw.choice([*DECLARED, 0.05, 0.3, 3.3, 100.0]) for _ in range(n)]
@@ -84,7 +84,7 @@ def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
 
 
 def rung_of(rungs: list[float], budget: float | None) -> float:
-    """The largest rung at most a budget, by bisection; 0 if there is none."""
+    """Return the largest rung that is at most a budget, by bisection; 0 if there is none."""
     if budget is None or not budget > 0.0:
         return 0.0
     place = bisect.bisect_right(rungs, budget)
@@ -92,7 +92,7 @@ def rung_of(rungs: list[float], budget: float | None) -> float:
 
 
 def expected_mean(rows: Any, ladder: Ladder, *, person: bool) -> tuple[list[Any], ...]:
-    """Reference: dictionaries and Python integers."""
+    """Return the expected tally, computed with dictionaries and Python integers."""
     own: dict[Any, list[Any]] = {}
     rung: dict[Any, float] = {}
     rungs: list[float] = ladder.levels.tolist()
@@ -123,7 +123,7 @@ def counted_mean(
     person: bool,
     epsilon: float | None = None,
 ) -> tuple[list[Any], ...]:
-    """The tally on one engine, as lists."""
+    """Return the tally on one engine, as lists."""
     values, budgets, people = rows
     if name.endswith("by itself"):
         request.getfixturevalue("monkeypatch").setattr(columns, "_into_polars", lambda t: t.frame)
@@ -218,7 +218,7 @@ def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) 
 
 
 def test_what_is_behind_a_mask_is_nobody() -> None:
-    # Without the mask, the row would belong to person 1, who would then have two.
+    # Without the mask, the row would belong to person 1, who would then have two rows.
     people = np.ma.array([1, 1, 2], mask=[False, True, False])
     for who in (people, people.astype(float), people.astype(object)):
         tally = sums_of(
@@ -262,9 +262,10 @@ def expected_cells(
 
 
 def whole_people(cells: list[int], unit: int) -> int:
-    """The number of people behind the totals of cells, to the nearest integer, halves upwards.
+    """Return the number of people from the totals of cells, rounded to the nearest integer.
 
-    People in no cell do not count, and those with only part of their rows in cells count in part.
+    Halves are rounded up. People in no cell do not count. People with some rows in cells count as a
+    fraction.
     """
     return math.floor(Fraction(sum(cells), unit) + Fraction(1, 2))
 
@@ -355,7 +356,7 @@ def test_a_table_of_all_rungs_must_fit() -> None:
 
 
 def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Looking at the first rows to choose between two queries changes no integer."""
+    """Rungs do not depend on whether the first rows are read to choose between two queries."""
     values, budgets, _ = some_rows()
     table = pl.DataFrame(
         {"v": values, "e": budgets}, schema_overrides={"v": pl.Float64, "e": pl.Float64}

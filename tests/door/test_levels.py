@@ -1,4 +1,4 @@
-"""The grid, the keys of levels, and the limits of 64-bit integers."""
+"""The grid, the keys of levels, and the limits of 64-bit integers are as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buckets of the float64 line: every engine gives the integers of plain Python."""
+"""On every engine, buckets of the float64 line have the same integers as in plain Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LEVELS = [0.0, 0.1, 0.1001, 0.25, 1.0, 7.5, math.inf]
 
 
 def bucket(value: float) -> int:
-    """Reference: eleven significant bits, by Python's own rounding half to even."""
+    """Return the bucket of a value: eleven significant bits, rounded half to even by Python."""
     if value == 0.0:
         return 0
     mantissa, exponent = math.frexp(abs(value))
@@ -269,7 +269,7 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("form", ["lists", "pandas", "polars"])
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
-    """Add/remove refuses nothing: the smaller budget counts, and rows without a person do not."""
+    """The people that `fold` returns are counted: under add/remove the smaller budget counts."""
     import pandas as pd
     import polars as pl
 
@@ -287,7 +287,8 @@ def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
     people = folded(given_[0], given_[1], given_[2], ladder)
     there = people.budgets > 0.0
     found = sorted(zip(people.budgets[there], people.values[there], strict=True), key=str)
-    # a has the mean of 1 and 3, b is on the rung of 0.3, f has one valid value, and g has none.
+    # a has the midpoint of 1 and 3. b has two budgets, and the smaller one, 0.3, is on the rung
+    # 0.1. f has one valid value, and g has no value.
     assert [(e, v) for e, v in found if v == v] == [(0.1, 6.0), (1.0, 1e308), (1.0, 2.0)]
     assert [e for e, v in found if v != v] == [1.0]
     counted = open_rows(

@@ -1,4 +1,4 @@
-"""Weights by bucket, summed by the engines: every integer equals that of plain Python."""
+"""Sums of weights by bucket are the same integers on every engine and in plain Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Masses = dict[int, tuple[int, ...]]
 
 WINDOW = line.Window(-4.0, 12.0, 64)
 WEIGHED = ("pandas", "polars", "polars lazy", "polars scan", "pyarrow", "duckdb", "duckdb file")
-"""Engines that look up weights themselves; others count people by level and bucket."""
+"""Engines that look up weights. Other engines count people by level and bucket."""
 
 
 def cell(value: float) -> int:
@@ -39,7 +39,7 @@ def cell(value: float) -> int:
 def by_hand(
     values: list[Any], levels: list[float], weights: list[dict[float, int]], at: Any
 ) -> Masses:
-    """Reference: dictionaries and Python integers; levels without a weight count as 0."""
+    """Return the expected sums, with dictionaries. Levels without a weight count as 0."""
     found: Masses = {}
     for value, level in zip(values, levels, strict=True):
         if value is None or not math.isfinite(value):
@@ -51,7 +51,7 @@ def by_hand(
 
 
 def weighed(tallied: line.Lined, weights: list[dict[float, int]], level: Any) -> Masses:
-    """The masses of rows under the same weights, without empty buckets."""
+    """Return the sums of the same weights from counted rows, without empty buckets."""
     own = [np.array([w.get(level(e), 0) for e in tallied.levels.tolist()]) for w in weights]
     cells, *sums = tallied.masses(*own)
     assert (np.diff(cells) > 0).all()
@@ -68,7 +68,7 @@ def drawn(seed: int, levels: list[float]) -> list[dict[float, int]]:
 def opened(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[line.Lined, bool]]:
-    """The line of rows on one engine, and whether that engine looks up weights."""
+    """Return the line of rows on one engine, and whether that engine looks up weights."""
     name: str = request.param
     if name.endswith("by itself"):
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
@@ -86,7 +86,7 @@ def opened(
 
 @pytest.fixture(params=[0, 100], ids=["looked up", "compared"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The two ways in which an engine finds the weight of a budget."""
+    """Select one of the two ways in which an engine finds the weight of a budget."""
     monkeypatch.setattr(line_engine, "RUNS", request.param)
     monkeypatch.setattr(line, "LARGE", 0)
 
@@ -114,7 +114,10 @@ def test_every_engine_adds_up_the_weights_of_plain_python(
 def test_on_a_ladder_everyone_has_the_weight_of_their_rung(
     opened: Callable[..., tuple[line.Lined, bool]], window: line.Window | None
 ) -> None:
-    """0.26 and 0.3 share their leading bits, but 0.26 is on the rung below 0.3."""
+    """Everyone has the weight of their rung:
+
+    0.26 is below the rung 0.3, though their keys agree.
+    """
     values, _, people = some_rows(4)
     rng = random.Random(5)
     own = [0.05, 0.1, 0.26, 0.3, 0.9, 1.0, 7.0, 0.0, -1.0, math.inf, math.nan]
@@ -187,7 +190,7 @@ def test_two_zeros_are_one_budget(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 
     def apart(table: Any) -> Any:
         assert real(table) is not None
-        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # as an engine may return it
+        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # as an engine can return it
 
     monkeypatch.setattr(line_engine, "budgets", apart)
     data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data

@@ -1,4 +1,4 @@
-"""Positions among very many breaks and labels equal those of NumPy."""
+"""Indices among very many breaks and labels are the same as in NumPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def on(engine: str, frame: pl.DataFrame) -> nw.LazyFrame[Any]:
 @pytest.mark.parametrize("size", [1, BRANCHES, BRANCHES + 1, 300, BRANCHES**2 + 1])
 @pytest.mark.parametrize("engine", ["polars", "pyarrow", "duckdb"])
 def test_as_many_breaks_are_passed_as_numpy_counts(engine: str, size: int) -> None:
-    """For values below all breaks, on and next to each, and above all."""
+    """The index equals NumPy's for values below, at, next to and above all breaks."""
     breaks = np.cumsum(np.random.default_rng(size).uniform(0.5, 2.0, size)) - 20.0
     near = [breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)]
     values = np.concatenate([*near, [-np.inf, -1e300, 1e300, np.inf]])

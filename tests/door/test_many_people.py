@@ -1,4 +1,4 @@
-"""Billions of people: group counts are summed in 64 bits, whatever integers an engine uses."""
+"""With billions of people, counts of groups are added up in 64 bits on every engine."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from epsilons.door.count.tallies import TWO
 from tests.door.asking import together
 
 MANY = 2**31
-"""The pretended size of a group of rows: three of them overflow 32 bits."""
+"""The simulated size of a group of rows. Three such groups overflow 32 bits."""
 
 ROWS = pl.DataFrame(
     {"value": [0.0, 0.0, 0.0], "word": ["a", "a", "a"], "epsilon": [1.0, 1.0001, 1.0002]}
 )
-"""Three budgets of one level."""
+"""Rows with three budgets in the same level."""
 
 RUNGS = Ladder.declare(np.array([0.5, 1.0]))
 WORDS = door.declare(["a", "b"], None, None)
@@ -28,7 +28,7 @@ WORDS = door.declare(["a", "b"], None, None)
 
 @pytest.fixture
 def billions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pretend that every group of rows is huge, and that all of its values are valid."""
+    """Simulate that every group of rows is huge, and that all of its values are valid."""
     real, own = nw.len, nw.Expr.count
 
     def many() -> Any:

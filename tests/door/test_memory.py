@@ -1,4 +1,4 @@
-"""Peak memory is that of the tally and the engine's read-ahead, and does not grow with rows."""
+"""Peak memory depends on the tally and the engine's read-ahead, not on the number of rows."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ QUESTIONS = ["levels", "own", "words", "own words", "unknown range", "add-remove
 def measured(
     engine: str, question: str, path: Path, directory: Path, memory: str = ""
 ) -> dict[str, int]:
-    """Bytes at the peak:
+    """Return peak memory in bytes.
 
-    `anonymous` memory, `more` of it than before, and `all` resident memory.
+    `anonymous` is anonymous memory, `more` is its increase, and `all` is resident memory.
     """
     run = subprocess.run(
         [sys.executable, "-c", MEASURE, engine, question, str(path), str(LIMIT), memory],
@@ -119,7 +119,7 @@ def test_memory_does_not_grow_with_rows(tmp_path: Path, engine: str) -> None:
         file = tmp_path / f"{millions}.parquet"
         pl.DataFrame(rows).write_parquet(file, row_group_size=20_000)
         more.append(measured(engine, "levels", file, tmp_path)["more"])
-    # 3·10⁶ more rows are 48 MB.
+    # 3·10⁶ additional rows take 48 MB.
     assert more[1] - more[0] < 24 * MIB
     assert more[1] < 100 * MIB
 
@@ -128,7 +128,7 @@ def test_memory_does_not_grow_with_rows(tmp_path: Path, engine: str) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_a_hundred_million_rows_in_4_gib(tmp_path: Path, engine: str, question: str) -> None:
-    """The two numeric columns take 1.6 GB, and the process fails if it asks for 4 GiB."""
+    """A hundred million rows are counted in 4 GiB, where the two numeric columns take 1.6 GB."""
     peak = measured(engine, question, data.table(10**8), tmp_path)
     assert peak["anonymous"] < 1 * GIB
     assert peak["all"] < 1.25 * GIB
@@ -136,7 +136,7 @@ def test_a_hundred_million_rows_in_4_gib(tmp_path: Path, engine: str, question: 
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ten million rows of three million people."""
+    """Write ten million rows of three million people."""
     file = tmp_path_factory.mktemp("data") / "people.parquet"
     pl.scan_parquet(data.rows_parquet()).sink_parquet(file, row_group_size=10**6)
     return file
@@ -147,7 +147,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_three_million_people_in_4_gib(
     tmp_path: Path, people: Path, engine: str, memory: str
 ) -> None:
-    """Folding rows by person needs everyone in memory; DuckDB can spill to disk."""
+    """Three million people fit in 4 GiB: grouping by person holds all in memory, or spills."""
     peak = measured(engine, "person", people, tmp_path, memory)
     assert peak["anonymous"] < 1.5 * GIB
 
@@ -208,7 +208,7 @@ spark.stop()
 )
 @pytest.mark.parametrize("budgets", ["epsilon", "own"])
 def test_a_hundred_million_rows_in_spark(tmp_path: Path, budgets: str) -> None:
-    """Java and Python together, with a heap of 2 GiB."""
+    """Spark counts a hundred million rows in a heap of 2 GiB, Java and Python together."""
     run = subprocess.run(
         [sys.executable, "-c", SPARK, str(data.table(10**8)), budgets],
         capture_output=True,

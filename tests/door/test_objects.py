@@ -1,4 +1,4 @@
-"""Lists and columns of objects: the type of an entry is data, so it must not cause a refusal."""
+"""In lists and columns of objects the type of an entry is data, so it must not cause a refusal."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ FORMS: dict[str, Call] = {
 
 @pytest.fixture(params=["small", "large"], autouse=True)
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows are counted by NumPy, many by Polars."""
+    """Count rows by NumPy if there are few, and by Polars if there are many."""
     if request.param == "large":
         monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
 
@@ -198,7 +198,7 @@ def test_nothing_but_none_is_a_column_like_others(form: str, kind: str) -> None:
     ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', 'text')}",
 )
 def test_a_declared_type_is_a_schema(column: Any) -> None:
-    """Under replace, a wrong declared type is refused whatever it holds; on a ladder only lists."""
+    """A declared type of the wrong kind is refused under replace; on a ladder only lists are."""
     with pytest.raises(ColumnError, match="values must be numbers; its type is"):
         sums_of(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint")
     with pytest.raises(ColumnError, match="values must be integers"):
@@ -222,7 +222,7 @@ def test_categories_of_pandas_that_are_objects() -> None:
 
 
 def test_releases_of_columns_of_objects() -> None:
-    """End to end: everything public is the same whatever one entry is."""
+    """In a release of columns of objects, all public facts are independent of any one entry."""
     values = [*[0.25, 0.75] * 50]
     source: dict[str, Any] = {"bounds": BOUNDS, "neighbours": "add-remove", "levels": [1.0]}
     for odd in ("x", "\ud800", None, [1], 0.5):

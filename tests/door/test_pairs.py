@@ -1,4 +1,4 @@
-"""Two columns as nine cells that sum to one unit: the same integers from every engine."""
+"""Two columns divide one unit into nine cells, with the same integers on every engine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def nine(g: int, h: int) -> list[int]:
 
 
 def reference(table: pl.DataFrame, person: bool) -> list[list[int]]:
-    """Reference: dictionaries and Python integers; missing values are at each column's midpoint."""
+    """Return the expected cells, with dictionaries. Missing values are at the midpoint."""
     people: dict[Any, list[dict[str, Any]]] = {}
     for index, row in enumerate(table.iter_rows(named=True)):
         people.setdefault(row["who"] if person else index, []).append(row)
@@ -116,7 +116,7 @@ def test_large_arrays_are_counted_on_an_engine(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_unit_is_whole_wherever_people_are() -> None:
-    """At the ends, next to them, at random, and where products are just below whole numbers."""
+    """The nine cells sum to one unit at the ends, next to them, at random, and near rounding."""
     rng = np.random.default_rng(1)
     ends = [
         0,
@@ -144,10 +144,10 @@ def test_the_unit_is_whole_wherever_people_are() -> None:
 
 
 def test_every_rounding_of_a_product_on_an_engine() -> None:
-    """p·q/GRID just below, at and just above whole numbers, far beyond 2⁵³."""
+    """Engines round p·q/GRID correctly just below, at and just above integers, far beyond 2⁵³."""
     rng = np.random.default_rng(2)
     odd = (2 * rng.integers(GRID // 4, GRID // 2, 3000) + 1).tolist()
-    # p·q ≡ −k modulo GRID: p·q in float64 may round up to the next multiple.
+    # p·q ≡ −k modulo GRID. In float64, p·q can round up to the next multiple.
     short = [(each, -k * pow(each, -1, GRID) % GRID) for each in odd for k in (-1, 0, 1, 2, 9)]
     p, q = (np.array(each, dtype=np.int64) for each in zip(*short, strict=True))
     import narwhals as nw

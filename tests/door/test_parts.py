@@ -1,4 +1,4 @@
-"""A large table with many rows per person is split by person, and read once for each part."""
+"""A large table with many rows per person is divided by person, and read once for each part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BOUNDS = (0.0, 10.0)
 
 
 def table(ids: Callable[[int], Any] = int, dtype: Any = None, seed: int = 0) -> pl.DataFrame:
-    """The rows of 60 people, one to seven each."""
+    """Return a table of 60 people with one to seven rows each."""
     draw = random.Random(seed)
     rows: list[tuple[Any, str, float, float]] = []
     for person in range(60):
@@ -69,7 +69,7 @@ def written(frame: pl.DataFrame, folder: Path) -> Path:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Treat tables of very few rows as large."""
+    """Treat tables with very few rows as large."""
     monkeypatch.setattr(fold_engine, "PART", 10)
 
 
@@ -152,7 +152,7 @@ def test_parts_refuse_what_a_table_at_once_does(ask: Callable[..., Tally], tmp_p
 
 
 def test_rows_of_a_person_are_counted_in_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the number of rows is unknown, Polars' 32-bit counts are not used."""
+    """A person's rows are counted in 64 bits if the number of rows is unknown."""
     frame = table()
     right = plain(cells(frame))
     monkeypatch.setattr(nw, "len", lambda: pytest.fail("rows are counted in 32 bits"))

@@ -1,4 +1,4 @@
-"""Ids are equal only if they are identical: never through floats, spellings or coarser times."""
+"""Ids are equal only if identical: they are never converted to floats, text or coarser times."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ KNOWN = [
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     name: str = request.param
-    if name.endswith("by itself"):  # as if the frame could not be converted to Polars
+    if name.endswith("by itself"):  # prevent the conversion to Polars
         monkeypatch.setattr(columns, "_into_polars", lambda table: table.frame)
     return name
 
@@ -88,7 +88,7 @@ def rows(ids: Any, budgets: list[float]) -> pa.Table:
     indirect=["engine"],
 )
 def test_nobody_is_merged_and_nobody_is_split(kind: str, gap: bool, engine: str) -> None:
-    """A strict and a generous person with neighbouring ids stay apart, in every way of counting."""
+    """Two people with similar ids and different budgets are never merged, and nobody is split."""
     dtype, (strict, generous, third) = IDS[kind]
     ids = [strict, generous, generous, third, third, strict, *([None] if gap else [])]
     data = ENGINES[engine](rows(pa.array(ids, dtype), [0.25, 1, 1, 1, 1, 0.25, 1][: len(ids)]))
@@ -151,7 +151,7 @@ MIXED: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("kind", MIXED)
 def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
-    """Arrow would convert all ids to one common type, in which some of them become equal."""
+    """Ids of several types are compared unchanged. In a common Arrow type, some become equal."""
     first, second = MIXED[kind]
     ids = pd.Series(
         [first, second, first, None, float("nan"), [1], decimal.Decimal("sNaN")], dtype=object
@@ -168,7 +168,7 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
 
 
 def test_a_number_and_the_same_number_as_text_are_one_person() -> None:
-    """A reader chooses between the two by the ids of others."""
+    """A number and its text are one person, because a reader chooses by the ids of others."""
     ids = pd.Series([1, "1", "b", None, [1], decimal.Decimal("sNaN")], dtype=object)
     data = pd.DataFrame({"x": 1.0, "e": [1.0, 0.25, 1.0, 1.0, 1.0, 1.0], "p": ids})
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}
@@ -230,7 +230,7 @@ def test_ids_on_dask_with_a_gap_and_one_budget_for_all() -> None:
 
 
 def test_a_large_column_of_ids_keeps_its_rows() -> None:
-    """People are numbered in the order of rows, so each person keeps their own mean."""
+    """People are numbered in the order of rows, so each person has their own mean."""
     draw = np.random.default_rng(5)
     ids = draw.integers(0, 300, 2000)
     values = (ids % 2).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Ids of people in lists, arrays and series: compared exactly as they were given."""
+"""Ids of people in lists, arrays and series are compared exactly as given."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_integers_do_not_meet_in_a_float(
 def test_a_gap_makes_no_floats_of_the_others(
     form: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If two ids became one float, the stricter budget would apply to both people."""
+    """A null does not convert ids to floats, which would give two people the smaller budget."""
     if large:
         monkeypatch.setattr(epsilons.door.rows, "SMALL", 0)
     who = {**FORMS, **TYPED}[form]([LARGE, LARGE + 1, 5, None])

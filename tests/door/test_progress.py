@@ -1,4 +1,4 @@
-"""Progress: one line on a real terminal, erased however the query ends; nothing in a pipe."""
+"""Progress is one line on a terminal, which is always erased; in a pipe there is no output."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def parquet(path: Path) -> Path:
 
 
 def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
-    """Counting rows changes neither the plan above the scan nor the integers."""
+    """Counting rows for progress changes neither the query plan nor the integers."""
     file = parquet(tmp_path / "rows.parquet")
     passed = running.Passed(250_000)
     table = columns.read("v", "e", file, None)
@@ -227,7 +227,7 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
 
 
 class Tracker:
-    """A stand-in for Spark's status tracker: someone else's job, and ours in two stages."""
+    """A replacement for Spark's status tracker, with another user's job and ours in two stages."""
 
     def __init__(self) -> None:
         self.jobs = [3]
@@ -254,7 +254,7 @@ def test_the_share_of_a_spark_job() -> None:
 
 
 class Interrupted:
-    """A DuckDB query that fails, by Ctrl-C or otherwise."""
+    """A DuckDB query that fails, due to Ctrl-C or another error."""
 
     implementation = nw.Implementation.DUCKDB
 

@@ -1,4 +1,4 @@
-"""Blocks of records equal a single read of the whole file, wherever blocks end."""
+"""Reading a file in blocks gives the same records as reading it as a whole."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = list[tuple[str | None, ...]]
 
 
 def reference(text: str, columns: int, separator: str = ",", longest: int = 2**24) -> Rows:
-    """A second reader: the grammar as a sequence of regular expressions."""
+    """Return the records of a text, by a second parser that uses regular expressions."""
     mark = re.escape(separator)
     quoted = re.compile(rf'"((?:[^"]|"")*)"(?={mark}|\n|\r\n)')
     plain = re.compile(rf"[^{mark}\n]*")
@@ -109,7 +109,7 @@ def test_blocks_are_regular_and_do_not_grow(monkeypatch: pytest.MonkeyPatch) -> 
     blocks = [*files.records(io.BytesIO(text), b",")]
     assert max(map(len, blocks)) <= files.BLOCK + 100
     assert b"".join(blocks) == text.replace(stray, b'"5\'10""",1\n')
-    # After an open quote, memory is limited by the longest field allowed.
+    # After an unclosed quote, memory is limited by the longest allowed field.
     unclosed = [*files.records(io.BytesIO(b'"' + b"1,2\n" * 10**6), b",")]
     assert sum(map(len, unclosed)) == 4 * 10**6 + 4
     assert max(map(len, unclosed)) <= 3 * files.LONGEST

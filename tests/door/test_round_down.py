@@ -1,4 +1,4 @@
-"""Budgets that are not a float64 are rounded down to one, wherever they are given."""
+"""Budgets that are not float64 numbers are rounded down to float64, in every argument."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.door.conftest import SPARK, on_engine
 BOUNDS = (0.0, 1.0)
 TENTH = Decimal("0.1")
 BELOW = 0.09999999999999999
-"""The largest float below a tenth; the float 0.1 is above a tenth."""
+"""The largest float below one tenth. The float 0.1 is above one tenth."""
 
 NUMBERS: dict[str, tuple[Any, float]] = {
     "a decimal below its float": (TENTH, BELOW),
@@ -57,7 +57,7 @@ ABOVE_ZERO = {name: pair for name, pair in NUMBERS.items() if 0.0 < pair[1] < ma
 
 
 def counts_as(budget: float) -> float:
-    """A rounded budget clipped to the public range: between 2⁻⁶⁰ and 2²⁰, or 0, or ∞."""
+    """Return a rounded budget in the public range: from 2⁻⁶⁰ to 2²⁰, or 0, or ∞."""
     if budget * 2.0**60 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)
@@ -201,7 +201,7 @@ def levels_of(engine: str, budgets: pa.Array, ladder: Ladder | None = None) -> l
 
 
 def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
-    """Budgets as floats, ascending, before clipping to the public range."""
+    """Return budgets as floats, ascending, before they are clipped to the public range."""
     table = pa.table({"v": pa.array(np.zeros(len(budgets))), "e": budgets})
     data = ENGINES[engine](table)
     found: Any
@@ -219,7 +219,7 @@ def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
     "digits", [(3, 1), (9, 2), (18, 3), (18, 9), (20, 12), (38, 18), (38, 30)], ids=str
 )
 def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
-    """The budgets are far apart, so each is a level and its rounding can be seen."""
+    """Decimals are rounded down on engines. Budgets differ enough to be separate levels."""
     precision, scale = digits
     wholes = {7, 9 * 10 ** (precision - 1) + 7}
     wholes |= {10**k * 37 // 29 + k for k in range(1, precision - 1)}
@@ -238,7 +238,7 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
 
 
 def nine_digits() -> tuple[pa.Table, list[float]]:
-    """Random decimals, and their floats; Polars would multiply by the inverse of 10⁹ instead."""
+    """Return random decimals and their floats. Polars would multiply by the inverse of 10⁹."""
     source = np.random.default_rng(4)
     wholes = (10 ** source.uniform(0, 13, 400)).astype(np.int64).tolist()
     budgets = [Decimal(whole).scaleb(-9) for whole in wholes]

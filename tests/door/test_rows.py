@@ -1,4 +1,4 @@
-"""Rows are opened and checked once, and can be asked as often as a release needs."""
+"""Rows are opened and checked once, and can be counted as often as a release needs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORDS = declare(["a", "b"], None, "else")
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, seen: list[str]) -> None:
-    """Record each call of a function, and make it."""
+    """Record each call of a function, and then call it."""
     real = getattr(owner, name)
 
     def noted(*args: Any, **kwargs: Any) -> Any:
@@ -79,7 +79,7 @@ def test_a_file_is_opened_once_however_often_it_is_asked(
 def test_a_schema_is_collected_once(
     categories: Any, person: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Derived frames have schemas of their own; that of the frame itself is collected once."""
+    """The schema of a frame is collected only once. Derived frames have separate schemas."""
     seen: list[set[str]] = []
     real = nw.LazyFrame.collect_schema
 
@@ -130,7 +130,7 @@ def test_cells_of_arrays_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_each_pass_over_a_file_is_counted_from_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a terminal, every pass starts from zero and ends at all rows."""
+    """On a terminal, progress of every pass starts at zero and ends at all rows."""
     made: list[running.Passed] = []
     ends: list[float | None] = []
 
@@ -204,7 +204,7 @@ def test_a_rule_is_of_the_share_of_the_range() -> None:
     values = [2.0, 4.0, 3.0, 1.0, 9.0]
     sums = open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), square)).sums
     assert sums.tolist() == [0 + GRID + GRID // 4 + 0 + GRID]
-    # The result of a rule is clipped to [0, 1]: no rule gives one person more than one unit.
+    # The result of a rule is clipped to [0, 1], so one person never adds more than one unit.
     assert (
         open_rows(values, epsilon=1.0).count(Ask("numbers", (2.0, 4.0), lambda u: 3.0 * u)).sums
         <= 5 * GRID
@@ -215,7 +215,7 @@ def test_a_rule_is_of_the_share_of_the_range() -> None:
         .sums
     )
     assert twice.tolist() == [0 + GRID + GRID // 2 + 0 + GRID]
-    # A missing value stays at the midpoint, whatever the rule.
+    # A missing value is at the midpoint for every rule.
     gap = open_rows([0.0, math.nan], epsilon=1.0, missing="midpoint").count(
         Ask("numbers", (0.0, 1.0), square)
     )

@@ -1,4 +1,4 @@
-"""Finding rungs by group or row by row gives the same integers."""
+"""Rungs that are found by group or row by row give the same integers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ODD = [0.0, -0.0, -1.0, math.nan, math.inf, None, 5e-324, 0.1, math.nextafter(0.
 
 
 def some_rows(distinct: int) -> pl.DataFrame:
-    """Rows with a given number of distinct budgets, plus those in `ODD`."""
+    """Return rows with a given number of distinct budgets, and the budgets in `ODD`."""
     rng = np.random.default_rng(distinct)
     menu = [*ODD, *rng.uniform(0.01, 4.0, distinct).tolist()]
     budgets = [menu[place] for place in rng.integers(0, len(menu), 3000)]
@@ -35,7 +35,7 @@ def some_rows(distinct: int) -> pl.DataFrame:
 
 
 def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
-    """A table on an engine, read from a file with column statistics, which ignore NaN."""
+    """Return a table on an engine, from a file with column statistics, which ignore NaN."""
     path = folder / "rows.parquet"
     if not path.exists():
         frame.write_parquet(path, statistics=True)
@@ -43,7 +43,7 @@ def on(engine: str, frame: pl.DataFrame, folder: Path) -> Any:
 
 
 def rungs(frame: pl.DataFrame, ladder: Ladder) -> list[float]:
-    """The rung of each row, computed by NumPy."""
+    """Return the rung of each row, computed by NumPy."""
     own = frame["epsilon"].cast(pl.Float64).fill_null(math.nan).to_numpy()
     return [float(level) for level in ladder.of(own)]
 

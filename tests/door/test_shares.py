@@ -1,4 +1,4 @@
-"""Means by group: every engine gives the integers computed with fractions."""
+"""On every engine, means by group have the same integers as with fractions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Run = Callable[..., Tally]
 
 
 def label_of(value: Any, labels: list[Any]) -> Any:
-    """The declared group of a value, or a label that is not declared."""
+    """Return the declared group of a value, or a label that is not declared."""
     if value is None or value != value:
         return "nothing"
     if isinstance(labels[0], tuple):
@@ -41,7 +41,7 @@ def label_of(value: Any, labels: list[Any]) -> Any:
 
 
 def rows_of(kind: str, missing: str, *, where: bool, seed: int = 0) -> list[Line]:
-    """Rows of people with one to five rows; `kind` is the type of their groups."""
+    """Return rows of people with one to five rows. `kind` is the type of their groups."""
     draw = random.Random(f"{kind} {missing} {where} {seed}")
     labels, undeclared, _ = KINDS[kind]
     inside = [pair[0] for pair in labels] if kind == "bins" else labels
@@ -62,7 +62,7 @@ def rows_of(kind: str, missing: str, *, where: bool, seed: int = 0) -> list[Line
 
 
 def without_gaps(engine: str, kind: str, rows: list[Line]) -> list[Line]:
-    """The rows without the nulls that make pandas use objects or floats, and Dask use text."""
+    """Return rows without nulls that would change column types in pandas and Dask."""
     if engine == "dask":
         rows = [replace(row, asked=bool(row.asked)) for row in rows]
     if engine in ("pandas", "pandas by itself") and kind == "integers":
@@ -85,7 +85,7 @@ def table_of(rows: list[Line], kind: str) -> pl.DataFrame:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
-    """A function that splits each person's unit into cells, on the engine given to it."""
+    """Return a function that divides each person's unit into cells, on a given engine."""
 
     def shares(
         engine: str,
@@ -173,7 +173,7 @@ def test_one_group_holds_everybody_or_those_who_are_asked(
 ) -> None:
     for where in (False, True):
         rows = rows_of("text", missing, where=where)
-        if missing != "exclude":  # no groups are declared, so any label will do
+        if missing != "exclude":  # no groups are declared, so any label is allowed
             rows = [replace(row, group="z") for row in rows]
         how: dict[str, Any] = {"person": person, "missing": missing, "where": where}
         check(run(engine, table_of(rows, "text"), None, **how), rows, None, **how)

@@ -1,4 +1,4 @@
-"""Means by group: what is refused and what is not, two columns, public groups, private budgets."""
+"""Means by group: refused and accepted input, two columns, public groups and private budgets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def group(by: Any = "town", labels: Any = ("a", "b")) -> Grouping:
 
 
 def opened(engine: str, table: dict[str, Any], tmp_path: Path, **given: Any) -> door.Rows:
-    """Open the rows of a table; `given` names the columns for `person`, `where` and `groups`."""
+    """Open the rows of a table. `given` names the columns for `person`, `where` and `groups`."""
     frame = pl.DataFrame(table)
     if engine == "arrays":
         groups, where = given.pop("groups", None), given.pop("where", None)
@@ -64,7 +64,7 @@ def test_a_person_of_two_groups_is_half_in_each(engine: str, tmp_path: Path) -> 
     found = rows.count(door.Ask("numbers", BOUNDS))
     assert found.categories == ("a", "b")
     half = GRID // 2
-    # k and l; then i, who is half in each group, and j.
+    # The first level has k and l. The second has i, with half a unit in each group, and j.
     assert found.cells.tolist() == [[half, half, half, half], [half + GRID, 0, 0, half]]
     assert found.counts.tolist() == [2, 2]
     assert found.people is None
@@ -122,7 +122,7 @@ def test_somebody_in_two_public_groups_is_refused(engine: str, tmp_path: Path) -
     name = "by" if engine == "arrays" else "by='town'"
     with pytest.raises(DataError, match=f"^{name}: somebody is in two groups"):
         rows.count(door.Ask("numbers", BOUNDS, apart=True))
-    # A declared group and an undeclared one are not two groups.
+    # A declared group and an undeclared group do not count as two groups.
     only = group(labels=["b", "z"])
     rows = opened(engine, PEOPLE, tmp_path, person="who", groups=only, missing="exclude")
     people = rows.count(door.Ask("numbers", BOUNDS, apart=True)).people
@@ -155,7 +155,7 @@ def test_what_is_not_excluded_is_refused(
     refused(DataError, "where.* neither true nor false", yes=[True, None, True, True, True, True])
     if missing == "error":
         refused(MissingValueError, "missing values", x=[None, 0.0, 10.0, 10.0, 0.0, 5.0])
-    # Nothing is refused in rows that `where` leaves out.
+    # Rows that `where` leaves out are never refused.
     table = {**PEOPLE, "yes": [False, True, True, True, True, True]}
     table |= {"x": [None, 0.0, 10.0, 10.0, 0.0, 5.0], "town": [None, *"babba"][:6]}
     rows = opened(
@@ -240,7 +240,7 @@ def test_arrays_must_fit_together() -> None:
     refused(ColumnError, "by must be text, since groups are", groups=group([1, 2, 3, 4, 5, 6]))
     two = Grouping((["a"], ["a", "b"]), (declare(["a", "b"], None, None),) * 2)
     refused(ArgumentError, "its two columns have different lengths", groups=two)
-    # Where such entries are excluded, their types are not checked.
+    # If such entries are excluded, their types are not checked.
     rows = door.open(PEOPLE["x"], epsilon=1.0, where=["yes", *[True] * 5], missing="exclude")
     assert rows.count(door.Ask("numbers", BOUNDS)).cells[0, -1] == GRID
 
@@ -305,7 +305,7 @@ def test_somebody_of_too_many_rows_counts_for_nothing_and_is_no_failure(
 
 
 def test_a_table_that_does_not_add_up_is_never_released() -> None:
-    """Whatever an engine returns, each person's cells sum to one unit, or nothing is released."""
+    """A tally is released only if each person's cells sum to one unit, on any engine."""
     from dataclasses import replace
 
     from epsilons.door.count.asks import Faults, Rules, checked

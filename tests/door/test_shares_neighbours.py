@@ -1,4 +1,4 @@
-"""Means by group: one person moves one unit and nothing else, for every form of data."""
+"""In means by group, one person changes one unit and nothing else, for all forms of data."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_one_person_moves_one_unit(form: str, tmp_path: Path) -> None:
         assert without.levels.tolist() == [0.1, 0.5, 1.0]
         for most in (1, 9):
             mine = rows_of(draw, 99, 0.5, most)
-            # Put their rows anywhere among the others.
+            # Insert their rows at random positions.
             rows = sorted([*others, *mine], key=lambda _: draw.random())
             found = shares(form, rows, tmp_path, private=private, missing=missing)
             assert found.levels.tolist() == without.levels.tolist()
@@ -85,7 +85,7 @@ def test_one_person_moves_one_unit(form: str, tmp_path: Path) -> None:
 
 
 def alone(mine: list[Row], missing: str) -> list[int]:
-    """One person's cells, computed by hand."""
+    """Return one person's cells, computed by hand."""
     lines = [Line(value, e, str(who), group, asked) for value, e, who, group, asked in mine]
     given = unit_of(lines, LABELS, missing)
     cells: list[Any] = [(label, side) for label in LABELS for side in (1, 0)]

@@ -1,4 +1,4 @@
-"""Totals that no people can have are refused before anything is drawn, and nobody is charged."""
+"""Impossible totals are refused before noise is drawn, and nobody is charged."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ QUESTIONS: dict[str, Any] = {
 def test_a_function_with_another_meaning_is_noticed(
     question: str, neighbours: str, macro: str
 ) -> None:
-    """DuckDB uses a user's macro instead of its own function of the same name."""
+    """A redefined function is detected: DuckDB prefers a user's macro to its own function."""
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     connection.execute("CREATE TABLE t AS SELECT range / 50.0 AS x, 1.0 AS e FROM range(50)")
@@ -128,7 +128,7 @@ def test_a_function_with_another_meaning_is_noticed(
 def test_a_fault_leaves_the_account_right(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a draw nobody is charged. After one everyone is, and the name is used up."""
+    """A fault before a draw charges nobody; after it, all are charged and the name is used up."""
     table = pl.DataFrame({"id": range(40), "x": np.linspace(0.0, 1.0, 40)})
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
     ledger.enrol(person=list(range(40)), epsilon=1.0)

@@ -1,4 +1,4 @@
-"""Sums of squares: the same integers from every engine, and how far one person moves them."""
+"""Sums of squares are the same integers on every engine, and one person's change is bounded."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ def test_one_budget_for_all(run: Count, reference: Count) -> None:
 
 
 def just_below_the_grid(short: int) -> list[int]:
-    """All h ≤ GRID/2 for which h² + `short` is a multiple of GRID: h² in float64 may round up to
-    that multiple."""
+    """Return all h ≤ GRID/2 for which h² + `short` is a multiple of GRID.
+
+    In float64, h² can round up to that multiple.
+    """
     roots = [1, 3, 5, 7]
     for bits in range(4, 31):
         both = {h + extra for h in roots for extra in (0, 1 << (bits - 1))}
@@ -49,8 +51,8 @@ def just_below_the_grid(short: int) -> list[int]:
 
 
 def test_every_rounding_on_an_engine() -> None:
-    # Squares just below, at and just above multiples of GRID, where h² is far beyond 2⁵³; and
-    # values of h whose 15 low bits are 0, 1 and 2¹⁵ − 1.
+    # The squares are just below, at and just above multiples of GRID, with h² far beyond 2⁵³. Other
+    # values of h have the 15 low bits 0, 1 and 2¹⁵ − 1.
     rng = np.random.default_rng(5)
     roots = np.sqrt(rng.integers(0, GRID // 4, 3000).astype(np.float64) * GRID)
     near = np.concatenate([np.floor(roots), np.ceil(roots), np.floor(roots) + 1])
@@ -61,8 +63,8 @@ def test_every_rounding_on_an_engine() -> None:
     places = np.concatenate([2**29 - h, 2**29 + h])
     exact = np.array([square(int(g)) for g in places])
     np.testing.assert_array_equal(squares(places), exact)
-    # One budget per value would merge levels: twenty parts are few enough to keep apart, so one
-    # wrong square shows.
+    # One budget per value would merge levels. Twenty parts are separate levels, so a single wrong
+    # square is detected.
     part = np.arange(len(places)) % 20
     frame = pl.DataFrame({"x": places.astype(np.float64), "e": 2.0**part})
     on_duckdb = duckdb.from_arrow(frame.to_arrow())
@@ -70,14 +72,14 @@ def test_every_rounding_on_an_engine() -> None:
         found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
         expected = [int(exact[part == j].sum()) for j in range(20)]
         assert found.squares.tolist() == expected
-    # In floats, for engines without an expression of their own.
+    # The expression in floats, for engines without a separate expression.
     off = (nw.col("x") - 2.0**29).abs()
     assert nw.from_native(frame).select(over_grid(off, off))["x"].to_list() == exact.tolist()
 
 
 @pytest.mark.parametrize("grid", [1, 2, 3, 4, 5, 6, 7, 10, 36, 63, 64, 99, 100])
 def test_a_person_moves_both_together_by_the_grid(grid: int) -> None:
-    # All pairs of points on small grids; with doubled squares a person would move farther.
+    # All pairs of points on small grids. With doubled squares, one person would change more.
     def farthest(v: Callable[[int], int]) -> int:
         return max(abs(g - h) + abs(v(g) - v(h)) for g in range(grid + 1) for h in range(grid + 1))
 

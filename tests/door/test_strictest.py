@@ -1,4 +1,4 @@
-"""The strictest budget counts: for a level, for a person, in every tally, on every path."""
+"""The smallest budget counts, for a level and for a person, in every tally and on every path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from epsilons.door.given import columns
 from tests.door.asking import cells_of, folded, grid_of_each, sums_of
 
 CLOSE = (1.0015, 1.0, 1.001)
-"""Budgets that agree in nine significant bits: one level, at the smallest of them."""
+"""Budgets that are equal after rounding to nine bits: one level, with the smallest budget."""
 
 LADDER = Ladder.declare(np.array([0.25, 1.0]))
 WAYS = ["arrays", "large arrays", "polars", "polars by keys", "pyarrow by itself", "duckdb"]
@@ -34,7 +34,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def given(way: str, rows: dict[str, list[Any]], *, person: bool) -> dict[str, Any]:
-    """The arguments of a tally of column `x`."""
+    """Return the arguments of a tally of column `x`."""
     if "arrays" in way:
         return {
             "values": rows["x"],
@@ -52,7 +52,7 @@ def given(way: str, rows: dict[str, list[Any]], *, person: bool) -> dict[str, An
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_a_level_has_the_smallest_budget_of_its_people(way: str, person: bool) -> None:
-    """All people are in one cell, so nothing else keeps their budgets apart."""
+    """A level has the smallest budget of its people, who are all in one cell."""
     rows: dict[str, list[Any]] = {"x": [0.5] * 3, "e": list(CLOSE), "p": ["a", "b", "c"]}
     on = given(way, rows, person=person)
     assert sums_of(**on, bounds=(0.0, 1.0)).levels.tolist() == [1.0]
@@ -113,7 +113,7 @@ def test_missing_values_stand_in_the_middle_and_far_ones_at_the_ends(
 
 
 def test_whoever_is_drawn_for_has_the_budget_of_their_level() -> None:
-    """Each person has the index of their level, whatever order the levels were found in."""
+    """Each person has the index of their level, regardless of the order of levels."""
     epsilon = [4.0, *CLOSE, 0.5]
     tally, level_of, grid = grid_of_each(
         [0.0, 1.0, 1.0, 1.0, 0.5], epsilon=epsilon, bounds=(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""NumPy gives the integers of the engine path, and counts small arrays."""
+"""NumPy, which counts small arrays, returns the same integers as engines."""
 
 from __future__ import annotations
 

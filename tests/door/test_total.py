@@ -1,4 +1,4 @@
-"""On a public ladder no data is refused: limits depend only on what is declared."""
+"""On a public ladder no data is refused, because limits depend only on declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check`: count what the data contain, and list the reasons for a refusal, without spending ε.
+"""`check`: exact counts of the data, and the reasons for a refusal, without spending ε.
 
 A check draws no noise and is not part of a release. It refuses only arguments and schemas, never
 data. Its result is exact and not private, so it is for the curator only.
@@ -162,7 +162,7 @@ def check(
     levels: Levels | None = None,
     cap: float | None = None,
 ) -> Check:
-    """Count what the data contain before they are published. The result is for the curator only.
+    """Return exact counts of the data, before any statistic is published, for the curator only.
 
     No noise is drawn, no budget is spent, and no data is refused. The arguments are the same as for
     `epsilons.publish`.

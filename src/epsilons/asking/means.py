@@ -77,8 +77,8 @@ def mean(
             file, cells that are not numbers count as missing.
         separator: the character that separates the columns of a CSV file, such as ";". The default
             is a comma, or a tab in .tsv files.
-        person: the person of each row: an array, or the name of a column. One person's rows
-            are averaged first. Without it, every row is a person.
+        person: the person of each row: an array, or the name of a column. One person's rows are
+            averaged first. Without it, every row is a person.
         neighbours: "replace": n and the budgets are public, values are private. "add-remove": who
             takes part, and with which budget, is also private.
         about: whether to estimate the mean of exactly these "people", or of the "population" that

@@ -70,9 +70,9 @@ def quantile(
             each quantile, and one on either side of it, is selected among 1024 candidates. "auto"
             selects the method with shorter intervals for values that are spread evenly.
         missing: the treatment of values that are null or NaN: "error" refuses them, "midpoint"
-            replaces them by the middle of the bounds, "exclude" estimates the quantiles of the
-            people who have a value, from a table, and keeps private who they are. The default is
-            "error" under replace, and "midpoint" under add/remove.
+            replaces them by the middle of the bounds, "exclude" leaves out people without a value,
+            keeps private who they are, and uses the method "table". The default is "error" under
+            replace, and "midpoint" under add/remove.
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the largest amount that anyone spends.
         ledger: instead of epsilon, a claim on a ledger.

@@ -442,7 +442,7 @@ def _on_spark(
     work: Callable[[Iterator[Batch]], T | None],
     merge: Callable[[T, T], T],
 ) -> Iterable[T | None]:
-    """Apply `work` and merge its results on Spark's executors, and collect what remains."""
+    """Apply `work` and merge its results on Spark's executors, then collect the merged results."""
     import pyarrow  # noqa: F401  (named in the error if it is not there)
 
     schema = "result binary"

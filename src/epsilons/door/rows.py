@@ -601,8 +601,8 @@ def open(
             allow only "error".
         categories: the categories from `declare`; None for numbers.
         ladder: a public ladder of budgets, if budgets and the number of people are private. Then
-            no data is refused: a missing number is in the middle of the range, a value in no
-            category is in no cell, the smaller of two budgets counts, and people without a budget
+            no data is refused: a missing number is in the middle of the range, and a value in no
+            category is in no cell. The smaller of two budgets counts, and people without a budget
             are left out.
         groups: the groups of numbers; None for one group that holds everyone.
         where: for each row whether to select it, or the name of a Boolean column; None to select

@@ -183,13 +183,12 @@ def on_rungs(counted: Counted, rules: Rules, ask: Ask, rungs: Floats, names: Nam
     """Return the tally of people on the rungs of a public ladder.
 
     No data is refused, except for too many people. People on no rung are left out. A missing number
-    counts as the middle of the range, and so do
-    the numbers of a person with too many rows. Values in no category are in no cell. If a person
-    has two budgets, the smaller one counts. If rows do not use up a person's unit of categories,
-    the remainder is dropped: otherwise people in no category would have a share of the cells. The
-    number of people at a level is the sum of all contributions to cells, rounded to an integer;
-    shares, and statements about who has which budget, refer to these people. One person changes
-    that number by at most one.
+    counts as the middle of the range, and so do the numbers of a person with too many rows. Values
+    in no category are in no cell. If a person has two budgets, the smaller one counts. If rows do
+    not use up a person's unit of categories, the remainder is dropped: otherwise people in no
+    category would have a share of the cells. The number of people at a level is the sum of all
+    contributions to cells, rounded to an integer; shares, and statements about who has which
+    budget, refer to these people. One person changes that number by at most one.
 
     Args:
         counted: unchecked counts.
@@ -413,9 +412,8 @@ Bounds: TypeAlias = tuple[float, float]
 
 What = Literal["numbers", "squares", "pairs", "cells"]
 """The cells of a question; each person divides one unit among them. "numbers": x and 1 − x, for
-each
-group if there are groups. "squares": x², 2x(1 − x) and (1 − x)². "pairs": nine cells of two columns
-and their squares. "cells": the declared categories."""
+each group if there are groups. "squares": x², 2x(1 − x) and (1 − x)². "pairs": nine cells of two
+columns and their squares. "cells": the declared categories."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ Let S_j be the sum of these r_j integers on the grid. The person gives t_j = flo
 points to group j: min(t_j, S_j / r rounded to the nearest integer) to its cell of x, and the rest
 to its cell of 1 - x. The remainder of the unit is less than their number of groups. It is added to
 the cell of 1 - x of the first group. If no row of a person counts, their whole unit is added to the
-cell for people outside all groups. Proof: docs/proofs/shares.md
+cell for people outside all groups. See docs/proofs/shares.md.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ LARGEST_TABLE: Final = 2**28
 _MIDDLE: Final = GRID // 4 * np.array([1, 2, 1])
 _CENTRE: Final = GRID // 16 * np.outer([1, 2, 1], [1, 2, 1]).ravel()
 """The contributions of a person in the middle of the range to three cells, and to nine. They are
-exact, because GRID is a power of 2. Engines count absent people in the middle, and these
-contributions are then subtracted."""
+exact, because GRID is a power of 2. Absent people are first counted in the middle, and then
+subtracted."""
 
 BELOW: Final = tuple(f"t{i}{j}" for i in range(3) for j in range(2))
 """Names of the sums that engines return for pairs. For each of the three cells of the first number
@@ -177,7 +177,7 @@ def caught(cell: Integers, categories: Categories) -> Integers:
 
 
 def _spread(cells: Integers, level: Integers, people: Integers, left: Integers) -> None:
-    """Spread the remainders of units evenly over the cells. The first cells get what is left over.
+    """Spread the remainders of units evenly over the cells. The first cells get the extra points.
 
     A person's contribution to each cell depends only on their own number of rows.
     """

@@ -4,8 +4,8 @@ All engines agree on these expressions. They use floor instead of round, and cas
 aggregates. They compare in ways that do not depend on whether an engine sorts NaN last. They never
 divide by zero, and use no integer division. Some engines have a faster alternative, because
 arithmetic dominates the cost of a query of several numbers. In DuckDB the minimum of two numbers
-takes ten times as long as their product, and a square in floats takes three times as many steps as
-one in integers.
+takes ten times as long as their product. A square in floats takes three times as many steps as one
+in integers.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class Plan:
         return self.numbers[own][0]
 
     def first(self, each: Wanted) -> str:
-        """Return the first number with the same values and rows, whose valid rows are counted."""
+        """Return the first number of the same values and rows. Only its valid rows are counted."""
         return self.firsts[each.values, each.where]
 
     def pair(self, each: Wanted) -> str:

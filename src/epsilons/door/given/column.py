@@ -262,8 +262,8 @@ def same_labels(**given: object) -> None:
 
 
 # Ids of people are compared exactly as given or stored. They are never converted to floats, to
-# NumPy text (which drops a trailing NUL) or to Python times (which have no nanoseconds), because
-# each of these could merge two people.
+# NumPy text (which drops a trailing NUL) or to Python times (which have no nanoseconds). Each of
+# these conversions could merge two people.
 
 _WHOLE: Final = re.compile("0|-?[1-9][0-9]{0,99}")
 """A pattern for integers as Python formats them."""
@@ -284,8 +284,8 @@ def people(
     """Return a number that identifies the person of each row, and a mask of rows without a person.
 
     In a list or a column of objects, two ids belong to one person if they are equal in Python, such
-    as 1, 1.0 and True, or if one is the text of the other, such as "1" and 1. The latter is needed
-    because a file reader can convert some ids to text due to other cells. "01" is another person.
+    as 1, 1.0 and True. The same holds if one is the text of the other, such as "1" and 1, because a
+    file reader can convert some ids to text due to other cells. "01" is another person.
     NumPy numbers are compared by their exact values; NumPy itself treats 2**53 + 1 and 2.0**53 as
     equal.
 
