@@ -60,6 +60,19 @@ SENTENCES = (
     "It is the time by the clock on the wall.",
     "It closes of its own accord.",
     "It depends on this very order.",
+    "The interval holds the truth.",
+    "It is one part in this many.",
+    "All cells but for the last are drawn.",
+    "These are the people whose mean it is.",
+    "For want of a better bound it is 1.",
+    "There are ten people, each of whom counts once.",
+    "Such results are likelier.",
+    "The key is handed on.",
+    "It has nulls, gaps and the like.",
+    "A person who comes or goes changes one cell.",
+    "The last cell stays by itself.",
+    "The forecast is for supposed people.",
+    "It is the error not exceeded with this probability.",
 )
 """Banned sentences. Every pattern matches one of them."""
 
