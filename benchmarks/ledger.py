@@ -1,4 +1,4 @@
-"""Time of a release charged to a ledger, compared with the release alone and with bare statements.
+"""Time of a release charged to a ledger, compared with a release without one and with bare SQL.
 
 python -m benchmarks --only ledger
 """
@@ -26,8 +26,8 @@ ROWS = 1.6
 """Rows per person, on average."""
 
 TIMES = 3.0
-"""A release with a ledger can take this many times as long as one without, plus the bare
-statements."""
+"""The limit for a release with a ledger: this many times the time of a release without one, plus
+the time of the bare SQL."""
 
 MEMORY = 4.0
 """The largest allowed memory for ten million people, in GiB."""
@@ -97,7 +97,7 @@ def bare(path: Path, data: pl.DataFrame) -> Callable[[int], None]:
 
 
 def measured(people: int, turns: int) -> tuple[list[float], list[float], list[float], float]:
-    """Return times of releases without a ledger, of bare SQL, with a ledger, and of enrolment."""
+    """Return times without a ledger, of bare SQL and with a ledger, and the time of enrolment."""
     data = table(people)
     with tempfile.TemporaryDirectory() as folder:
         work = bare(Path(folder) / "bare.db", data)

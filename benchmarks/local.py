@@ -1,4 +1,4 @@
-"""The local model: people randomized per second, and time of estimates over bare arithmetic."""
+"""The local model: people randomized per second, and estimates timed against bare arithmetic."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def results() -> Iterator[Result]:
     few = budgets[:20_000]
     yield speed("Vector, d = 100", 20_000, lambda: vector.randomize_many(vectors, few), 5e4)
     yield from merging(bit, bit.randomize_many(bits, budgets), budgets, "Bit")
-    mixed = rng.uniform(0.05, 3.0, n)  # a quarter of the people send a number
+    mixed = rng.uniform(0.05, 3.0, n)  # every report is one bit
     yield from merging(mean, mean.randomize_many(values, mixed), mixed, "Mean")
     yield from frequencies(rng, budgets)
 

@@ -1,4 +1,4 @@
-"""Type aliases for signatures: the allowed words of parameters, user input, and arrays."""
+"""Type aliases for signatures: the strings that parameters accept, user input, and arrays."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_who_closes_before_the_time_is_written_down(opened: Any) -> None:
 
 
 def test_many_in_one_commit_are_decided_in_their_order(opened: Any) -> None:
-    """Requests in one commit have the same outcomes as one after another, even if repeated."""
+    """Outcomes do not depend on whether requests share a commit, even for repeated requests."""
     _, tokens, path = opened
     lunch, way = made(SURVEYS[0]), made(SURVEYS[2])
     (one, two), far = (digest(tokens["lunch"].pop()) for _ in "ab"), digest(tokens["way"].pop())
@@ -311,7 +311,10 @@ def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
 
 @pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
 def test_the_door_lets_in_what_the_mechanism_takes_and_no_more(survey: collector.Survey) -> None:
-    """After a change of any byte, only private reports of one person at a level are accepted."""
+    """If any byte of a report changes, it is accepted only if it is still valid.
+
+    It must be a private report of one person, at one of the levels.
+    """
     door, mechanism, data = Door(survey), survey.mechanism, made(survey)
     passed = 0
     for place in range(len(data)):

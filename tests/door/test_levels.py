@@ -1,4 +1,4 @@
-"""The grid, the keys of levels, and the limits of 64-bit integers are as documented."""
+"""The grid of values, the rounding of budgets to levels, and the limits of 64-bit integers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_few_budgets_lose_nothing() -> None:
 def test_infinity_is_a_level_of_its_own() -> None:
     budgets = [math.inf, 1.7e308, 1e308, math.inf]
     tally = sums_of([0.5] * 4, epsilon=budgets, bounds=(0.0, 1.0))
-    assert tally.levels.tolist() == [2.0**20, math.inf]  # the upper end of the public range
+    assert tally.levels.tolist() == [2.0**20, math.inf]  # finite budgets become at most 2²⁰
     assert tally.counts.tolist() == [2, 2]
 
 

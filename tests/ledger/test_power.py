@@ -28,7 +28,10 @@ def disk() -> Iterator[Path]:
 
 
 def after_every_call(folder: Path, disk: Path, releases: int) -> int:
-    """Simulate a power failure after every call, in every order; return the number of failures."""
+    """Simulate power failures after every call; return the number of failures.
+
+    After each call, every item of `power.ORDERS` decides once which unsynced changes survive.
+    """
     if shutil.which("cc") is None and shutil.which("gcc") is None:
         needs.lacking("calls of the file system are recorded by a compiled library: no compiler")
     calls = power.recorded(folder, releases)

@@ -1,7 +1,8 @@
 """Memory stays bounded for very many reports. Each case runs in its own process.
 
-False alarms: estimates are seeded. The limit is 6 standard errors by a proven bound: below 1e-8
-in total.
+Estimates are seeded, and must be within 6 standard errors of the truth, where standard errors come
+from a proven bound on the risk. With random seeds, correct code would fail with probability below
+1e-8 in total.
 """
 
 from __future__ import annotations

@@ -160,7 +160,10 @@ def test_who_is_used_and_what_is_kept() -> None:
 
 
 def test_under_add_remove_the_gain_is_over_everyone_at_the_strictest() -> None:
-    """Two sums have noise of scale 1/ε each; at an end of the range only one affects the mean."""
+    """Each of two sums has noise of scale 1/ε.
+
+    The worst case has all values at one end of the range. There, only one sum affects the mean.
+    """
     people = {0.1: 5000, 1.0: 3000}
     plan = ep.plan(people, neighbours="add-remove", bounds=(0, WIDTH), **asdict(SAMPLE))
     n = sum(people.values())

@@ -1,4 +1,4 @@
-"""Means by group, of people who answered, and of a private subset are private and correct."""
+"""Means are private and correct: by group, of people who answered, and of a private subset."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> 
 
 
 def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person's part of the second group is also added to the first: more than one unit."""
+    """What a person adds to the second group is also added to the first: more than one unit."""
     from epsilons.door.rows import Rows
 
     honest = Rows.count
@@ -129,7 +129,10 @@ def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("method", ["auto", "uniform", "proportional", "threshold"])
 def test_one_group_of_everybody_is_the_mean_integer_for_integer(method: str) -> None:
-    """The sum, the noise and the answer are equal; weights are equal except for the squares."""
+    """The sum, the noise and the answer are equal.
+
+    Weights are larger by one than those of the mean, which also releases a sum of squares.
+    """
     frame = answered()
     whole = asked(frame, {"method": method})
     alone = asked(frame.with_columns(place=pl.lit("all")), {
@@ -316,7 +319,7 @@ def test_several_questions_share_everyones_budget() -> None:
 
 @pytest.mark.slow
 def test_a_hundred_thousand_groups_take_less_than_three_seconds() -> None:
-    """The CPU time after counting includes total, draw, estimates and all intervals."""
+    """The limit is for the CPU time after counting: total, draw, estimates and all intervals."""
     from epsilons.budgets.allocation import allocate_for
     from epsilons.budgets.levels import Budgets
     from epsilons.draws.mechanisms import Histogram, build_histogram
@@ -351,7 +354,7 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_mean_of_a_small_group_lies_in_its_own_interval(name: str) -> None:
-    """Nine people with the value 0 have a published mean inside its interval (a former bug)."""
+    """If all values are 0, the published mean is in its interval. A former bug put it outside."""
     related, n, menu = SMALL[name]
     private = {"neighbours": "add-remove", "levels": menu} if "add" in name else {}
     seldom = 0

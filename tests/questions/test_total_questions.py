@@ -1,4 +1,4 @@
-"""Under add/remove, every question is answered for all data, equally for all kinds of tables."""
+"""Under add/remove, every question has an answer for any data, the same for all kinds of tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FORMS = ["pandas", "polars", "csv", "duckdb"]
 
 
 def given(form: str, rows: list[Row], directory: Path) -> dict[str, Any]:
-    """The columns of a table of the given kind, and the table itself unless they are arrays."""
+    """The columns as arrays; or a table of the given kind, with the names of its columns."""
     lists = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in TYPES]
     every = dict(zip(TYPES, lists, strict=True))
     if form == "arrays":
@@ -127,7 +127,10 @@ def test_every_question_is_answered_whatever_the_data(
 
 @pytest.mark.parametrize("asked", QUESTIONS)
 def test_nobody_at_all_is_an_answer_to_each(asked: str, tmp_path: Path) -> None:
-    """Without people, each question alone is answered; several questions are counted otherwise."""
+    """A question on its own is answered even if there are no people.
+
+    Several questions in one call can be counted by other code.
+    """
     columns = given("polars", DATA["all at zero"], tmp_path)
     assert released(columns, [asked], person=True) == released(
         given("arrays", [], tmp_path), [asked], person=True

@@ -312,7 +312,7 @@ def test_under_add_remove_everyone_spends_at_most_their_budget(declared: dict[st
 
 @pytest.mark.parametrize("words", [{}, GAUSSIAN], ids=["any", "gaussian"])
 def test_under_add_remove_no_public_number_knows_who_is_there(words: dict[str, Any]) -> None:
-    """With the same draws and other people, weights, candidates and first shares are the same."""
+    """If only the people change, the first stage has the same weights, candidates and shares."""
     declared: dict[str, Any] = {"levels": {0.05: 2500, 1.0: 2500}, **words}
     first = []
     for n in (10, 5000):

@@ -37,5 +37,5 @@ CROWD_EPSILON = _RNG.choice([0.25, 1.0, 3.0], CROWD)
 
 UNKNOWN = 700
 STANDARD = _RNG.normal(0.0, 1.0, UNKNOWN)
-"""Standard Gaussian values, which calls with an unknown range scale and shift."""
+"""Standard Gaussian values; they are scaled and shifted in calls with an unknown range."""
 GENEROUS = _RNG.choice([1.0, 2.0, 4.0], UNKNOWN)

@@ -98,7 +98,7 @@ def test_data_that_go_with_budgets_reach_the_related_error() -> None:
 def test_bounds_hold_on_data_of_any_shares(
     shares: tuple[float, ...], assumption: Assumption, scale: float
 ) -> None:
-    """Bounds hold in 40,000 seeded runs, within six standard errors or the binomial tail.
+    """Bounds hold in 40,000 seeded runs, with an allowance of six standard errors.
 
     False alarms have probability below 1e-8.
     """
@@ -157,14 +157,17 @@ def test_the_price_bound_holds_for_any_shares(rises: list[float], k: int, seed: 
 
 @pytest.mark.parametrize("method", ["optimal", "auto"])
 def test_no_cap_claims_more_than_everyone_alike(method: str) -> None:
-    """For a random permutation, only the bound for equal weights is exact, not that for a cap."""
+    """If values are permuted at random, the bound is exact for equal weights, but not for a cap.
+
+    So the claim for the best cap can be larger, and equal weights must be used then.
+    """
     people = {0.5: 500, 0.6: 500}
     goal = CellsGoal(UNRELATED, "pac", 0.95, 3)
     budgets = Budgets(people)
     alike = allocate_for(budgets, goal, "uniform")
     capped = Effective(np.minimum(budgets.levels, best_cap(budgets, goal, goal.noise)))
     claimed = goal.risk(weighing_of(budgets, capped, goal.noise))
-    assert claimed > alike.risk  # `aim` chooses the weights, not the claim
+    assert claimed > alike.risk  # the best cap minimizes `aim`, not the claim
     assert allocate_for(budgets, goal, method).risk <= alike.risk
 
 
@@ -177,7 +180,8 @@ def test_optimal_is_never_worse_than_a_named_rule(
 ) -> None:
     """No named rule has a smaller `aim` than "optimal". For `loss="mse"` the aim is the risk.
 
-    The exception is "optimal" with equal weights, chosen because others have a larger claimed risk.
+    Exception: "optimal" uses equal weights if the weights with the smallest aim would have a larger
+    claimed risk.
     """
     goal = CellsGoal(assumption, loss, 0.95, k)
     found = {name: allocate_for(ORDINARY[profile], goal, name) for name in FREQUENCY_RULES}

@@ -42,7 +42,7 @@ def laplace_sum(coefficients: tuple[float, ...], t: float) -> float:
     return total
 
 
-# One cell, with a separate formula.
+# Compare with the tail of one cell, which has its own formula.
 
 
 @pytest.mark.parametrize("cells", [3, 4, 7, EXACT])
@@ -114,7 +114,7 @@ def test_tables_that_are_drawn_have_these_tails(cells: int) -> None:
             assert agree(int((combined > t).sum()), tail(of_means(cells), row, t))
     summed = z[:, 0] + z[:, 1]
     assert agree(int((summed > 1.2).sum()), tail(of_a_sum(cells), 0, 1.2))
-    # Power: a sum is not a difference.
+    # The test has power: it rejects the tail of a difference for a sum.
     assert not agree(int((summed > 1.2).sum()), tail(of_means(cells), LAST, 1.2))
 
 
@@ -139,18 +139,19 @@ def test_four_of_many_cells_are_never_below_what_they_are() -> None:
 def test_one_coefficient_has_the_tail_of_one_cell_far_out(cells: int | None) -> None:
     """A single coefficient has the tail of one cell.
 
-    Its waves decay most slowly, so this is the worst case of the omitted frequencies.
+    Its waves (characteristic functions) decay most slowly, so omitting high frequencies has the
+    largest error here.
     """
     law, _ = of_four(cells, (1.0, 0.0, 0.0, 0.0))
     for t in (0.0, 0.7, 2.0, 5.0, 11.0):
         exact = 0.5 * math.exp(-t) if cells is None else float(ClosedNoise(cells).exceeds(t))
         assert exact * (1.0 - 1e-9) <= tail(law, 0, t)
-        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # extrapolated tail
+        assert tail(law, 0, t) <= exact * (1.02 + 0.2 * t) or t > 5.0  # beyond 5 it is extrapolated
 
 
 @pytest.mark.parametrize("cells", [4, 5, 9])
 def test_waves_beyond_the_last_fall_nearly_like_one_over_theta(cells: int) -> None:
-    """θ times a wave hardly increases, and in most cases decreases much faster.
+    """θ times a wave (characteristic function) hardly increases; in most cases it falls fast.
 
     Waves are computed by integration over the real line.
     """

@@ -40,7 +40,10 @@ def test_small_noise_passes_too(means: int, scale: Fraction) -> None:
 
 
 def test_the_noise_of_one_sum_is_too_small_for_several() -> None:
-    """A third of the noise or triple weights exceed the budgets; a third of the weights fits."""
+    """A third of the noise makes losses exceed budgets, and so do triple weights.
+
+    With a third of the weights, losses are within budgets.
+    """
     mechanism = released(3)
     smaller = replace(mechanism, law=Cube(mechanism.scale / 3, 3))
     assert not ep.verify.exact(smaller).holds
@@ -117,7 +120,7 @@ class Bump(Cube):
 
 
 class Sum(Cube):
-    """A law of the sum of absolute values, as for independent noise."""
+    """A law that depends on the sum of absolute values, like that of independent noise."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
@@ -170,7 +173,10 @@ def test_its_own_formulas_are_those_of_shells(scale: Fraction, means: int) -> No
 
 
 def test_a_point_of_a_shell_becomes_uniform_numbers() -> None:
-    """For all points of one shell, 400 times each, every quarter has its share of each number."""
+    """Numbers that are computed from the points of a shell are equally often in each quarter.
+
+    Each point is used 400 times, and quarters are those of [0, 1).
+    """
     law, chance = cube.vector(Cube(2, 2), 2), np.random.default_rng(1)
     points = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if max(abs(x), abs(y)) == 3]
     rows = [cube.numbers(law, list(z), chance) for z in points for _ in range(400)]

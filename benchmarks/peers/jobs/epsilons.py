@@ -1,6 +1,6 @@
-"""This package: from the path, on Polars, with a single ε for everyone or a column of budgets."""
+"""This package, which reads the file with Polars; budgets are a single ε or a column."""
 
-import polars  # noqa: F401  the engine: otherwise the first release would import it
+import polars  # noqa: F401  imported here, so the first release need not import its engine
 
 import epsilons as ep
 

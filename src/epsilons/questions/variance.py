@@ -36,7 +36,7 @@ class Variance(soft_cells.SoftQuestion):
     describes: ClassVar[str] = "the variance of a column of {file}"
     NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
 
-    values: Column = field(repr=False)  # it can be an array of people's values
+    values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY
     bounds: tuple[float, float]
     about: About = "people"
@@ -70,7 +70,7 @@ class Variance(soft_cells.SoftQuestion):
         return door.Ask("squares", self.bounds)
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a sum with squares under replace if nobody is excluded; otherwise three cells."""
+        """Draw a sum and squares under replace if nobody is excluded; otherwise three cells."""
         if call.neighbours == "add-remove" or self.excludes:
             return super().steps(rows, call)
         # "auto" could choose staircase noise, which does not support squares.

@@ -71,20 +71,21 @@ class Plan:
 
     Attributes:
         table: the table that has all columns.
-        keys: the columns to group by, each with its name, its source and the categories that were
-            declared first.
+        keys: the columns to group by, each with its name, its source and the categories that the
+            first question about it declares.
         labels: the columns of labels, each with its name, the name of its key, its source and its
             declared categories.
         numbers: the columns of numbers to add up.
-        pairs: the pairs of columns of numbers, for nine cells.
+        pairs: the pairs of columns of numbers, each counted in nine cells.
         flags: the Boolean columns that select rows.
         squared: the names of numbers whose squares are also added up.
         every: the questions.
         columns: the names of all numbers. A pair has two.
         by: the names of all keys.
-        places: the names of all labels. After each follows the name of a column that marks
+        places: the names of all labels, each followed by the name of a column that marks
             undeclared values.
-        firsts: the first number for each column of values and each selection of rows.
+        firsts: for each column of values and each selection of rows, the name of the first of the
+            `numbers` made of them.
         apart: whether people are counted by group.
     """
 
@@ -150,7 +151,14 @@ class Plan:
         return self.numbers[own][0]
 
     def first(self, each: Wanted) -> str:
+<<<<<<< HEAD
         """Return the first number of the same values and rows. Only its valid rows are counted."""
+=======
+        """Return the name of the first of the `numbers` with these values and rows.
+
+        Valid rows are counted only for this one.
+        """
+>>>>>>> round3
         return self.firsts[each.values, each.where]
 
     def pair(self, each: Wanted) -> str:
@@ -171,7 +179,7 @@ class Plan:
         return self.flags.setdefault(mark.column, f"w{len(self.flags)}")
 
     def rows(self, table: Columns) -> nw.LazyFrame[Any]:
-        """Return rows with all keys, numbers and flags, and with the columns `e` and `who`.
+        """Return rows with all keys, numbers and flags, the budget `e` and the person `who`.
 
         Args:
             table: the whole table, or a part of its rows.

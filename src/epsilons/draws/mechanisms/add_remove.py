@@ -38,8 +38,9 @@ __all__ = ["multiples", "weights_up_to"]
 def weights_up_to(left: Sequence[Fraction], cap: float, unit: Fraction) -> list[int]:
     """Return min(e, cap)·unit, rounded down exactly, for each remaining budget e.
 
-    Rounding down preserves order, so the cap is rounded separately. Only integers are divided: a
-    fine ladder has thousands of rungs, and reducing that many fractions would be slow.
+    Rounding down preserves order, so each e and the cap can be rounded before the minimum is taken.
+    Only integers are divided: a fine ladder has thousands of rungs, and reducing that many
+    fractions would be slow.
     """
     over, under = unit.numerator, unit.denominator
     most = math.floor(Fraction(cap) * unit)
@@ -270,7 +271,8 @@ class CellSums:
     def weighing(self, counts: Integers) -> Weighing:
         """Return the first-order approximation of the estimator, given the people on each rung.
 
-        All cells share the noise of the total. It is forecast for equal shares.
+        Counts are divided by their noisy total, whose noise affects every cell. The approximation
+        assumes equal shares.
         """
         total = float(self.weights.astype(np.float64) @ counts)
         if total <= 0.0:
@@ -304,7 +306,8 @@ _LOWEST: Final = -6
 """The lowest octave that is counted if no levels are declared: ε = 1/64."""
 
 _ENOUGH: Final = 1.0
-"""The count spends no more on higher rungs than on this one: its noise is below ten people."""
+"""On rungs above this one the count spends no more than here, where the scale of its noise is
+already below ten people."""
 
 _NOTICED: Final = 3.0
 """A noisy count of at most this many times its scale is treated as zero."""
@@ -313,7 +316,8 @@ _MOST: Final = 2**40
 """The maximum number of people that is expected in a cell."""
 
 _DOUBTS: Final = ((0.0, 0.9), (3.0, 0.09), (6.0, 0.009), (10.0, 0.001))
-"""Pairs: a noise value in multiples of the scale, and the approximate probability of the case."""
+"""The cases of `doubts`: the noise that is subtracted, in multiples of its scale, and the
+approximate probability of the case."""
 
 _BITS: Final = 40
 
@@ -321,7 +325,7 @@ _BITS: Final = 40
 @storable("mechanisms.LevelCounts")
 @dataclass(frozen=True, eq=False)
 class LevelCounts:
-    """The number of people in each cell of the ladder, plus noise within their budgets.
+    """The noisy number of people in each cell of the ladder, paid for with a part of their budgets.
 
     Guarantee:
         A person is counted only in the cell of their rung. The probability of a cell's noise
@@ -387,7 +391,10 @@ class LevelCounts:
         return tuple(law.draw(source) + count for law, count in pairs)
 
     def guess(self, drawn: tuple[int, ...]) -> Integers:
-        """Return the expected people on each rung: a cell's people are on its middle rung."""
+        """Return a guess of the number of people on each rung.
+
+        All people of a cell are assumed to be on its middle rung.
+        """
         people = np.zeros(len(self.levels), dtype=np.int64)
         for cell, (count, rate) in enumerate(zip(drawn, self.rates, strict=True)):
             if count * rate > _NOTICED:
@@ -419,8 +426,8 @@ class LevelCounts:
     def heads(self, drawn: tuple[int, ...]) -> Integers:
         """Return the noisy counts, with 0 for negative ones; each rung must have its own cell.
 
-        People who are treated as absent cause a bias as large as their share if budgets depend on
-        values.
+        Unlike in `guess`, small counts are not treated as zero. If budgets depend on values,
+        leaving people out can cause a bias as large as their share.
         """
         return np.clip(np.array(drawn, dtype=np.int64), 0, _MOST)
 

@@ -1,4 +1,4 @@
-"""Tails and moments of joint noise, of cells that sum to zero or of several means."""
+"""Tails and moments of joint noise: of cells, whose noise sums to zero, and of several means."""
 
 from __future__ import annotations
 
@@ -334,7 +334,7 @@ def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex12
 
 
 def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
-    """A frequency above which all terms together are at most `fine` times the density at zero.
+    """A frequency above which the Fourier series adds at most `fine` times the density at zero.
 
     The wave of one cell is at most 1/(1 + θ²) + e^{−|reach − shift|}/√(1 + θ²). The first term
     comes from the kink at zero, the second from the two ends of the interval.
@@ -361,7 +361,7 @@ def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
 # Proof: docs/proofs/groups.md (8).
 
 HIGHEST: Final = 40.0
-"""Highest frequency in the sums over waves that give a tail."""
+"""Highest frequency of the waves that are summed to compute a tail."""
 
 _ORDER: Final = 6
 """Largest order of a pole for which residues are used. With more cells, numerical integration is
@@ -544,8 +544,8 @@ class CubeNoise:
         near = a - b
         beyond = float(_poisson(np.array(near), d + 1).sum())
         half = _poisson(2.0 * np.array([near, a]), d + 1).sum(axis=-1)
-        # Subtract the probability inside, for cubes that extend beyond one end and beyond both
-        # ends.
+        # Cubes with R > near extend beyond one end or both ends of [−a, a]. In both cases, subtract
+        # the probability that all c_j + z_j are inside anyway.
         one = math.exp(min(near - d * math.log(2.0), 700.0)) * float(half[0] - half[1])
         both = float(_poisson(np.array(a), d + 1)[-1]) * math.exp(-min(b, 745.0))
         return min(max(beyond - one - both, 0.0), 1.0)

@@ -27,7 +27,7 @@ Above: TypeAlias = Callable[[Floats | float], Floats]
 """Type of a tail function: P(X > alpha) for the noise X, and any real alpha."""
 
 Excess: TypeAlias = Callable[[float], float]
-"""Type of a decreasing function of the error: its error probability minus the allowed one."""
+"""Type of a decreasing function of alpha: P(error > alpha) minus the allowed probability."""
 
 
 def deviation(shift: float, square: float, scale: float, beta: float) -> float:
@@ -70,11 +70,11 @@ def laplace_quantile(shift: float, scale: float, beta: float) -> float:
 
 
 def chosen(far: Callable[[float], float], scale: float, times: int, beta: float) -> float:
-    """An α that a chosen one of several sums plus noise exceeds with probability at most β.
+    """An α with P(error > α) ≤ β for a sum plus noise, where the sum is chosen among several.
 
     The choice can depend on the sums in any way, but not on the noise. β is divided into two
-    halves. The noise alone exceeds α with probability at most β/2 for every choice. For each sum,
-    the additional probability is at most its part of the other half.
+    halves. The noise alone exceeds α with probability at most β/2 for every choice. The other half
+    is divided equally among the sums: each adds at most its share to this probability.
     Proof: docs/proofs/adaptive.md (4).
 
     Args:
@@ -230,7 +230,7 @@ def beside(exceeds: Above, alpha: float, sigma: float, around: Floats) -> float:
 
 
 def interpolated(values: Floats, slopes: Floats, at: Floats) -> Floats:
-    """Cubic Hermite interpolation in a table, with an error of at most max|f⁗|/384 steps⁴.
+    """Cubic Hermite interpolation in a table, with an error of at most max|f⁗|·step⁴/384.
 
     Args:
         values: values of the function at 0, 1, 2, … steps.
