@@ -94,7 +94,7 @@ def test_a_plan_says_what_it_buys_and_may_cost() -> None:
     assert guess.rmse == pytest.approx(plan.forecasts[0].rmse)
     assert guess.worst == pytest.approx(plan.forecasts[0].worst)
     assert guess.cap == pytest.approx(released(spread=0.05).spent(1.0))
-    text = str(plan)
+    text = plan.details()
     assert "The guess: if it is right" in text
     assert "for values with a standard deviation of 5 % of the range" in text
     assert "guess" not in str(plain).lower()

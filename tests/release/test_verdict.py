@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 import epsilons as ep
-from epsilons.results.release.verdict import PRECISE, USELESS, precision_of
+from epsilons.results.release.verdict import (
+    PRECISE,
+    USELESS,
+    in_points,
+    precision_of,
+    to_two_digits,
+)
 from epsilons.results.report.sheet import Figure, Interval, Ranges
 from epsilons.types import Floats
 
@@ -193,6 +199,12 @@ def test_warnings_say_what_a_careful_colleague_would() -> None:
     large = ep.mean(VALUES, epsilon=50.0, bounds=(0, 120), source=source())
     assert any("ε above 20" in each for each in large.warnings)
     assert json.loads(large.to_json())["warnings"] == large.warnings
+
+
+def test_half_widths_are_said_to_two_digits() -> None:
+    assert in_points(0.02345) == "2.3 percentage points"
+    assert to_two_digits("minutes")(0.8053) == "0.81 minutes"
+    assert to_two_digits()(123.4) == "123"
 
 
 @pytest.mark.parametrize("strict", [1, 13, 90, 2_000])

@@ -263,4 +263,4 @@ def test_a_plan_tells_the_typical_error_of_a_category(loss: str) -> None:
     assert plan[plan.best].rmse == pytest.approx(typical, rel=1e-12)
     assert plan.lower_bound <= (plan[plan.best].pac if loss == "pac" else typical)
     words = "of the largest error" if loss == "largest" else "of the error of a category"
-    assert words in " ".join(str(plan).split())
+    assert words in " ".join(plan.details().split())
