@@ -58,7 +58,7 @@ def _imports(package: str) -> dict[str, str]:
     """The names that a package imports only for type checking, each with its module."""
     import ast
 
-    # The loader is the fastest source, and also works for archives.
+    # The loader returns the source code fastest, and also from archives.
     source = cast("InspectLoader", sys.modules[package].__loader__).get_source(package)
     if source is None:
         raise ImportError(f"{package} is installed without its source, which says what it holds")

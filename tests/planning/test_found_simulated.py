@@ -1,10 +1,11 @@
 """Errors of means on ranges that were found stay within the forecasts of plans.
 
-For any shape the error is Laplace noise of the forecast scale, because weights are equal for these
-people: the sum of absolute errors, in units of that scale, has a Gamma law. For Gaussian data the
-error is a mixture of normal laws, so the mean of its absolute value is at most √(2/π) times its
-root mean square, and its deviation is no larger than that. Tails are 10⁻¹⁰ each, for six and for
-two cases, the latter by the central limit theorem: a false alarm once in about 10⁹ runs.
+With `shape="any"`, the error is Laplace noise of the forecast scale, because weights are equal for
+these people. So the sum of absolute errors, in units of that scale, has a Gamma law. For Gaussian
+data the error is a mixture of normal laws. So the mean of its absolute value is at most √(2/π)
+times its root mean square, and the standard deviation of its absolute value is at most the root
+mean square. Each of the eight cases raises a false alarm with probability at most 10⁻¹⁰; in the
+two Gaussian cases, this is by the central limit theorem. So about one run in 10⁹ raises one.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def absolute_errors(name: str, neighbours: str) -> NDArray[np.float64]:
 
 
 def fits(errors: NDArray[np.float64], rmse: float) -> bool:
-    """Whether such errors are plausible if the root mean square is at most this."""
+    """Whether the errors are plausible if the true root mean square is at most `rmse`."""
     scale = rmse / math.sqrt(2.0)
     return bool(gamma.sf(errors.sum() / scale, len(errors)) > TAIL)
 
@@ -61,7 +62,7 @@ def test_errors_of_any_data_are_within_the_forecast(name: str, neighbours: str) 
     forecast = plan.forecasts[0]
     errors = absolute_errors(name, neighbours)
     assert fits(errors, forecast.rmse)
-    if neighbours == "replace":  # it is exact, so three tenths less are noticed
+    if neighbours == "replace":  # it is exact, so 0.7 times the forecast is rejected
         assert not fits(errors, 0.7 * forecast.rmse)
     assert np.count_nonzero(errors > forecast.pac) <= 0.05 * RUNS + 6.4 * math.sqrt(0.05 * RUNS)
 
@@ -85,5 +86,5 @@ def test_errors_of_gaussian_data_are_within_the_forecast(neighbours: str) -> Non
     mean = math.sqrt(2.0 / math.pi)
     most = mean + float(norm.isf(TAIL)) / math.sqrt(RUNS)
     assert errors.mean() < most * plan.forecasts[0].rmse
-    assert errors.mean() > most * 0.6 * plan.forecasts[0].rmse  # so much less would be noticed
+    assert errors.mean() > most * 0.6 * plan.forecasts[0].rmse  # 0.6 times the forecast is rejected
     assert np.count_nonzero(errors > plan.forecasts[0].pac) <= 0.05 * RUNS

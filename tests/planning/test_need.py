@@ -90,7 +90,7 @@ def test_a_goal_that_is_reached_says_how_few_are_enough() -> None:
 
 
 def test_what_no_number_of_people_reaches_is_said() -> None:
-    """Everyone is stricter than what a count of so many people needs."""
+    """The noise of a count depends on the lowest level, and not on the number of people."""
     plan = ep.plan({0.1: 500, 1.0: 9}, statistic="count", neighbours="add-remove", goal=10)
     assert plan.needed == (Need(None, None), Need(0.1, None), Need(1.0, None))
     rows = [line.split("  ") for line in str(plan).splitlines() if "no number is enough" in line]

@@ -26,7 +26,7 @@ def test_every_method_is_forecast_with_the_risk_of_its_allocation() -> None:
         unit = ep.allocate(BUDGETS, method=forecast.method)
         assert forecast.rmse == pytest.approx(50 * math.sqrt(unit.risk))
         pac = ep.allocate(BUDGETS, method=forecast.method, loss="pac")
-        # These four depend on the loss.
+        # What these four methods spend depends on the loss.
         if forecast.method not in ("optimal", "minimax", "threshold", "staircase"):
             assert forecast.pac == pytest.approx(50 * pac.risk)
         assert [row.spent for row in forecast.spent] == unit.spent.tolist()

@@ -1,4 +1,4 @@
-"""What a plan says first, in the words of a release."""
+"""The verdict of a plan: it comes first, and has the same words as that of a release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLANS = [name for name in NAMES if "plan" in name]
 HEADS = (
     "method", "values", "share of the people", "question", "menu", "error if so many are strict",
 )  # fmt: skip
-"""The first cells of the heads of tables."""
+"""The first cells of the header rows of tables."""
 
 N = 4_000
 VALUES = np.random.default_rng(1).gamma(3.0, 12.0, N).clip(0.0, 120.0)
@@ -35,7 +35,7 @@ def budgets(strict: int) -> Any:
 def test_a_plan_and_its_release_say_the_same(
     strict: int, related: bool | float, about: Any
 ) -> None:
-    """Where the interval is exact, and does not depend on the data."""
+    """They agree if the interval is exact and does not depend on the data."""
     asked: dict[str, Any] = {"bounds": (0, 120), "related": related, "about": about}
     release = ep.mean(VALUES, epsilon=budgets(strict), source=ep.Seeded(7), **asked)
     plan = ep.plan(budgets(strict), **asked)
@@ -88,7 +88,7 @@ def test_nothing_is_gained_where_all_budgets_are_alike() -> None:
 
 
 def test_an_interval_of_private_people_is_no_leading_term() -> None:
-    """Only the interval that a release has decides what it is worth."""
+    """What a release is worth depends on the interval that it has, not on its leading term."""
     people = {0.01: 10, 0.1: 500, 1.0: 490}
     plan = ep.plan(people, bounds=(0, 24), neighbours="add-remove")
     assert plan[plan.best].pac < 1.0
@@ -123,7 +123,7 @@ def test_every_plan_has_one_and_says_it_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_printed_of_a_plan_is_short(name: str) -> None:
-    """Fourteen lines, the heads of tables among them, and twelve rows at most."""
+    """At most twelve rows of tables, and at most fourteen other lines, including header rows."""
     plan = shown()[name]
     lines = str(plan).splitlines()
     tabled = [line for line in lines if "   " in line.strip()]

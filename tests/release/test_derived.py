@@ -110,7 +110,10 @@ def test_a_quantile_of_bins_is_within_its_interval(given: dict[str, Any]) -> Non
 
 
 def test_a_quantile_of_bins_is_that_of_a_table_of_the_same_bins() -> None:
-    """With the same draw, both methods give the same quantile, except in the outermost bins."""
+    """With the same draw, `ep.quantile` and bins of `ep.frequencies` give the same quantile.
+
+    Quantiles in the outermost bins can differ.
+    """
     asked = ep.quantile(X, 0.5, epsilon=1.0, bounds=BOUNDS, method="table", source=ep.Seeded(4))
     cells = asked.mechanism.cells
     edges = np.linspace(0.0, 120.0, cells + 1)

@@ -233,7 +233,7 @@ def test_quantiles_are_named_by_shares_of_people() -> None:
     assert [row[0] for row in table.rows] == ["10 %", "50 %"]
     assert release.sheet().name == "2 quantiles"
     assert NOTHING not in notes(release.sheet())
-    assert "of all people" in release.details()  # the unit of δ in `related`
+    assert "of all people" in release.details()  # δ in `related` is a fraction of them
     poor = estimating(release, interval=(np.zeros(2), np.full(2, 99.0)))
     assert NOTHING in notes(poor.sheet())
 
@@ -360,7 +360,7 @@ def test_every_number_of_people_says_in_json_whether_it_is_noisy(name: str) -> N
 
 
 def _sided(release: ep.Release, sides: tuple[Side, ...]) -> tuple[SheetTable | None, str]:
-    """The table of sides, and the note below it."""
+    """The table of sides (one row for each assumption), and the note below it."""
     made = replace(release)
     made.__dict__["sides"] = sides
     parts = made.sheet().of("sides")

@@ -1,4 +1,4 @@
-"""Sides: the interval of a release under each assumption, with the best cap under it."""
+"""Sides: for each assumption, the interval of a release and the best cap."""
 
 from __future__ import annotations
 
@@ -86,8 +86,11 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
 def test_what_is_true_of_less_data_tells_more(
     statistic: str, about: str, terms: dict[str, Any]
 ) -> None:
-    """Weaker assumptions give wider intervals. Unrelated budgets are a special case of weakly
-    related budgets in a population, but not for these people: their means can differ by chance."""
+    """Weaker assumptions give wider intervals.
+
+    In a population, unrelated budgets are a special case of weakly related budgets. For these
+    people they are not, because means at different budgets can differ by chance.
+    """
     anything, little, nothing = ASKED[statistic](about=about, related=False, **terms).sides
     for less, more in [(anything, little), (anything, nothing)] + (
         [(little, nothing)] if about == "population" else []

@@ -1,4 +1,4 @@
-"""Every step of the bound for randomly assigned ones agrees with brute force."""
+"""Brute force confirms every step of the bound for values 0 and 1 that are assigned at random."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ def bayes(joint: Floats) -> float:
 
 
 def test_numbers_that_are_near_cannot_be_told() -> None:
-    """(1/H − 1)/4 is at most the smallest error, for every prior and every release."""
+    """With H = `apart`, (1/H − 1)/4 is at most the smallest error, for any prior and release."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         prior = rng.dirichlet(np.full(5, rng.choice([0.3, 1.0, 10.0])))
         joint = prior[:, None] * laws(private_table(rng)[0])
         assert float(_error(np.array(apart(joint)))) <= bayes(joint) + 1e-12
-    wide = np.zeros((400, 1))  # and nearly equal for a wide prior
+    wide = np.zeros((400, 1))  # for a wide prior, the bound is nearly attained
     wide[:, 0] = np.sin(math.pi * np.arange(1, 401) / 401) ** 2 / 200.5
     assert float(_error(np.array(apart(wide)))) >= 0.7 * bayes(wide)
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """The effect of one change is bounded, for fair coins and for fixed numbers of ones."""
+    """The effect of one changed value is bounded, if values are fair coins or the sum is fixed."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
@@ -85,7 +85,10 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
 @pytest.mark.parametrize("zeros", [1, 2, 3])
 @pytest.mark.parametrize("budgets", [(0.0,) * 19 + (6.0,), (0.1, 0.2, 0.5, 1.0, 3.0), (0.7,) * 6])
 def test_those_who_may_change_are_a_random_few(budgets: tuple[float, ...], zeros: int) -> None:
-    """The bound is at least (√b − 1)(1 − √a), averaged over all sets of people who can change."""
+    """The bound is at least (√b − 1)(1 − √a), averaged over all sets of people who can change.
+
+    In a set, a is the mean of e^{−ε}, and b is the mean of e^ε.
+    """
     exact = np.mean(
         [
             (math.sqrt(np.mean(np.exp(few))) - 1.0) * (1.0 - math.sqrt(np.mean(np.exp(-few))))
@@ -117,7 +120,7 @@ def test_priors_are_as_near_as_said(k: int) -> None:
     assert cosine.sum() == pytest.approx(k + 1)
     exact = apart(cosine[:, None] / (k + 1))
     assert exact == pytest.approx(4.0 * math.sin(0.25 * math.pi / (k + 1)) ** 2)
-    # The mean of 1/(number of zeros), with the weights of the steps between binomial probabilities.
+    # The mean of 1/(number of zeros), weighted by √(P(j)·P(j + 1)) for j ones.
     zeros = np.sqrt(coins[1:] * coins[:-1]) @ (1.0 / np.arange(k, 0.0, -1.0))
     assert float(zeros) <= 3.0 / (k + 1)
 
@@ -157,4 +160,4 @@ def test_public_people_and_silent_ones_have_a_bound() -> None:
     assert dealt_square(people_of(ep.Budgets({1.0: 5, math.inf: 5}))) >= 0.0
     assert dealt_square(people_of(ep.Budgets({0.0: 500, math.inf: 500}))) == pytest.approx(
         0.25 * 500 / 1000**2, rel=0.06
-    )  # half of the people are unknown coins
+    )  # for half of the people, values are unknown coin tosses

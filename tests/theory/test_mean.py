@@ -77,7 +77,7 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
 def test_the_printed_bound_for_unrelated_budgets_is_broken_by_randomized_response() -> None:
     """Randomized response contradicts (35) of paper *correlated*.
 
-    (35) claims E e^{−Z} ≤ β for every method with an error below ½.
+    (35) claims E e^{−Z} ≤ β for every method with an error below ½. For one person, Z is ε.
     """
     epsilon = 1.0
     beta = minimax((epsilon,), about="people", related=False, loss="pac", alpha=0.5, steps=2)

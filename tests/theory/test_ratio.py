@@ -28,7 +28,7 @@ def test_example_one() -> None:
     assert sampled(budgets, "threshold") == pytest.approx(float(Fraction(17, 8)))
     assert sampled(budgets, "affine") == pytest.approx(float(Fraction(37, 36)))
     assert ratio(budgets) == pytest.approx(float(Fraction(153, 74)))
-    assert 153 / 74 <= theory.threshold_ratio(budgets) == pytest.approx(9 / 4)  # H₂²
+    assert 153 / 74 <= theory.threshold_ratio(budgets) == pytest.approx(9 / 4)  # (1 + 1/2)²
 
 
 def test_public_records_beside_private_ones() -> None:

@@ -27,9 +27,11 @@ MOST_LEVELS: Final = 5
 MOST_INVITATIONS: Final = 1_000_000
 LEAST_EPSILON: Final = 0.01
 MOST_EPSILON: Final = 16.0
-"""Bounds on a level's budget. Smaller budgets are not informative; `create` has a lower maximum."""
+"""Bounds on a level's budget. Smaller budgets are not informative; new surveys have a lower maximum
+(see `Level`)."""
 CERTAIN: Final = 100
-"""Odds are stated for this many people. A level with odds that round to 100 hides nothing."""
+"""Levels are described by how many of this many people send their true answer. If all of them do,
+after rounding, a level hides nothing."""
 
 _ID: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 

@@ -64,7 +64,7 @@ class LevelCount:
 
     @property
     def total(self) -> float:
-        """A noisy estimate of the total weight. It can select a bound, but must not enter one."""
+        """A noisy estimate of the total weight, to choose between bounds but not to compute one."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def ends(self, beta: float) -> tuple[Floats, Floats]:

@@ -132,13 +132,13 @@ def hpm_ce(budgets: Budgets, goal: Goal) -> Effective:
 
 
 def hpm_up(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UP: shuffled budgets, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
+    """HPM-UP: unrelated budgets, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
     log = goal.log_pac
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_ue(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UE: shuffled budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    """HPM-UE: unrelated budgets, mean squared error. Reference: paper *correlated*, Table 3."""
     log = goal.log_mse
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 

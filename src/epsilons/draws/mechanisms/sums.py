@@ -25,7 +25,8 @@ WEIGHT_BITS = 45
 for ordinary budgets fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Bulk draws are fast up to a noise scale of 2^53; weights keep at least 36 bits for this."""
+"""Bulk draws are fast up to a noise scale of 2^53. To stay below it, the largest weight can have
+fewer bits, but at least 36."""
 
 _KEEP_BITS = 53
 
@@ -161,7 +162,10 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
+        """The largest rounding error on a unit range.
+
+        Its sources are the grid, means of rows, the floor of the sum, and the lattice.
+        """
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
@@ -181,7 +185,7 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
 
     Weights are e·2^s rounded down, and the scale of the noise is 2^s. So a person's loss is k/2^s ≤
     e ≤ ε for every s. With staircase noise, e is a multiple of the rate, and a weight is e/rate
-    times the lattice points per unit. So a person's loss is e.
+    times the `steps` of the law. So a person's loss is e.
     """
     spent, counts = allocation.spent, allocation.counts
     if allocation.stairs is not None:
@@ -215,7 +219,9 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """Return the s of weights e·2^s: `most` bits for the largest weight, or fewer for fast noise.
+    """Return the s in weights e·2^s.
+
+    The largest weight gets `most` bits, or fewer if noise is then faster to draw.
 
     Args:
         spent: the effective budgets, ascending.
@@ -344,11 +350,11 @@ class SumAndSquares:
     data: the sums are passed to `draw`.
 
     Guarantee:
-        Replacing a person moves g and v together by at most `reach` = grid, because a large change
-        of g is between values with similar squares. So a person of weight k moves the two lattice
-        points together by at most m = ceil(k·reach/grid) + 1, where the 1 is for the second
-        rounding; if k is 0, by 0. The loss is at most m/scale. It is rational, and
-        `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
+        Replacing a person moves g and v together by at most `reach` = grid: if g moves far, it
+        moves from one side of the middle to the other, and v is similar on both sides. So a person
+        of weight k moves the two lattice points together by at most m = ceil(k·reach/grid) + 1,
+        where the 1 is for the second rounding; if k is 0, by 0. The loss is at most m/scale. It is
+        rational, and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
@@ -447,7 +453,10 @@ class SumAndSquares:
 
     @property
     def slack(self) -> float:
-        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
+        """The largest rounding error on a unit range.
+
+        Its sources are the grid, means of rows, the floor of the sum, and the lattice.
+        """
         return self.alone.slack
 
     @property
