@@ -300,7 +300,7 @@ def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Float
     entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
     if isinstance(entries, list):
         plain = _plain(entries)
-        if plain is not None:  # above 2⁵³ the nearest float counts as 2²⁰ all the same
+        if plain is not None and not (np.abs(plain) >= 2.0**53).any():
             return plain
         entries = np.fromiter((np.nan if e is None else e for e in entries), object, len(entries))
     return np.ascontiguousarray(floats_down(entries))
