@@ -250,8 +250,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     heads = ("question", "share", "method", "typical error", "interval ±", "target ±")
     rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
     found = any(one.found for one in plan.each)
-    varied = any(each.supposed or each.statistic == "quantile" for each in plan.questions)
-    evenly = _FORECAST if varied else ""
+    evenly = _FORECAST if any(each.supposed for each in plan.questions) else ""
     section = "What each question would give"
     shares = Bars(
         tuple((one.name, float(one.share)) for one in plan.each), "share of everyone's budget"

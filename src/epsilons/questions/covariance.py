@@ -37,6 +37,8 @@ class Covariance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "covariance"
     KIND: ClassVar[str] = "Covariance"
     describes: ClassVar[str] = "how two columns of {file} are related"
+    truth: ClassVar[str] = "the covariance, the slope and the correlation of"
+    moments: ClassVar[str] = "both columns, their squares and their product"
     RENAMED: ClassVar[Mapping[str, str]] = {
         "x": "values",
         "y": "beside",

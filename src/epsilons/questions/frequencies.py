@@ -186,6 +186,13 @@ class Frequencies(Question):
         """Return the sentences of the release."""
         return Sentences(
             words.protected(neighbours),
-            words.assumed("frequencies", neighbours, self.assumption),
+            words.assumed(
+                "the share of each category among",
+                neighbours,
+                self.assumption,
+                values="categories",
+                differ="The share of any category differs from budget to budget by at most {} of "
+                "all people",
+            ),
             words.uncounted(self.other, neighbours),
         )

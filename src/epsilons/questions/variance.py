@@ -34,6 +34,8 @@ class Variance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "variance"
     KIND: ClassVar[str] = "Variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
+    truth: ClassVar[str] = "the variance of"
+    moments: ClassVar[str] = "values and their squares"
     NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
 
     values: Column = field(repr=False)  # it can be an array of people's values
