@@ -36,9 +36,9 @@ from epsilons.planning.what_if import (
     sensitivity,
     strictest_give_more,
 )
-from epsilons.questions import Mean, Question
+from epsilons.questions import Question
 from epsilons.questions.locate import budgets_of
-from epsilons.questions.mean import ADAPTIVE
+from epsilons.questions.mean import ADAPTIVE, Mean
 from epsilons.results import report
 from epsilons.results.report import number
 from epsilons.risk import OPEN, Weighing
