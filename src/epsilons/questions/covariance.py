@@ -10,7 +10,7 @@ from epsilons import door, parameters, words
 from epsilons.errors import ArgumentError
 from epsilons.questions import soft_cells
 from epsilons.questions.question import Answer, Call, Sentences
-from epsilons.results.release import Pair
+from epsilons.results.release.kinds import Pair
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments import SoftMoments
 from epsilons.types import About, Column, Missing, SoftMethod

@@ -15,7 +15,8 @@ from epsilons.questions import ways
 from epsilons.questions.designs import Design, Known, cell_design, cells_of
 from epsilons.questions.question import Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import Pair, Scalar
+from epsilons.results.release import Scalar
+from epsilons.results.release.kinds import Pair
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments

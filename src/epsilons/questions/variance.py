@@ -12,7 +12,7 @@ from epsilons.draws.mechanisms import SumAndSquares, build_moments
 from epsilons.questions import soft_cells, ways
 from epsilons.questions.question import Answer, Call, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import VarianceEstimate as Estimate
+from epsilons.results.release.kinds import VarianceEstimate as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.moments import SoftMoments, ThreeCells, VarianceMargin, Varied
 from epsilons.types import About, Column, Missing, SoftMethod

@@ -83,9 +83,6 @@ NOTHING: Final = (
     "The interval covers everything possible: with these budgets, the result says nothing."
 )
 
-_SHARES: Final = ("frequencies", "quantile")
-"""Statistics about shares of people rather than means."""
-
 _CLEARLY: Final = 0.8
 """An assumption is mentioned if its error is below this fraction of the current one."""
 
@@ -179,7 +176,7 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
 
 def _assumed_line(release: Release) -> str:
     """What was assumed, in a line."""
-    return f"Assumed: {words.briefly(release.assumption, release.statistic in _SHARES)}."
+    return f"Assumed: {words.briefly(release.assumption, release.estimate.of_shares)}."
 
 
 def _unit_of_privacy(release: Release) -> str:
@@ -246,7 +243,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     helps: tuple[Help, ...] = ()
     if any(one.worth != "precise" for one in each):
         errors = [(side.related, side.error) for side in release.sides]
-        cells = release.statistic in _SHARES
+        cells = release.estimate.of_shares
         found = list(other_assumptions(errors, release.related, cells=cells))
         if stake is not None:
             found += more_people(*stake[:3])
@@ -523,7 +520,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
     known = f"error at {confidence}" if sides[0].low is None else f"{confidence} interval"
     known = release.estimate.known_as(confidence) or known
     capped = all(side.cap is not None for side in sides)
-    cells = release.statistic in _SHARES
+    cells = release.estimate.of_shares
     heads = (SIDES, known, *(("best cap", "typical error with it") if capped else ()))
     rows = [
         (
