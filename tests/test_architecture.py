@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import epsilons as ep
 from epsilons.draws import noise
+from epsilons.questions import STATISTICS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "epsilons"
@@ -110,6 +113,48 @@ def test_rooms_that_may_draw_are_there() -> None:
         assert not may_draw(path)
 
 
+def naming(name: str) -> set[Path]:
+    """Return the files with an identifier of this name."""
+    found = set()
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case (
+                    ast.Name(id=given)
+                    | ast.Attribute(attr=given)
+                    | ast.ClassDef(name=given)
+                    | ast.alias(name=given)
+                ) if given == name:
+                    found.add(path)
+    return found
+
+
+@pytest.mark.parametrize("statistic", sorted({*STATISTICS} - {"mean", "frequencies"}))
+def test_no_other_file_knows_a_statistic(statistic: str) -> None:
+    """A statistic is its question, its function, a row of the table and two public names.
+
+    Means and frequencies are excepted: plans, papers and the corridor build on them.
+    """
+    question = STATISTICS[statistic]
+    function = inspect.unwrap(getattr(ep, statistic))
+    homes = {Path(inspect.getfile(each)) for each in (question, function)}
+    named = {SOURCE / "__init__.py", SOURCE / "questions" / "table.py"}
+    assert naming(question.__name__) == homes | named
+
+
+def test_only_means_and_shares_are_told_apart_by_name() -> None:
+    """Elsewhere, a kind of estimate or a question says what is its own."""
+    compared = {
+        constant.value
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith("statistic")
+        for constant in node.comparators
+        if isinstance(constant, ast.Constant)
+    }
+    assert compared == {"mean", "frequencies", "share"}
+
+
 def layers() -> list[str]:
     """Return the modules that import-linter assigns to layers."""
     with (ROOT / "pyproject.toml").open("rb") as file:
@@ -136,7 +181,7 @@ def test_every_file_stands_in_one_layer() -> None:
     }
     assert set(outside(sources())) == rooms | {"epsilons.__main__"}
     assert outside(iter([SOURCE / "draws" / "another.py"])) == ["epsilons.draws.another"]
-    for room in ("budgets", "draws", "results"):  # these files contain only a docstring
+    for room in ("asking", "budgets", "draws", "results"):  # these files contain only a docstring
         assert len(ast.parse((SOURCE / room / "__init__.py").read_text("utf-8")).body) == 1
 
 

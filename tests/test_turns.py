@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from tests import turns
@@ -25,6 +28,25 @@ def test_the_turn_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch) 
     assert turns.current() == 17
 
 
-def test_without_a_word_it_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_turn_is_the_number_of_commits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each commit has the next turn. A shallow clone takes its hash, and no clone is at turn 0."""
+
+    def git(*words: str, folder: Path = tmp_path) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        run = subprocess.run(["git", *who, *words], cwd=folder, capture_output=True, text=True)
+        return run.stdout.strip()
+
+    def turn(folder: Path = tmp_path) -> int:
+        monkeypatch.delenv(turns.NAME, raising=False)
+        monkeypatch.setattr(turns, "__file__", str(folder / "turns.py"))
+        return turns.current()
+
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert turn() == 0
+    git("init", "--quiet")
+    for commits in (1, 2):
+        git("commit", "--quiet", "--allow-empty", "--message", "a change")
+        assert turn() == commits
+    git("clone", "--quiet", "--depth", "1", f"file://{tmp_path}", "shallow")
+    assert turn(tmp_path / "shallow") == int(git("rev-parse", "HEAD")[:8], 16)
     monkeypatch.delenv(turns.NAME, raising=False)
-    assert turns.current() == 0

@@ -167,6 +167,23 @@ ASSUMPTIONS = (
 )
 
 
+TRUTHS: dict[str, dict[str, str]] = {
+    "mean": {"truth": "the mean of"},
+    "frequencies": {
+        "truth": "the share of each category among",
+        "values": "categories",
+        "differ": "The share of any category differs from budget to budget by at most {} of all "
+        "people",
+    },
+}
+
+
+def assumed(statistic: str, neighbours: str, assumption: Assumption, *, found: bool = False) -> str:
+    """Return what is assumed of a mean or of frequencies."""
+    given: dict[str, Any] = {"neighbours": neighbours, "assumption": assumption, "found": found}
+    return words.assumed(**TRUTHS[statistic], **given)
+
+
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 @pytest.mark.parametrize("statistic", ["mean", "frequencies"])
 def test_a_release_says_what_is_protected_and_assumed_as_it_stands_here(
@@ -182,7 +199,7 @@ def test_a_release_says_what_is_protected_and_assumed_as_it_stands_here(
             else ep.frequencies([0, 1] * 3, categories=[0, 1], **asdict(assumption), **given)
         )
         assert release.protects == words.protected(neighbours)
-        assert release.assumes == words.assumed(statistic, neighbours, assumption)
+        assert release.assumes == assumed(statistic, neighbours, assumption)
         assert release.to_dict()["neighbours_are"] == words.neighbours_are(neighbours)
 
 
@@ -201,7 +218,7 @@ def test_where_the_range_is_found_that_is_part_of_what_is_protected(
 
 def test_what_is_assumed_differs_where_it_must() -> None:
     said = {
-        (statistic, assumption): words.assumed(statistic, "replace", assumption)
+        (statistic, assumption): assumed(statistic, "replace", assumption)
         for statistic in ("mean", "frequencies")
         for assumption in ASSUMPTIONS
     }
@@ -213,10 +230,10 @@ def test_what_is_assumed_differs_where_it_must() -> None:
         assert ("say nothing" in sentence) == (assumption.related is False)
         assert ("at most 5 % of" in sentence) == (assumption.related == 0.05)
         assert ("at most 20 % of" in sentence) == (assumption.related == 0.2)
-        private = words.assumed(statistic, "add-remove", assumption)
+        private = assumed(statistic, "add-remove", assumption)
         about_people = assumption.about == "people"
         assert ("whose budget is at least the lowest level" in private) == about_people
-        found = words.assumed(statistic, "replace", assumption, found=True)
+        found = assumed(statistic, "replace", assumption, found=True)
         assert (
             found.replace(", with each value clipped to the range that was found", "")
             == sentence

@@ -21,8 +21,11 @@ from epsilons.made import VERSION
 
 if TYPE_CHECKING:
     from epsilons import collector, errors, local, papers, theory, verify
-    from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
     from epsilons.asking.checking import Check, check
+    from epsilons.asking.means import frequencies, mean
+    from epsilons.asking.publishing import publish
+    from epsilons.asking.ranking import count, quantile
+    from epsilons.asking.varying import covariance, variance
     from epsilons.budgets.allocation import Allocation, allocate
     from epsilons.budgets.levels import Budgets
     from epsilons.draws.noise import Seeded
@@ -37,7 +40,12 @@ if TYPE_CHECKING:
         compare_menus,
         plan,
     )
-    from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Variance
+    from epsilons.questions.count import Count
+    from epsilons.questions.covariance import Covariance
+    from epsilons.questions.frequencies import Frequencies
+    from epsilons.questions.mean import Mean
+    from epsilons.questions.quantile import Quantile
+    from epsilons.questions.variance import Variance
     from epsilons.results.release import Release, Releases
 else:
     __getattr__, __dir__ = names(__name__)

@@ -38,11 +38,9 @@ __all__ = [
     "Neighbours",
     "Part",
     "Place",
-    "QuantileMethod",
     "RuleName",
     "Shape",
     "SoftMethod",
-    "Statistic",
     "Table",
     "Weights",
     "freeze",
@@ -65,7 +63,6 @@ Place: TypeAlias = Literal["same", "first", "last", "shuffled"]
 """The position of the changed person's rows in a replay."""
 Allocated: TypeAlias = Literal["mean", "frequencies"]
 """The statistic whose error `allocate` minimizes."""
-Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
 Shape: TypeAlias = Literal["any", "gaussian"]
 LocalFrequenciesMethod: TypeAlias = Literal["auto", "hadamard", "projection", "rappor"]
 LocalMeanMethod: TypeAlias = Literal["auto", "laplace", "bit"]
@@ -115,7 +112,6 @@ MeanMethod: TypeAlias = Literal[
     "weighted",
 ]
 FrequenciesMethod: TypeAlias = Literal["auto", _FrequencyRule, "transformed", "total"]
-QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
 SoftMethod: TypeAlias = Literal["auto", _Cap, "transformed"]
 """A method for a variance or a covariance."""
 

@@ -3,7 +3,7 @@
 The sentences of the local model are in `local/randomizer.py`.
 
 protected(neighbours, range_is_known=…)                    what a release protects
-assumed(statistic, neighbours, assumption, mean=…)         what its error assumes
+assumed(truth, neighbours, assumption, …)                  what its error assumes
 ASSUMED_OF_A_GAUSSIAN                                      the same for a Gaussian population
 will_protect(neighbours), planned(neighbours, assumption)  the same for plans
 planned_gaussian(neighbours)                               plans for a Gaussian population
@@ -16,7 +16,6 @@ left_out(…)                                                the rows that a mea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from epsilons.results.report import number
@@ -56,26 +55,8 @@ _PROTECTED: Final = {
     ),
 }
 
-_TRUTH: Final = {
-    "mean": "the {mean} of",
-    "frequencies": "the share of each category among",
-    "quantile": "the {mean} of",
-    "variance": "the variance of",
-    "covariance": "the covariance, the slope and the correlation of",
-}
-_VALUES: Final = {
-    "mean": "values",
-    "frequencies": "categories",
-    "quantile": "ranks",
-    "variance": "values",
-    "covariance": "values",
-}
-_MOMENTS: Final = {
-    "variance": ", and so do the means of any combination of values and their squares",
-    "covariance": ", and so do the means of any combination of both columns, their squares and "
-    "their product",
-}
-"""Other quantities that differ by at most δ between budgets, if higher moments are estimated."""
+MEANS_DIFFER: Final = "The means of people at different budgets differ by at most {} of the range"
+"""How much budgets reveal about values, where {} stands for δ."""
 
 _ABOUT: Final = {
     "people": "This estimates {truth} exactly these people{counted}{clipped}.",
@@ -199,39 +180,34 @@ def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
 
 
 def assumed(
-    statistic: str,
+    truth: str,
     neighbours: str,
     assumption: Assumption,
-    mean: str = "mean",
     *,
+    values: str = "values",
+    differ: str = MEANS_DIFFER,
     found: bool = False,
     some: bool = False,
 ) -> str:
     """Describe what the error of a release of the central model assumes.
 
     Args:
-        statistic: "mean", "frequencies", "quantile", "variance" or "covariance".
+        truth: the estimated quantity, such as "the mean of".
         neighbours: the neighbouring relation: "replace" or "add-remove".
         assumption: the assumption about the data.
-        mean: the name of the mean or of the quantiles.
+        values: the name of the values that budgets may be related to.
+        differ: a clause on what differs from budget to budget by at most δ, written {}.
         found: whether values were clipped to an estimated range.
         some: whether people who did not answer are excluded.
     """
     clipped_ = ", with each value clipped to the range that was found" if found else ""
     wanted = _ABOUT[assumption.about].format(
-        truth=_TRUTH[statistic].format(mean=mean),
+        truth=truth,
         counted=_COUNTED[neighbours],
         clipped=clipped_ + (", that is, of those who answered" if some else ""),
     )
-    said = _budgets_say(assumption.related, _VALUES[statistic], _MOMENTS.get(statistic, ""))
+    said = _budgets_say(assumption.related, values, differ)
     return f"{wanted} {said}{_ANSWERING[assumption.related is not False] if some else ''}"
-
-
-def quantiles(q: float | Sequence[float]) -> str:
-    """The name of one or several quantiles."""
-    if isinstance(q, Sequence):
-        return ", ".join(f"{each:.6g}" for each in q) + " quantiles"
-    return "median" if q == 0.5 else f"{q:.6g} quantile"
 
 
 def assumed_of_some(
@@ -252,7 +228,7 @@ def assumed_of_some(
         clipped="",
     )
     if public:
-        return f"{wanted} {_budgets_say(assumption.related, 'values')}"
+        return f"{wanted} {_budgets_say(assumption.related)}"
     beside = "who is in which group" if groups else "who is among them"
     told = {
         True: f"Budgets may be related in any way to values and to {beside}.",
@@ -278,27 +254,12 @@ def guessed(spread: float | None) -> str:
     )
 
 
-def _budgets_say(related: bool | float, values: str, more: str = "") -> str:
-    ranks = values == "ranks"
-    told = "values" if ranks else values
+def _budgets_say(related: bool | float, values: str = "values", differ: str = MEANS_DIFFER) -> str:
     if related is True:
-        return f"Budgets may be related to {told} in any way."
+        return f"Budgets may be related to {values} in any way."
     if related is False:
-        return f"People's budgets say nothing about their {told}."
-    if ranks:
-        return (
-            "The share of people below any value differs from budget to budget by at most "
-            f"{_percent(related)} of all people."
-        )
-    if values == "values":
-        return (
-            f"The means of people at different budgets differ by at most {_percent(related)} of "
-            f"the range{more}."
-        )
-    return (
-        "The share of any category differs from budget to budget by at most "
-        f"{_percent(related)} of all people."
-    )
+        return f"People's budgets say nothing about their {values}."
+    return f"{differ.format(_percent(related))}."
 
 
 def _percent(part: float) -> str:
@@ -324,7 +285,7 @@ def planned(neighbours: str, assumption: Assumption, *, found: bool = False) -> 
     }
     clip = ", with each value clipped to the range that is found" if found else ""
     wanted = f"Estimates are about {whose[assumption.about]}{clip}."
-    return f"{wanted} {_budgets_say(assumption.related, 'values')}{_GUESSED[neighbours]}"
+    return f"{wanted} {_budgets_say(assumption.related)}{_GUESSED[neighbours]}"
 
 
 def planned_gaussian(neighbours: str) -> str:
@@ -395,12 +356,6 @@ _ANSWERING: Final = {
     "they are.",
     False: " Budgets say nothing about who answered either.",
 }
-
-PARTS_LEFT_OUT: Final = (
-    " Missing values are left out. Someone with several rows divides one unit among all of them, "
-    "and the parts of rows without a value are left out."
-)
-"""A note on the rows that are excluded from quantiles of those who answered."""
 
 _ONLY_SOME: Final = "Only rows that are asked about count."
 

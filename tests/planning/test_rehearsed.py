@@ -101,8 +101,8 @@ def test_every_statistic_has_a_plan_in_every_form(statistic: str, neighbours: st
     assert data["lower_bound"] >= 0.0
     assert data["gains"]["uniform"] > 0.0
     if statistic not in ("mean", "frequencies"):
-        assert "spread evenly" in " ".join(str(plan).split())
-        assert "No method can have" not in str(plan)
+        assert "spread evenly" in " ".join(plan.details().split())
+        assert "No method can have" not in plan.details()
 
 
 def test_more_people_are_needed_for_a_smaller_error_of_any_statistic() -> None:

@@ -17,8 +17,8 @@ from epsilons.budgets.levels import Budgets
 from epsilons.draws.mechanisms import CellSums, ClosedHistogram, Composed, Selection
 from epsilons.draws.noise import Source
 from epsilons.errors import ArgumentError, BoundsError, EpsilonsError, MissingValueError
+from epsilons.questions.quantile import BINS, FINE, best_way, merged
 from epsilons.questions.question import Call
-from epsilons.questions.ranked import BINS, FINE, best_way, merged
 from epsilons.risk.goals import MeanGoal
 from epsilons.risk.weighing import RELATED, UNRELATED
 

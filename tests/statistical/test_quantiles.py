@@ -139,7 +139,7 @@ def test_the_count_of_misses_notices_a_forgotten_bias(monkeypatch: pytest.Monkey
         return tuple(quantiles.Way(0.0, way.chances, way.side) for way in real(*args))
 
     monkeypatch.setattr(quantiles, "ways", forgetful)
-    monkeypatch.setattr("epsilons.questions.ranked.best_cap", lambda *_: 2.0)
+    monkeypatch.setattr("epsilons.questions.quantile.best_cap", lambda *_: 2.0)
     found = misses(even, 2000, 0.5, 0.95, 40, method="table", related=True)
     assert found >= too_many(40, 0.05)
 
@@ -148,7 +148,7 @@ def test_the_count_of_misses_notices_the_noise_of_one_bin(monkeypatch: pytest.Mo
     """If a sum of many cells is assumed to have the noise of one, intervals miss too often."""
     real = quantiles.closed_tail
     monkeypatch.setattr(quantiles, "closed_tail", lambda cells, _: real(cells, 1))
-    monkeypatch.setattr("epsilons.questions.ranked.BINS", (64,))
+    monkeypatch.setattr("epsilons.questions.quantile.BINS", (64,))
     monkeypatch.setitem(globals(), "LEVELS", np.array([0.2]))  # only the noise is random
     found = misses(even, 400, 0.5, 0.99, 60, method="table", related=True)
     assert found >= too_many(60, 0.01)

@@ -9,7 +9,8 @@ from epsilons.asking.publishing import answered
 from epsilons.budgets.levels import Levels
 from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
-from epsilons.questions import Frequencies, Mean
+from epsilons.questions.frequencies import Frequencies
+from epsilons.questions.mean import Mean
 from epsilons.results.release import Release
 from epsilons.types import (
     About,

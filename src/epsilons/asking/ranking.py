@@ -9,9 +9,10 @@ from epsilons.asking.publishing import answered
 from epsilons.budgets.levels import Levels
 from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
-from epsilons.questions import Count, Quantile
+from epsilons.questions.count import Count
+from epsilons.questions.quantile import Quantile, QuantileMethod
 from epsilons.results.release import Release
-from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours, QuantileMethod
+from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours
 
 __all__ = ["count", "quantile"]
 

@@ -7,7 +7,8 @@ from epsilons.asking.publishing import answered
 from epsilons.budgets.levels import Levels
 from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
-from epsilons.questions import Covariance, Variance
+from epsilons.questions.covariance import Covariance
+from epsilons.questions.variance import Variance
 from epsilons.results.release import Release
 from epsilons.types import About, Column, Data, Missing, Neighbours, SoftMethod
 

@@ -27,8 +27,9 @@ from epsilons.draws.mechanisms import Composed, added_up, together
 from epsilons.draws.noise import Source, resolve
 from epsilons.errors import ArgumentError, PrivacyError
 from epsilons.loading import later
-from epsilons.questions import Mean, Question
+from epsilons.questions import Question
 from epsilons.questions.division import Division, evenly
+from epsilons.questions.mean import Mean
 from epsilons.questions.question import WORDS, Answer, Call, Draw, Steps
 from epsilons.results.release import ByLevel, Release, Releases
 

@@ -22,9 +22,9 @@ from epsilons.draws.noise.exact import enclose
 from epsilons.errors import BudgetError
 from epsilons.frozen import storable
 from epsilons.papers import people
-from epsilons.questions import Mean
 from epsilons.questions.found_range import capped_mean, read_mean
 from epsilons.questions.locate import around
+from epsilons.questions.mean import Mean
 from epsilons.questions.question import Call, Draw, Steps
 from epsilons.questions.ways import Read, after, replace_end
 from epsilons.results.release import Release

@@ -22,7 +22,8 @@ from epsilons.draws.noise import DiscreteLaplace, Source, resolve
 from epsilons.frozen import storable
 from epsilons.papers import people
 from epsilons.papers.people import Everyone
-from epsilons.questions import Frequencies, Mean
+from epsilons.questions.frequencies import Frequencies
+from epsilons.questions.mean import Mean
 from epsilons.questions.question import Answer, Call, Draw, Steps
 from epsilons.results.release import ByLevel, Cells, Release, Scalar
 from epsilons.risk import Weighing

@@ -19,7 +19,10 @@ from epsilons.planning.menus import Menus, MenusPlan, menus_plan
 from epsilons.planning.several import Planned, SeveralPlans, several_plans
 from epsilons.planning.trial import Trial
 from epsilons.planning.what_if import wanted_error
-from epsilons.questions import STATISTICS, Frequencies, Mean, Question
+from epsilons.questions import STATISTICS, Question
+from epsilons.questions.frequencies import Frequencies
+from epsilons.questions.mean import Mean
+from epsilons.questions.table import Statistic
 from epsilons.types import (
     About,
     Edges,
@@ -30,7 +33,6 @@ from epsilons.types import (
     Neighbours,
     Part,
     Shape,
-    Statistic,
 )
 
 __all__ = [
@@ -291,8 +293,8 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
     Args:
         kind: the class of the question.
         cells: for frequencies, the number of categories.
-        said: arguments of questions, by name. A quantile is the median, and for two columns both
-            have the same bounds.
+        said: arguments of questions, by name. Fields that `plan` has no argument for say in
+            "planned" what they are. For two columns, both have the same bounds.
 
     Raises:
         ArgumentError: an argument is invalid, or is for another statistic.
@@ -304,7 +306,8 @@ def _question(kind: type[Question], cells: int | None, said: dict[str, Any]) -> 
         if given != _OWN[name]:
             what = f"{kind.statistic}, which are shares" if cells else kind.statistic
             raise ArgumentError(f"{name} is for a mean: leave it out for {what}.")
-    said |= {"categories": range(cells or 0), "q": 0.5}
+    own = {each.name: each.metadata for each in fields(kind) if "planned" in each.metadata}
+    said |= {"categories": range(cells or 0)} | {name: own[name]["planned"] for name in own}
     said |= {"values": [], "x": [], "y": [], "x_bounds": said["bounds"], "y_bounds": said["bounds"]}
     return kind(**{name: each for name, each in said.items() if name in has})
 

@@ -37,9 +37,9 @@ from epsilons.planning.what_if import (
     strictest_give_more,
     wanted_error,
 )
-from epsilons.questions import Mean, Question
+from epsilons.questions import Question
 from epsilons.questions.locate import budgets_of
-from epsilons.questions.mean import ADAPTIVE
+from epsilons.questions.mean import ADAPTIVE, Mean
 from epsilons.results import report
 from epsilons.results.release.verdict import (
     Gain,

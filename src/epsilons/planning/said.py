@@ -264,8 +264,7 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     heads = ("question", "share", "method", "typical error", "interval ±", "target ±")
     rows = [_planned(*each) for each in zip(plan.each, plan.questions, strict=True)]
     found = any(one.found for one in plan.each)
-    varied = any(each.supposed or each.statistic == "quantile" for each in plan.questions)
-    evenly = _FORECAST if varied else ""
+    evenly = _FORECAST if any(each.supposed for each in plan.questions) else ""
     assumed = [words.planned(plan.neighbours, each.assumption) for each in plan.questions]
     section = "What each question would give"
     shares = Bars(

@@ -15,7 +15,7 @@ from epsilons.planning.trial import Errors, Trial, gain_over
 from epsilons.questions import Question
 from epsilons.questions.locate import budgets_of
 from epsilons.results.release.derived import answers
-from epsilons.results.release.verdict import SHARES, WORTH, Help, defended, help_words, helps_most
+from epsilons.results.release.verdict import WORTH, Help, defended, help_words, helps_most
 from epsilons.results.report import number
 from epsilons.results.report.numbers import percent
 from epsilons.types import Floats, Integers
@@ -166,7 +166,7 @@ def by_sides(sides: Sequence[SideOutcome], question: Question) -> list[Option]:
         question: the plan's question; its own assumption is one of them.
     """
     errors = {side.related: Errors(side.rmse, side.pac).of(question.loss) for side in sides}
-    related, cells = question.related, question.statistic in SHARES
+    related, cells = question.related, question.of_shares
     now = errors[related]
     found = []
     for answer, error in errors.items():

@@ -16,7 +16,7 @@ from epsilons.draws.mechanisms.add_remove import rounded_down
 from epsilons.errors import ArgumentError
 from epsilons.questions.question import Answer, Call, Draw, Question, Sentences, Steps
 from epsilons.results.release import ByLevel
-from epsilons.results.release import CountEstimate as Counted
+from epsilons.results.release.kinds import CountEstimate as Counted
 from epsilons.types import Column, LossOfOne, Missing
 
 __all__ = ["Count"]

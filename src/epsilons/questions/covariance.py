@@ -10,7 +10,7 @@ from epsilons import door, parameters, words
 from epsilons.errors import ArgumentError
 from epsilons.questions import soft_cells
 from epsilons.questions.question import Answer, Call, Sentences
-from epsilons.results.release import Pair
+from epsilons.results.release.kinds import Pair
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments import SoftMoments
 from epsilons.types import About, Column, Missing, SoftMethod
@@ -37,6 +37,8 @@ class Covariance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "covariance"
     KIND: ClassVar[str] = "Covariance"
     describes: ClassVar[str] = "how two columns of {file} are related"
+    truth: ClassVar[str] = "the covariance, the slope and the correlation of"
+    moments: ClassVar[str] = "both columns, their squares and their product"
     RENAMED: ClassVar[Mapping[str, str]] = {
         "x": "values",
         "y": "beside",

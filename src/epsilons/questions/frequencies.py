@@ -55,6 +55,7 @@ class Frequencies(Question):
     statistic: ClassVar[str] = "frequencies"
     KIND: ClassVar[str] = "Frequencies"
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
+    of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
     values: Column = field(repr=False)  # it can be an array of people's values
@@ -186,6 +187,13 @@ class Frequencies(Question):
         """Return the sentences of the release."""
         return Sentences(
             words.protected(neighbours),
-            words.assumed("frequencies", neighbours, self.assumption),
+            words.assumed(
+                "the share of each category among",
+                neighbours,
+                self.assumption,
+                values="categories",
+                differ="The share of any category differs from budget to budget by at most {} of "
+                "all people",
+            ),
             words.uncounted(self.other, neighbours),
         )

@@ -316,9 +316,8 @@ class Mean(Question):
         averaged = cast(Scalar, answer.estimate).bounds
         assumed = words.ASSUMED_OF_A_GAUSSIAN
         if self.shape == "any":
-            assumed = words.assumed(
-                "mean", neighbours, self.assumption, self.statistic, found=not known
-            )
+            truth = f"the {self.statistic} of"
+            assumed = words.assumed(truth, neighbours, self.assumption, found=not known)
         assumed += words.guessed(self.spread)
         return Sentences(
             words.protected(neighbours, range_is_known=known),

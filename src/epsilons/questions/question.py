@@ -341,6 +341,7 @@ class Question(ABC):
     Attributes:
         statistic: the name of the statistic.
         describes: the description of its command, with a placeholder {file}.
+        of_shares: whether its assumption is about shares of people, not about means.
         every_method: all names that `method` can have besides "auto", for any other arguments.
         range_may_be_found: whether bounds can be None.
         supposed: the standard deviation of values in rehearsals, as a fraction of the range; None
@@ -368,6 +369,7 @@ class Question(ABC):
 
     statistic: ClassVar[str]
     describes: ClassVar[str]
+    of_shares: ClassVar[bool] = False
     every_method: ClassVar[tuple[str, ...]]
     range_may_be_found: ClassVar[bool] = False
     supposed: ClassVar[float | None] = None

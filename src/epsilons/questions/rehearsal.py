@@ -18,10 +18,9 @@ from epsilons.budgets.levels import Budgets
 from epsilons.door import Absent
 from epsilons.door.count import line
 from epsilons.draws.mechanisms import LevelCounts, Selection, TheLine
-from epsilons.questions.locate import DEVIATION, ROUNDS
-from epsilons.questions.outer import HIGH
+from epsilons.questions.locate import CENTRE, DEVIATION, ROUNDS
+from epsilons.questions.outer import HIGH, LOW
 from epsilons.questions.question import Answer, Call, Draw, Question
-from epsilons.questions.ranked import SOUGHT
 from epsilons.results.release import ByLevel, shown_levels
 from epsilons.risk import Weighing
 
@@ -34,6 +33,9 @@ _OCTAVE: Final = line.CELLS
 _RINGS: Final = 24
 """The index of the radius that serves as the deviation, counted from the smallest: about 90 buckets
 at 1, so the centre is about 11 deviations from 0."""
+
+_OF_RANGES: Final = (CENTRE, DEVIATION, LOW, HIGH)
+"""What selections find to estimate a range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +152,7 @@ def _said(draw: Draw, *, close: bool) -> Any:
     if not isinstance(mechanism, Selection):
         return total
     candidates = mechanism.candidates
-    if mechanism.seeks in SOUGHT:
+    if mechanism.seeks not in _OF_RANGES:
         there, masses = total
         low, high = mechanism.odds
         upto = np.cumsum(masses.astype(object)) * (low + high)

@@ -15,7 +15,8 @@ from epsilons.questions import ways
 from epsilons.questions.designs import Design, Known, cell_design, cells_of
 from epsilons.questions.question import Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import Pair, Scalar
+from epsilons.results.release import Scalar
+from epsilons.results.release.kinds import Pair
 from epsilons.risk.counted import LevelCount
 from epsilons.risk.goals import CellsGoal
 from epsilons.risk.moments import AnsweredMoments, RatioMoments, SoftMoments, WeighedMoments
@@ -34,8 +35,15 @@ _SLACK: Final = 16.0 / door.GRID
 
 
 class SoftQuestion(Question):
-    """The base class of questions that are answered from shares of soft cells."""
+    """The base class of questions that are answered from shares of soft cells.
 
+    Attributes:
+        truth: the estimated quantity, in words.
+        moments: the means that differ by at most δ between budgets besides those of the values.
+    """
+
+    truth: ClassVar[str]
+    moments: ClassVar[str]
     every_method: ClassVar[tuple[str, ...]] = get_args(SoftMethod)[1:]
     supposed: ClassVar[float | None] = 12.0**-0.5
     """The standard deviation of uniform values, as a fraction of the range."""
@@ -57,7 +65,10 @@ class SoftQuestion(Question):
             treats: how values outside the bounds are treated.
         """
         protects = words.protected(neighbours)
-        assumes = words.assumed(self.statistic, neighbours, self.assumption, some=self.excludes)
+        differ = f"{words.MEANS_DIFFER}, and so do the means of any combination of {self.moments}"
+        assumes = words.assumed(
+            self.truth, neighbours, self.assumption, differ=differ, some=self.excludes
+        )
         if self.excludes:
             protects += words.hidden(groups=False, public=False, answers=True, where=False)
             treats += words.left_out(answers=True, groups=False, where=None)

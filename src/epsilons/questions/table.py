@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from epsilons.questions.count import Count
 from epsilons.questions.covariance import Covariance
@@ -14,7 +14,9 @@ from epsilons.questions.quantile import Quantile
 from epsilons.questions.question import Question
 from epsilons.questions.variance import Variance
 
-__all__ = ["STATISTICS"]
+__all__ = ["STATISTICS", "Statistic"]
+
+Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
 
 STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
     {each.statistic: each for each in (Mean, Frequencies, Quantile, Variance, Covariance, Count)}

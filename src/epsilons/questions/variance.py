@@ -12,7 +12,7 @@ from epsilons.draws.mechanisms import SumAndSquares, build_moments
 from epsilons.questions import soft_cells, ways
 from epsilons.questions.question import Answer, Call, Sentences, Steps
 from epsilons.questions.ways import Read
-from epsilons.results.release import VarianceEstimate as Estimate
+from epsilons.results.release.kinds import VarianceEstimate as Estimate
 from epsilons.risk.goals import CellsGoal, MeanGoal
 from epsilons.risk.moments import SoftMoments, ThreeCells, VarianceMargin, Varied
 from epsilons.types import About, Column, Missing, SoftMethod
@@ -34,6 +34,8 @@ class Variance(soft_cells.SoftQuestion):
     statistic: ClassVar[str] = "variance"
     KIND: ClassVar[str] = "Variance"
     describes: ClassVar[str] = "the variance of a column of {file}"
+    truth: ClassVar[str] = "the variance of"
+    moments: ClassVar[str] = "values and their squares"
     NOT_TAKEN: ClassVar[Mapping[str, str]] = soft_cells.not_taken(statistic, "squares of the unit")
 
     values: Column = field(repr=False)  # not printed: it can be an array of people's values

@@ -354,6 +354,11 @@ class QuantilesMargin(Margin, ABC):
     staked: ClassVar[bool] = False
     quantiles: Floats
 
+    @property
+    def ranks(self) -> tuple[float, ...]:
+        """The share of people at or below each of the numbers."""
+        return tuple(self.quantiles.tolist())
+
     @abstractmethod
     def values(self, bounds: Bounds) -> Floats:
         """The noisy quantiles."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -14,6 +14,7 @@ import click
 from epsilons import Budgets
 from epsilons.errors import ArgumentError
 from epsilons.parameters import CHOICES, FORMER, MISSING, MOVED, related
+from epsilons.questions import STATISTICS
 from epsilons.results import report
 from epsilons.results.report.shown import Shown
 
@@ -192,11 +193,11 @@ OPTIONS: Final = (
     _range("x_bounds", "The range that values of x can have.", required=True),
     _range("y_bounds", "The range that values of y can have.", required=True),
     _of("unknown_range", is_flag=True, help="The range is not known: find one privately first."),
-    _of(
-        "q",
-        type=float,
-        multiple=True,
-        help="The share of people at or below the quantile, such as 0.5; repeat it for several.",
+    *(
+        _of(each.name, **each.metadata["option"])
+        for question in STATISTICS.values()
+        for each in fields(question)
+        if "option" in each.metadata
     ),
     _word(
         "shape",
@@ -283,6 +284,7 @@ OPTIONS: Final = (
 )
 """The options for all arguments of questions and calls, in the order in which help shows them.
 
+A field that only one question has can describe its own option in its metadata.
 Each option comes with the argument that it belongs to.
 """
 

@@ -10,13 +10,7 @@ if TYPE_CHECKING:
     from epsilons.results.release.derived import Amount, Counts, Side
     from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
     from epsilons.results.release.grouped import Compared, Groups, Shares
-    from epsilons.results.release.kinds import (
-        AnyEstimate,
-        CountEstimate,
-        Pair,
-        Quantiles,
-        VarianceEstimate,
-    )
+    from epsilons.results.release.kinds import AnyEstimate
     from epsilons.results.release.release import Release
     from epsilons.results.release.releases import JointRange, JointRanges, Releases
     from epsilons.results.release.spending import (
@@ -38,15 +32,12 @@ __all__ = [
     "ByLevel",
     "Cells",
     "Compared",
-    "CountEstimate",
     "Counts",
     "Entry",
     "Expected",
     "Groups",
     "JointRange",
     "JointRanges",
-    "Pair",
-    "Quantiles",
     "Release",
     "Releases",
     "Scalar",
@@ -54,7 +45,6 @@ __all__ = [
     "Side",
     "Spending",
     "Spent",
-    "VarianceEstimate",
     "VectorEstimate",
     "shown_levels",
 ]

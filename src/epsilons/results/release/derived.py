@@ -103,9 +103,7 @@ class Derived:
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
-        means = isinstance(estimate, Scalar) and not isinstance(
-            estimate.margin, quantiles.QuantilesMargin
-        )
+        means = isinstance(estimate, Scalar) and not estimate.ranks
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
         scalar = cast(Scalar, estimate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -44,13 +44,31 @@ class Estimate:
         each: the noun for what one number describes, singular and plural.
         whole: the quantity that a half-width is compared with, in words.
         remedy: advice on how to get narrower intervals, in words.
+        phrase: the name of the published numbers, in which {of} stands for the measured column.
+        joined: the words between the name of a number and its value in a statement.
+        among: whether a statement says which people the numbers are about.
     """
 
     value: Any
+    margin: Any
     in_percent: ClassVar[bool] = False
     each: ClassVar[tuple[str, str]] = ("category", "categories")
     whole: ClassVar[str] = "the range"
     remedy: ClassVar[str] = "more people, or larger budgets for the strictest people"
+    phrase: ClassVar[str] = "the average{of}"
+    joined: ClassVar[str] = ":"
+    among: ClassVar[bool] = True
+
+    @property
+    def ranks(self) -> tuple[float, ...]:
+        """The share of people at or below each number, if that defines it; otherwise empty."""
+        found: tuple[float, ...] = getattr(self.margin, "ranks", ())
+        return found
+
+    @property
+    def of_shares(self) -> bool:
+        """Whether assumptions about it concern shares of people rather than means."""
+        return self.in_percent or bool(self.ranks)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,11 +139,33 @@ class Estimate:
         """Intermediate estimates as plain data; empty by default."""
         return {}
 
+    # Statements.
+
+    def what(self, release: Release, of: str) -> str:  # noqa: ARG002
+        """The phrase that names the published numbers.
+
+        Args:
+            release: the release with this estimate.
+            of: words for the column that was measured; "" if it is not named.
+        """
+        return self.phrase.format(of=of)
+
+    def quoted(self, release: Release) -> Sequence[sheet.Row]:
+        """The numbers that a statement about the release quotes."""
+        return release.rows
+
+    def told(self, release: Release, row: sheet.Row) -> tuple[str, ...]:
+        """A quoted number and the ends of its interval, as text."""
+        each, wide = (row.value, row.low, row.high), row.high - row.low
+        if self.in_percent or release.statistic == "share":
+            return tuple(numbers.aligned_share(one, wide) for one in each)
+        value, low, high = (numbers.aligned(one, wide) for one in each)
+        return said.with_unit(release, value), low, said.with_unit(release, high)
+
 
 class Reportable(Estimate):
     """An estimate that may come from local reports; its margin then bounds the effect of lies."""
 
-    margin: Any
     raw: Any
 
     def influence(self, lies: int) -> float:
@@ -308,6 +348,12 @@ class Scalar(Reportable):
             return {}
         return {"sigma": self.sigma, "centre": self.margin.picture.centre}
 
+    def what(self, release: Release, of: str) -> str:
+        """The phrase that names the number: an average, unless it is a rank or a share."""
+        if self.ranks:
+            return f"the value{of} that {numbers.percent(self.ranks[0])} of people are at or below"
+        return "the share of yes" if release.statistic == "share" else super().what(release, of)
+
 
 @storable("release.Cells")
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -325,6 +371,7 @@ class Cells(Reportable):
     kind: ClassVar = "cells"
     in_percent: ClassVar[bool] = True
     whole: ClassVar[str] = "all people"
+    phrase: ClassVar[str] = "the shares{of}"
     value: Floats
     raw: Floats
     categories: tuple[Any, ...]
@@ -517,3 +564,7 @@ class VectorEstimate(Reportable):
             figures=[said.drawn(table, drawing, "means")],
         )
         return said.sheet_of(release, own)
+
+    def what(self, release: Release, of: str) -> str:  # noqa: ARG002
+        """The phrase that names the means."""
+        return f"the averages of {len(self.value):,} coordinates"

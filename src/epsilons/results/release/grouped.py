@@ -208,6 +208,10 @@ class Groups(Estimate):
         """Simultaneous intervals for the means of all groups."""
         return self.margin.band(self.bounds, assumption, confidence)
 
+    def what(self, release: Release, of: str) -> str:  # noqa: ARG002
+        """The phrase that names the means."""
+        return f"the averages{of} by {' and '.join(filter(None, self.by)) or 'group'}"
+
     def shares(self, assumption: Assumption, confidence: float) -> Shares:
         """The share of each group among all people, with its interval."""
         return Shares(*self.margin.shares(assumption, confidence))

@@ -48,6 +48,7 @@ class VarianceEstimate(Scalar):
     """
 
     whole: ClassVar[str] = "the largest standard deviation, for its root"
+    phrase: ClassVar[str] = "the standard deviation{of} (a typical distance from the average)"
     values: Bounds
 
     @property
@@ -65,6 +66,11 @@ class VarianceEstimate(Scalar):
         root = verdict.precision_of(*self.spread(assumption, confidence), (0.0, largest))
         low, high = self.interval(assumption, confidence)
         return [root._replace(half=(high - low) / 2.0)]
+
+    def quoted(self, release: Release) -> list[sheet.Row]:
+        """The standard deviation."""
+        found = self.spread(release.assumption, release.confidence)
+        return [sheet.Row("", *found, release.rows[0].informative)]
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
@@ -182,6 +188,16 @@ class Pair(Estimate):
         value, low_, high_ = zip(*told.values(), strict=True)
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
 
+    def what(self, release: Release, of: str) -> str:  # noqa: ARG002
+        """The phrase that names the correlation, which a statement quotes."""
+        pair = f"{of} with a second one" if of else " of two measurements"
+        return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
+
+    def quoted(self, release: Release) -> list[sheet.Row]:
+        """The correlation."""
+        found = self.correlation(release.assumption, release.confidence)
+        return [sheet.Row("", *found, release.rows[0].informative)]
+
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
         told = release.assumption, release.confidence
@@ -244,6 +260,8 @@ class Quantiles(Estimate):
 
     kind: ClassVar = "quantiles"
     each: ClassVar[tuple[str, str]] = ("quantile", "quantiles")
+    phrase: ClassVar[str] = "the values{of}"
+    joined: ClassVar[str] = " of people are at or below"
     value: Floats
     raw: Floats
     bounds: tuple[float, float]
@@ -299,7 +317,7 @@ class Quantiles(Estimate):
     @property
     def names(self) -> tuple[str, ...]:
         """The shares q, in percent."""
-        return tuple(map(numbers.percent, self.margin.quantiles.tolist()))
+        return tuple(map(numbers.percent, self.ranks))
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
@@ -357,6 +375,7 @@ class CountEstimate(Estimate):
 
     kind: ClassVar = "count"
     whole: ClassVar[str] = "the number"
+    among: ClassVar[bool] = False
     value: int
     raw: int
     law: DiscreteLaplace
@@ -384,6 +403,14 @@ class CountEstimate(Estimate):
         """The estimate as a table with one row."""
         low, high = self.interval(assumption, confidence)
         return {"value": [self.value], "low": [low], "high": [high]}
+
+    def what(self, release: Release, of: str) -> str:  # noqa: ARG002
+        """The phrase that names the number of people."""
+        return "the number of people" + " who answered" * (release.missing == "exclude")
+
+    def told(self, release: Release, row: sheet.Row) -> tuple[str, ...]:  # noqa: ARG002
+        """The number and the ends of its interval, as text."""
+        return tuple(f"{one:,}" for one in (row.value, row.low, row.high))
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""

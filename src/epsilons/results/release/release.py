@@ -166,9 +166,9 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             Over all data that the assumption allows, the probability that any of the intervals
             misses is at most 1 − confidence.
         """
-        told = self.estimate
-        told = told if isinstance(told, (grouped.Groups, kinds.Quantiles)) else self._cells("band")
-        return told.band(self.assumption, parameters.confidence(confidence))
+        told: Any = self.estimate if hasattr(self.estimate, "band") else self._cells("band")
+        low, high = told.band(self.assumption, parameters.confidence(confidence))
+        return low, high
 
     def radius(self, confidence: float = 0.95) -> float:
         """Return a bound on the ℓ2 distance between the true mean vector and `raw`.

@@ -12,7 +12,6 @@ from epsilons import words
 from epsilons.loading import later
 from epsilons.results.release.derived import Side
 from epsilons.results.release.verdict import (
-    SHARES,
     Help,
     ReleaseVerdict,
     gain_of,
@@ -180,7 +179,7 @@ def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
 
 def _assumed_line(release: Release) -> str:
     """What was assumed, in a line."""
-    return f"Assumed: {words.briefly(release.assumption, release.statistic in SHARES)}."
+    return f"Assumed: {words.briefly(release.assumption, release.estimate.of_shares)}."
 
 
 def _unit_of_privacy(release: Release) -> str:
@@ -248,7 +247,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
     helps: tuple[Help, ...] = ()
     if any(one.worth != "precise" for one in each):
         errors = [(side.related, side.error) for side in release.sides]
-        cells = release.statistic in SHARES
+        cells = release.estimate.of_shares
         found = list(other_assumptions(errors, release.related, cells=cells))
         if stake is not None:
             found += more_people(*stake[:3])
@@ -528,7 +527,7 @@ def _sides(release: Release, told: Told) -> list[Part]:
     known = f"error at {confidence}" if sides[0].low is None else f"{confidence} interval"
     known = release.estimate.known_as(confidence) or known
     capped = all(side.cap is not None for side in sides)
-    cells = release.statistic in SHARES
+    cells = release.estimate.of_shares
     heads = (SIDES, known, *(("best cap", "typical error with it") if capped else ()))
     rows = [
         (

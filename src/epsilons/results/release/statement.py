@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from epsilons.results.release import said
-from epsilons.results.release.estimate import Cells, VectorEstimate
-from epsilons.results.release.grouped import Groups
-from epsilons.results.release.kinds import CountEstimate, Pair, Quantiles, VarianceEstimate
 from epsilons.results.release.release import Release
 from epsilons.results.release.spending import AllOfIt, Spending
-from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
+from epsilons.results.report.numbers import legible, number, percent
 from epsilons.results.report.phrases import short
-from epsilons.results.report.sheet import Note, Row
+from epsilons.results.report.sheet import Note
 
 __all__ = ["PACKAGE", "PAPERS", "STAGES", "notes", "statement"]
 
@@ -246,10 +243,12 @@ def _methods(releases: Sequence[Release], spent: Spending, model: str) -> Iterat
 
 def _result(release: Release, verb: str) -> str:
     """A sentence on the measurement, the number of people, and the informative results."""
-    rows, title = _rows(release), release.title
+    estimate, title = release.estimate, release.title
+    rows = estimate.quoted(release)
     usable = [row for row in rows if row.informative]
     lead = "" if title is None else legible(title) + (" " if title[-1] in "?!.:" else ": ")
-    what = f"{_what(release)} {_who(release)}".strip()
+    of = "" if release.name is None or title is not None else f' of "{short(release.name)}"'
+    what = estimate.what(release, of) + (f" {_who(release)}" if estimate.among else "")
     if not usable:
         return f"{lead}No usable number resulted for {what}: almost any value fits."
     what, lost = what[0].upper() + what[1:], len(rows) - len(usable)
@@ -257,14 +256,15 @@ def _result(release: Release, verb: str) -> str:
         f"contains the true value in at least {percent(release.confidence)} of such publications"
     )
     if len(rows) == 1:
-        value, low, high = _told(release, rows[0])
+        value, low, high = estimate.told(release, rows[0])
         holds = f"the range from {low} to {high} {within}."
         return _joined(f"{lead}{what} {verb} about {value}; {holds}", release.treats)
-    if release.estimate.in_percent:
+    if estimate.in_percent:
         usable.sort(key=lambda row: -row.value)
-    told = [(short(row.name), *_told(release, row)) for row in usable[:_QUOTED]]
-    is_ = " of people are at or below" if isinstance(release.estimate, Quantiles) else ":"
-    listed = "; ".join(f"{name}{is_} {value} ({low} to {high})" for name, value, low, high in told)
+    told = [(short(row.name), *estimate.told(release, row)) for row in usable[:_QUOTED]]
+    listed = "; ".join(
+        f"{name}{estimate.joined} {value} ({low} to {high})" for name, value, low, high in told
+    )
     some = f" ({len(told)} of {len(rows):,} numbers)" if len(told) < len(rows) else ""
     return _joined(
         f"{lead}{what}{some}: {listed}. Each range in brackets {within}.",
@@ -273,59 +273,8 @@ def _result(release: Release, verb: str) -> str:
     )
 
 
-def _rows(release: Release) -> Sequence[Row]:
-    """The numbers to quote: for a variance its square root, for two columns their correlation."""
-    asked = release.assumption, release.confidence
-    match release.estimate:
-        case VarianceEstimate():
-            return [Row("", *release.estimate.spread(*asked), release.rows[0].informative)]
-        case Pair():
-            return [Row("", *release.estimate.correlation(*asked), release.rows[0].informative)]
-    return release.rows
-
-
-def _told(release: Release, row: Row) -> tuple[str, ...]:
-    """A number and the ends of its interval, as text."""
-    each, wide = (row.value, row.low, row.high), row.high - row.low
-    if release.estimate.in_percent or release.statistic == "share":
-        return tuple(aligned_share(one, wide) for one in each)
-    if isinstance(release.estimate, CountEstimate):
-        return tuple(f"{one:,}" for one in each)
-    value, low, high = (aligned(one, wide) for one in each)
-    if isinstance(release.estimate, Pair):  # a correlation has no unit
-        return value, low, high
-    return said.with_unit(release, value), low, said.with_unit(release, high)
-
-
-def _what(release: Release) -> str:
-    """A phrase that names the published numbers."""
-    of = "" if release.name is None or release.title is not None else f' of "{short(release.name)}"'
-    margin: Any = release.estimate.margin
-    match release.estimate:
-        case Cells():
-            return f"the shares{of}"
-        case Groups(by=by):
-            return f"the averages{of} by {' and '.join(filter(None, by)) or 'group'}"
-        case VectorEstimate():
-            return f"the averages of {len(release.rows):,} coordinates"
-        case Quantiles():
-            return f"the values{of}"
-        case Pair():
-            pair = f"{of} with a second one" if of else " of two measurements"
-            return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
-        case VarianceEstimate():
-            return f"the standard deviation{of} (a typical distance from the average)"
-        case CountEstimate():
-            return "the number of people" + " who answered" * (release.missing == "exclude")
-    if release.statistic == "quantile":
-        return f"the value{of} that {percent(margin.quantiles[0])} of people are at or below"
-    return "the share of yes" if release.statistic == "share" else f"the average{of}"
-
-
 def _who(release: Release) -> str:
     """The people that the numbers are about."""
-    if isinstance(release.estimate, CountEstimate):
-        return ""
     people = "an undisclosed number of people"
     if release.n is not None:
         people = f"{'about ' * release.n_is_noisy}{release.n:,} people"

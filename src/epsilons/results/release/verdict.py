@@ -24,7 +24,6 @@ from epsilons.risk.weighing import SumNoise
 __all__ = [
     "NOT_USABLE",
     "PRECISE",
-    "SHARES",
     "USELESS",
     "WORTH",
     "Gain",
@@ -62,9 +61,6 @@ _GAINS: Final = 1.05
 
 WORTH: Final = 1.1
 """A change that makes an interval narrower by less is not worth proposing."""
-
-SHARES: Final = ("frequencies", "quantile")
-"""Statistics about shares of people rather than means."""
 
 NOT_USABLE: Final = "Not usable: almost any value fits."
 
