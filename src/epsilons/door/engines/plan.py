@@ -151,14 +151,10 @@ class Plan:
         return self.numbers[own][0]
 
     def first(self, each: Wanted) -> str:
-<<<<<<< HEAD
-        """Return the first number of the same values and rows. Only its valid rows are counted."""
-=======
         """Return the name of the first of the `numbers` with these values and rows.
 
         Valid rows are counted only for this one.
         """
->>>>>>> round3
         return self.firsts[each.values, each.where]
 
     def pair(self, each: Wanted) -> str:
