@@ -59,12 +59,12 @@ class LevelCount:
         return min(worst, 1.0)
 
     def fewest(self, beta: float) -> int:
-        """Lower bound on the number of people; it is wrong only in the same event as `bias`."""
+        """Lower bound on the number of people; it holds whenever the counts are within `ends`."""
         return int(self.ends(beta)[0].sum())
 
     @property
     def total(self) -> float:
-        """A noisy estimate of the total weight. It can select a bound, but must not enter one."""
+        """A noisy estimate of the total weight; it can select a bound, but is not a bound."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def ends(self, beta: float) -> tuple[Floats, Floats]:
