@@ -363,7 +363,7 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """Bound on the expected largest square, by the triangle inequality.
 
-    It is exact for the given people with related budgets, if everyone is used.
+    It is exact for the given people, if budgets may be related in any way and everyone is used.
     """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:

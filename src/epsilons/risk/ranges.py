@@ -42,8 +42,8 @@ and 1.2 σ."""
 
 CENTRE_ODDS: Final = 10.0
 DEVIATION_ODDS: Final = 4.0
-"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data of
-about a thousand standard deviations."""
+"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data that
+are about a thousand times their standard deviation."""
 
 _FAILURE: Final = 16.0
 """Assumed cost of a wrong range, in σ²."""

@@ -420,7 +420,7 @@ class Spreading:
 
     @cached_property
     def _terms(self) -> Terms:
-        """The coefficients of `_above`; for a permutation also its largest minus each of them.
+        """The coefficients of `_above`, or for a permutation the largest of them minus each.
 
         The permuted values X − μ sum to 0, so this changes only the sign of the sum. The
         coefficients with the smaller sum of squares are used.

@@ -82,7 +82,8 @@ class Combined:
         found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
         from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
         found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
-        # In the last interval there is no chord from the right. The value at its left end is used.
+        # In the last interval, `found` is the interval's own chord, which is below the function. So
+        # the value at the left end is used.
         found = np.where((part > 1.0) & (part < 2.0), after, found)
         return np.asarray(np.minimum(found, 0.0))
 
