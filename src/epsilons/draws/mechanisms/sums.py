@@ -53,10 +53,10 @@ class Additive:
     Guarantee:
         A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
         points. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
-        lattice point to the next. That of staircase noise changes by at most a factor e^{rate} over
-        `steps` lattice points. So the person's loss is at most m/scale, or ceil(m/steps)·rate. It
-        is rational, and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the
-        sum.
+        lattice point to the next. The probability of staircase noise changes by at most a factor
+        e^{rate} over `steps` lattice points. So the person's loss is at most m/scale, or
+        ceil(m/steps)·rate. It is rational, and `epsilons.verify.exact` compares it with ε. Nothing
+        is rounded after the sum.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
@@ -68,7 +68,7 @@ class Additive:
         weights: the integer weight k of a person at each level.
         reach: the maximum change of one person's g.
         grid: the divisor of the sum.
-        law: the law of the noise.
+        law: the distribution of the noise.
         divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None without sampling; only the methods in `papers` sample people.
@@ -161,7 +161,7 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
+        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
@@ -340,8 +340,8 @@ class SumAndSquares:
 
     A person's value is an integer g in [0, grid], and their square is v = floor((g − grid/2)² /
     grid). The mechanism draws the lattice points floor(Σ k·g / grid) and floor(Σ k·v / grid), plus
-    independent noise for each. The law of each noise is that of a single sum. The object holds no
-    data: the sums are passed to `draw`.
+    independent noise for each. Each noise has the same distribution as for a single sum. The object
+    holds no data: the sums are passed to `draw`.
 
     Guarantee:
         Replacing a person moves g and v together by at most `reach` = grid, because a large change
@@ -360,7 +360,7 @@ class SumAndSquares:
         weights: the integer weight k of a person at each level.
         reach: the maximum change of one person's g and v together.
         grid: the divisor of both sums.
-        law: the law of each noise.
+        law: the distribution of each noise.
         divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None, because everyone is used without sampling.
@@ -447,7 +447,7 @@ class SumAndSquares:
 
     @property
     def slack(self) -> float:
-        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
+        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
         return self.alone.slack
 
     @property
