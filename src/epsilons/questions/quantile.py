@@ -40,7 +40,7 @@ class Quantile(Question):
     describes: ClassVar[str] = "values of {file} that given shares of people are at or below"
     every_method: ClassVar[tuple[str, ...]] = get_args(QuantileMethod)[1:]
 
-    values: Column = field(repr=False)  # it can be an array of people's values
+    values: Column = field(repr=False)  # not printed: it can be an array of people's values
     q: float | Sequence[float]
     _: KW_ONLY
     bounds: tuple[float, float]

@@ -406,7 +406,8 @@ def open_table(
 
     def read(chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> Read:
         margin = RatioCells(**cells_of(chosen, drawn, counts))
-        # The noise of a rank is the sum over its bins: at the median, a quarter of the variance.
+        # The noise of a rank is the sum of the noises of its bins. At the median, its variance is a
+        # quarter of the sum of the variances of all bins.
         even = np.full(cells, 1.0 / cells)
         square = min(margin.leading(shares, even) / 4.0 + 1.0 / (12.0 * cells**2), 1.0)
         found = reading(OpenQuantiles(quantiles, margin), square, None)
