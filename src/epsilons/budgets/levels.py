@@ -165,7 +165,8 @@ def float_down(number: Any) -> float:
     """Return the largest float64 that is at most `number`, an object for which `is_number` is true.
 
     Rounding to nearest could exceed the given budget, and people would lose more than they allowed.
-    A positive number below all floats becomes 0, a negative one stays negative, and NaN stays NaN.
+    A number between 0 and the smallest positive float becomes 0. Negative numbers stay negative,
+    and NaN stays NaN.
     """
     if isinstance(number, float):
         return float(number)
@@ -352,8 +353,9 @@ def _check(levels: Floats, counts: Integers) -> None:
 # A public ladder of budgets, for private budgets: each budget is rounded down to a public rung.
 #
 # Under add/remove, nothing can depend on which budgets are present. A rung is a function of a
-# person's own ε and of public numbers alone, and is never above ε. No two rungs have the same key,
-# so each level of the tally is a rung for any data.
+# person's own ε and of public numbers alone, and is never above ε. The key of a number is the
+# number rounded to 9 significant bits. No two rungs have the same key, so each level of the tally
+# is a rung for any data.
 #
 # The tally also computes `keys` and `Ladder.of` as engine expressions. Property tests check that
 # both forms agree.

@@ -1,1 +1,1 @@
-"""Random draws: noise laws, mechanisms, and the corridor that charges budgets and draws."""
+"""Random draws: noise, mechanisms, and the corridor (the code that charges budgets and draws)."""

@@ -123,7 +123,7 @@ def _settled(ways: list[_Way], account: Account) -> Releases:
 
 
 def _ways(questions: Sequence[Question], calls: Sequence[Call], source: Source) -> list[_Way]:
-    """Return a `_Way` for each question; means that are better drawn together share one."""
+    """Return a `_Way` for each question; means that are better drawn together share a `_Way`."""
     gathered = several.gathered(questions, calls) if len(questions) > 1 else [(0,)]
     several_of = {place for places in gathered if len(places) > 1 for place in places}
     opened = _opened(questions, calls, several_of)
@@ -170,7 +170,7 @@ class _Way:
     """Questions in progress: `__init__` runs them up to their first draw, `release` to the end.
 
     Args:
-        questions: by index: one question, or several that share their draws.
+        questions: one question, or several that share their draws, by index.
         steps: the generator that answers them.
         call: the people and the part of their budgets that these questions can use.
         source: where the randomness comes from.
@@ -355,7 +355,7 @@ def _digest(
     column: Callable[[Any], Any],
     plain: Callable[[Any], Any],
 ) -> str:
-    """Hash the arguments; `column` converts columns, `plain` what JSON does not support."""
+    """Hash the arguments; `column` converts columns, `plain` converts values unknown to JSON."""
 
     def arguments(question: Question) -> dict[str, Any]:
         columns = {name: column(given) for name, given in question.columns.items()}
@@ -411,8 +411,8 @@ def _plain(given: Any) -> Any:
 def _asked_for(question: Question) -> list[str]:
     """Return the names of the arguments that affect the draws, except columns.
 
-    An argument that earlier versions did not have is left out if it has its default. This keeps the
-    hashes of earlier questions.
+    An argument that earlier versions did not have is left out if it has its default value. So
+    questions asked with earlier versions keep their hashes.
     """
 
     def says(name: str, default: Any) -> bool:

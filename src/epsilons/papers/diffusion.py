@@ -319,7 +319,7 @@ class DiffusedSpread:
 
     Attributes:
         centre: the approximate median.
-        radius: a radius around it with few people outside.
+        radius: a radius around the centre, with few people outside.
         gap: about the median difference of pairs, rounded up to a power of two.
         step: the width of a cell of the grid.
         cells: number of cells from which the median was chosen.

@@ -36,7 +36,7 @@ _PARTS: Final = 10
 
 _UNLUCKY: Final = 0.1
 """The probability that noise in the squares causes the spread to be underestimated. Noise in the
-mean has the same probability."""
+mean causes this with the same probability."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Stages:
             levels: budget levels ε, ascending.
             counts: the number of people at each level.
             goal: the assumption about the data. Caps minimize the mean squared error for every
-                loss, because many caps must be computed and these are fast.
+                loss, because many caps must be computed, and such caps are fast to compute.
             bounds: the range of the mean.
 
         Raises:
@@ -94,7 +94,7 @@ class Stages:
 
 
 def two_stages(counted: Tally, goal: MeanGoal, bounds: tuple[float, float]) -> Steps:
-    """Draw the mean and the squares once, then the mean with the best cap for their spread.
+    """Draw the mean and the squares once, then the mean with the best cap for the spread found.
 
     Args:
         counted: sums and squares by the budgets that people offer.

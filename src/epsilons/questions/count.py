@@ -116,7 +116,7 @@ class Count(Question):
         return door.open(self._column(call), **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Count the people at each level: everyone, or in three cells only people with a value."""
+        """Return what to count: everyone at each level, or three cells of people with a value."""
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:

@@ -50,7 +50,7 @@ class Covariance(soft_cells.SoftQuestion):
         **soft_cells.not_taken(statistic, "the product of both units"),
     }
 
-    x: Column = field(repr=False)  # it can be an array of people's values
+    x: Column = field(repr=False)  # not printed: it can be an array of people's values
     y: Column = field(repr=False)
     _: KW_ONLY
     x_bounds: tuple[float, float]

@@ -58,7 +58,7 @@ class Frequencies(Question):
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
-    values: Column = field(repr=False)  # it can be an array of people's values
+    values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY
     categories: Labels | None = None
     edges: Edges | None = None

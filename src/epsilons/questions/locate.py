@@ -69,7 +69,7 @@ class Found:
 
     Attributes:
         centre: an approximate median.
-        deviation: an approximate median of the distances to it.
+        deviation: an approximate median of the distances to the centre.
         width: the width of a bucket at the centre.
         stages: the frozen mechanisms, in the order in which they were drawn.
         near: in the last round, the prior probability of one bucket at the centre.
@@ -263,7 +263,7 @@ def _values(window: line.Window | None, places: Integers) -> Floats:
 def _rings(
     values: Floats, masses: Integers, centre: float, sizes: Floats
 ) -> tuple[Integers, Integers]:
-    """Sum weights by the smallest radius that covers them; the last index is for those beyond."""
+    """Sum weights by the smallest radius that covers them; the last index is beyond all radii."""
     with np.errstate(over="ignore"):
         ring = np.searchsorted(sizes, np.abs(values - centre), side="left")
     found, place = np.unique(ring, return_inverse=True)

@@ -81,7 +81,7 @@ class Mean(Question):
     range_may_be_found: ClassVar[bool] = True
     LATER: ClassVar[tuple[str, ...]] = ("by", "groups", "groups_are", "where")
 
-    values: Column = field(repr=False)  # it can be an array of people's values
+    values: Column = field(repr=False)  # not printed: it can be an array of people's values
     _: KW_ONLY
     bounds: tuple[float, float] | None
     shape: Shape = "any"
@@ -212,7 +212,7 @@ class Mean(Question):
 
     @property
     def varies(self) -> str:
-        """The reason why its interval cannot be predicted, in words; "" if it can be."""
+        """The reason why the interval cannot be predicted, in words; "" if it can be predicted."""
         if self.of_some:
             return (
                 "the width of a group's interval depends on how many people are in it, "
@@ -254,7 +254,7 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return the sums to compute first, with squares if free; None for an unknown range."""
+        """Return the sums to compute first, and squares if they are free; None without bounds."""
         if self.bounds is None:
             return None
         if self.of_some:

@@ -2,11 +2,12 @@
 
 Nothing is assumed about the shape. Columns that mostly have one value, are skewed, or have two
 clusters get a range that contains nearly all values. Public facts determine how extreme the
-quantile can be. The odds of selecting an end of the line far from all data are e^{−q·Σr/2}, for the
-quantile q if each person spends r on it. So q is the smallest quantile with negligible odds.
+quantile can be. If each person spends r on the selection of the quantile q, the odds of selecting
+an end of the line far from all data are e^{−q·Σr/2}. So q is the smallest quantile with negligible
+odds.
 
-People with more budget than the mean can use pay first. Each round uses a finer grid of buckets, as
-in `locate`. The grid depends only on numbers that were released earlier.
+Budget that the mean cannot use is spent first. Each round uses a finer grid of buckets, as in
+`locate`. The grid depends only on numbers that were released earlier.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class Share:
 
     Attributes:
         each: the part of the budget at each level.
-        quantile: the most extreme quantile that it can find; above one half if it can find none.
+        quantile: the most extreme quantile that a selection can find; above one half if none.
     """
 
     each: Floats
@@ -136,7 +137,8 @@ def best_share(
         counts: the number of people at each level, present or expected.
         goal: the goal of the mean.
         neighbours: "replace", or "add-remove": then the counts are a guess.
-        odds: ln of the prior weight of all candidates over the prior weight of a correct one.
+        odds: ln of the prior weight of all candidates, divided by the prior weight of a correct
+            candidate.
     """
     people = counts.astype(np.float64)
     cap = math.inf

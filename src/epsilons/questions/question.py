@@ -109,7 +109,8 @@ class Call:
         """Return the part of each budget that this question can use, rounded down.
 
         Raises:
-            BudgetError: a budget is so small that its part rounds to 0 or to the part of another.
+            BudgetError: a budget is so small that its part rounds to 0, or to the part of another
+                budget.
         """
         if not self.divided:
             return levels
@@ -233,7 +234,9 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One draw: a mechanism and the total to draw around. Its result is published and charged.
+    """One draw: a mechanism and the total to draw around.
+
+    The result of the draw is published, and its privacy loss is charged.
 
     Attributes:
         mechanism: the frozen mechanism, without data.
@@ -478,7 +481,7 @@ class Question(ABC):
 
     @property
     def varies(self) -> str:
-        """The reason why its interval cannot be predicted, in words; "" if it can be."""
+        """The reason why the interval cannot be predicted, in words; "" if it can be predicted."""
         return ""
 
     def people(self, call: Call) -> Budgets:

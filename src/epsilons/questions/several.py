@@ -30,7 +30,8 @@ _TOGETHER: Final = (
     *("values", "bounds", "missing", "title", "unit"),  # can differ between the means
     *("about", "related", "loss", "confidence", "method"),  # must be the same for all means
 )
-"""The arguments of means that can be drawn together; a mean with others is drawn separately."""
+"""The arguments of means that can be drawn together; a mean with any other argument is drawn
+separately."""
 
 
 def gathered(questions: Sequence[Question], calls: Sequence[Call]) -> list[tuple[int, ...]]:

@@ -31,7 +31,7 @@ OPEN: Final = ("transformed",)
 """The methods under add/remove."""
 
 _SLACK: Final = 16.0 / door.GRID
-"""A bound on the rounding error of a share: grid, mean of rows, floors of cells, noise lattice."""
+"""Bound on the sum of rounding errors of a share: grid, row means, floors of cells, lattice."""
 
 
 class SoftQuestion(Question):

@@ -53,7 +53,7 @@ class Read:
     Attributes:
         estimate: the result, with its margin.
         risk: the risk of the estimate, in data units, for the loss of the question.
-        exact: whether the risk is an exact worst case, if the risk of the allocation is.
+        exact: whether the risk is an exact worst case, provided that the allocation's risk is one.
         total: the noisy sum of everyone's weights, under add/remove.
         weighing: the estimator on a unit range; None if it is neither a weighted mean nor shares.
     """

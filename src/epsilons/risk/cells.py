@@ -43,7 +43,7 @@ faster."""
 
 
 def moved(cells: int, apart: float) -> tuple[int, float]:
-    """Worst-case biases: the number of cells with the largest bias, and the bias of two more.
+    """The number of cells with the largest bias, and the bias of two more cells, at worst.
 
     Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
     So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
@@ -92,7 +92,7 @@ def mean_square(
     end = max(shift, math.log(cells)) + _FAR
     less = max(moved(cells, apart)[1] * unit, start)
     edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
-    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty where 45 is below an ulp
+    left, right = np.array(edges[:-1]), np.array(edges[1:])  # both empty if 45 is below an ulp
     half = 0.5 * (right - left)
     u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
     integrand = 2.0 * u * (1.0 - _cdf(u, unit, cells, apart))
@@ -202,7 +202,7 @@ class Union:
         if self._nearly is not None:
             each[2:] = np.minimum(each[2:], self._nearly.beyond(a))
             # One person can be split between cells, so the variance can be any v ≤ p(1 − p). The
-            # running maximum covers all of these.
+            # running maximum over shares covers all these variances.
             each = np.maximum.accumulate(each)
         return _worst_shares(each, self._cells)
 
@@ -254,8 +254,8 @@ def _worst_shares(each: Floats, cells: int) -> float:
 
 
 COINS = 4.0
-"""Squared effect of leaving out one person on a cell, in units of (half their weight)². A cell
-changes by the whole weight; a mean changes by half of it."""
+"""Squared change of a cell if one person is left out, in units of (half the person's weight)². A
+cell changes by the whole weight; a mean changes by half of it."""
 
 _SPLITS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -361,9 +361,9 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 
 
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
-    """Bound on the expected largest square, exact for related budgets.
+    """Bound on the expected largest square, by the triangle inequality.
 
-    The bound uses the triangle inequality.
+    It is exact for the given people, if budgets may be related in any way and everyone is used.
     """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
@@ -460,7 +460,7 @@ def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float =
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of the sampling error and coins plus one of the noise, for the best split of β."""
+    """A quantile of sampling error and coins plus a quantile of noise, for the best split of β."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)
@@ -608,8 +608,8 @@ def project(point: Floats) -> Floats:
     point = point - point.max()  # a common shift keeps the sums small
     ordered = np.sort(point)[::-1]
     sums = np.cumsum(ordered)
-    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i. Once it is positive, the projected coordinates are
-    # zero.
+    # Σ_{j ≤ i} (x_j − x_i) − 1 grows with i. From the first i where it is not negative, the
+    # projected coordinates are zero.
     spare = sums - np.arange(1, len(ordered) + 1) * ordered
     positive = max(int(np.searchsorted(spare, 1.0, side="left")), 1)
     shares = np.maximum(point - (sums[positive - 1] - 1.0) / positive, 0.0)

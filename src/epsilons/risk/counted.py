@@ -59,12 +59,12 @@ class LevelCount:
         return min(worst, 1.0)
 
     def fewest(self, beta: float) -> int:
-        """Lower bound on the number of people; it is wrong only in the same event as `bias`."""
+        """Lower bound on the number of people; it holds whenever the bounds of `ends` hold."""
         return int(self.ends(beta)[0].sum())
 
     @property
     def total(self) -> float:
-        """A noisy estimate of the total weight, to choose between bounds but not to compute one."""
+        """A noisy estimate of the total weight; it can select a bound, but not enter it."""
         return float(np.maximum(self.counts, 0) @ self.weights)
 
     def ends(self, beta: float) -> tuple[Floats, Floats]:

@@ -126,7 +126,7 @@ def chernoff(proxy: float, tail: float, largest: float, beta: float) -> float:
 def chi_square(dimension: int, beta: float) -> float:
     """A y with P(‖S‖² > y) ≤ β, if E e^{⟨λ, S⟩} ≤ e^{‖λ‖²/2} for all λ.
 
-    It solves (y/d)^{d/2}·e^{(d − y)/2} = β for y ≥ d. This is Chernoff's bound for a chi-square
+    The result y ≥ d solves (y/d)^{d/2}·e^{(d − y)/2} = β. This is Chernoff's bound for a chi-square
     variable, which also holds for ‖S‖². The result is at most d + 2√(d·ln(1/β)) + 2·ln(1/β).
     Proof: docs/proofs/local.md (4).
     """
@@ -171,7 +171,7 @@ def _spread_table(dimension: int) -> Floats:
     """κ for ρ = 0, 1/32, …, 1: a numerical maximum plus one percent.
 
     For any ℓ, Z = ⟨ℓ, Y⟩/B is ±a with a = |⟨ℓ, V⟩|, and its sign has bias ρ·g(a), |g| ≤ 1. For a
-    given E[g·sinh(ta)], the mean is smallest if g is −1 below some c and 1 above it, because
+    given E[g·sinh(ta)], EZ is smallest if g is −1 below some c and 1 above it, because
     sinh(ta)/a is increasing (Neyman–Pearson). So κ is the maximum over c and τ = t²/d of 2·(ln E
     e^{tZ} − t·EZ)/τ for these g. Proof: docs/proofs/local.md (4).
     """
@@ -245,22 +245,23 @@ LEAST: Final = 2.0**-20
 """Reports at smaller budgets are almost pure noise. They get weight 0 for every choice of weights.
 
 About 10¹² such people are worth as much as one at ε = 1. With a positive weight, a report at ε =
-1e-310 would cause a division by zero, and one at 1e-9 would dominate an equally weighted mean."""
+1e-310 would cause a division by zero, and a report at 1e-9 would dominate an equally weighted
+mean."""
 
 MOST: Final = 2.0**20
 """The largest finite budget. Above ε = 45 the randomized response is the same for all budgets."""
 
 
 _TOLD: Final = (2.0**-5, 700.0)
-"""Range of budgets in which tanh(ε/2) can be computed from e^ε without overflow, except for the
-last digits."""
+"""Range of budgets in which tanh(ε/2) can be computed from e^ε: there is no overflow, and only the
+last digits are wrong."""
 
 MANY: Final = 4096
 """Number of people from which a faster method is used. Its results differ in the last digits."""
 
 _ONE: Final = np.ones(())
 _TWO: Final = np.full((), 2.0)
-# Arrays, because NumPy would convert a Python number at each call.
+# These are arrays, because NumPy would convert a Python number at each call.
 
 LARGEST_ARM: Final = math.sqrt(2.0) / 8.0
 """The maximum of w/ε for w = 1/(1 + 8/ε²), attained at ε = √8."""
@@ -348,7 +349,7 @@ def by_variance(weights: str, epsilon: Floats, variance: Floats) -> Floats:
     useful = epsilon >= LEAST
     if weights == "variance":
         return np.where(useful, 1.0 / variance, 0.0)
-    if weights == "paper":  # ε² is unbounded, so ∞ gets the weight of the largest finite budget
+    if weights == "paper":  # ε² is unbounded, so ε = ∞ gets the weight of MOST
         return np.where(useful, np.minimum(epsilon, MOST) ** 2, 0.0)
     return useful.astype(np.float64)
 
@@ -391,7 +392,7 @@ class VectorMargin(AnyMargin, Protocol):
 @storable("risk.Reported")
 @dataclass(frozen=True, eq=False)
 class Reported(Margin):
-    """Margin of a mean, or of a share, from local reports.
+    """Margin of a mean, or of one share, from local reports.
 
     Guarantee:
         For all populations on the range, the interval fails to cover the true value with
@@ -400,7 +401,7 @@ class Reported(Margin):
         Proof: docs/proofs/local.md (4), (5), (7).
 
     Attributes:
-        sums: sums over people, of budgets and weights alone.
+        sums: sums over people; they depend only on budgets and weights.
         slack: error from rounding values to a grid, on a unit range.
         people: number of reports.
     """
@@ -451,7 +452,7 @@ class ReportedCells(AroundCells):
     Proof: docs/proofs/local.md (4), (5), (7).
 
     Attributes:
-        sums: sums over people, of budgets and weights alone.
+        sums: sums over people; they depend only on budgets and weights.
         cells: number of categories.
         people: number of reports.
         middle: middle of the possible estimates of a share from one report.
@@ -534,8 +535,8 @@ class ReportedVector(Margin):
         """Bound on the ℓ2 distance between the estimate and the true mean, at this confidence."""
         sums = self.sums
         apart, beta = _apart(sums, self.people, assumption, 1.0 - confidence)
-        # In ℓ2 the expected error of the mean of n vectors, at most d/√(2n), is added. The
-        # conditional means are in a set of diameter d = 2·apart·ball.
+        # In ℓ2, add a bound on the expected sampling error of the mean of n conditional means. They
+        # are in a set of diameter D = 2·apart·ball, so this error is at most D/√(2n).
         apart += assumption.apart * math.sqrt(0.5 / self.people)
         if sums.bounded <= 0.0:
             far = math.sqrt(sums.proxy * chi_square(self.dimension, beta))
@@ -570,7 +571,7 @@ def _apart(sums: Sums, people: int, assumption: Assumption, beta: float) -> tupl
     Proof: docs/proofs/local.md (7).
 
     Returns:
-        The error, and the remaining error probability.
+        The bound on the error, and the remaining error probability.
     """
     if assumption.related is False:
         return 0.0, beta

@@ -36,7 +36,7 @@ class Margin:
     """Base class of all margins."""
 
     staked: ClassVar[bool] = True
-    """Whether the best caps for a mean or for shares can be compared with this margin."""
+    """Whether the best budget cap for this estimate can be computed as for a mean or shares."""
 
     @property
     def numbers(self) -> int:
@@ -53,7 +53,7 @@ class AnyMargin(Protocol):
 
     @property
     def staked(self) -> bool:
-        """Whether the best caps for a mean or for shares can be compared with this margin."""
+        """Whether the best budget cap for this estimate can be computed as for a mean or shares."""
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether the intervals are proven to be valid under this assumption."""
@@ -136,7 +136,7 @@ def holds_on_any_range(assumption: Assumption) -> bool:
     """Whether claims for a fixed range also hold for a range that was estimated from the data.
 
     They do if only noise is random. They also do for a population whose budgets may be related to
-    values in any way. For every range, the error of the sample mean of the clipped values is at
+    values in any way: for every range, the error of the sample mean of the clipped values is at
     most the width of the range times the largest error of the empirical distribution (Massart). In
     the other cases the range can depend on who has which budget.
     Proof: docs/proofs/risk.md (7), (26).
@@ -204,14 +204,14 @@ class Behind(Margin):
         beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # one for each alternative; both must hold
+            samplings = 1 if assumption.anything else 2  # one for each of the `ways`; all must hold
             far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
         ways = [
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),
             (varying, min(far, 1.0) * assumption.apart),
         ]
-        # The choice must depend only on the noisy counts. In a tie the second alternative is used,
-        # because the first can be the whole range.
+        # The choice between both ways must depend only on the noisy counts. In a tie the second way
+        # is used, because the interval of the first can be the whole range.
         total = self.counted.total
         costs = [min(apart + _sample_reach(most, total, beta), 1.0) for most, apart in ways]
         largest, apart = ways[costs[1] <= costs[0]]
@@ -501,7 +501,7 @@ class SeveralMeans(MeanGoal):
 
     @property
     def noise(self) -> SumNoise:
-        """The noise of one mean, below Laplace noise at 1/means of everyone's budget."""
+        """The noise of one mean; less than Laplace noise at 1/`means` of everyone's budget."""
         cube = CubeNoise(self.means)
         return SumNoise(cube.times, cube=cube)
 

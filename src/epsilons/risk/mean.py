@@ -41,7 +41,7 @@ are fixed, so a bound for a larger variance is never smaller."""
 
 _STEPS: Final = 0.1 * np.sinh(np.arange(407.0) / 80.0)
 _CELLS: Final = np.concatenate([-_STEPS[:0:-1], _STEPS])
-"""Starts of cells of errors, in units of Hoeffding's deviation, finer near 0."""
+"""Left ends of the cells (intervals) of errors, in units of Hoeffding's deviation, finer near 0."""
 
 _LARGEST_RATIO: Final = 1e9
 
@@ -220,8 +220,8 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
         The largest mean squared error over all data (or distributions) on a unit range that the
         assumption allows, as an array of the shape of the moments. It is exact, with two
         exceptions. With coins and budgets related within δ it is a proven bound. In a population
-        with related budgets the budgets are random as well. Then the proven bound has root mean
-        squares over all budgets in place of the numbers for the given budgets.
+        with related budgets, the budgets are also random. There the proven bound uses root mean
+        squares of the moments over all samples, and the result uses the moments of these budgets.
 
     Reference:
         Paper *limits* (1) for a population with unrelated budgets and weights with sum 1. The risks
@@ -336,7 +336,7 @@ def quantile(
         confidence: strictly between 0 and 1.
         coins: squared effect of leaving out one person, in units of (half their weight)². It is 1
             if a person who is not used counts as the middle of the range, and 4 if they count as
-            its lower end.
+            the lower end of the range.
         spread: ½, or a guess of the standard deviation. With a guess the result is a Gaussian
             approximation, not a bound.
         times: divisor of the error probability of the sample mean, see `ON_ANY_RANGE`.
@@ -447,7 +447,7 @@ def least_split(
     part, rest = SAMPLING * beta, (1.0 - SAMPLING) * beta
     if within is None:
         return anything(rest) + sampling(part)
-    # Budgets determine which of the two is smaller, so both sampling events must hold
+    # Budgets determine which of the two bounds is smaller, so both sampling events must hold
     # simultaneously.
     outer = sampling(part / 2.0)
     return min(anything(rest) + outer, within(rest) + apart * outer)

@@ -42,7 +42,7 @@ _TOTAL: Final = 0.025
 """Part of the error probability for each bound on a noisy total."""
 
 _REST: Final = 1.0 - _TOTAL
-"""The part that is left for the error of a function."""
+"""The part that is left for the error of the mean of a function."""
 
 _DROWNED: Final = 1e100
 """Shares with a larger absolute value are unusable."""
@@ -58,7 +58,7 @@ class Function(NamedTuple):
     """A function f of one person's a and b.
 
     Attributes:
-        values: coefficient of each cell; f is this linear combination of a person's cells.
+        values: coefficient of each cell; f is the sum of a person's cells times coefficients.
         reach: upper bound on the difference between two values of the function.
         low: lower bound on the function; low + reach is an upper bound.
     """
@@ -85,7 +85,7 @@ class SoftMoments(Margin, ABC):
     kind: ClassVar[str | None] = AT_THE_MEANS
     staked: ClassVar[bool] = False
     squares: ClassVar[int] = 1
-    """Number of parts `_SQUARES` of an error probability that a slope uses."""
+    """How many times a slope uses the part `_SQUARES` of an error probability."""
 
     @property
     @abstractmethod
@@ -259,7 +259,7 @@ class SoftMoments(Margin, ABC):
 
 
 def _once_more(off: float, total: float, about: float) -> float:
-    """The bound on the error of a quotient that is used in products.
+    """A bound on the error of a quotient, for use in products of two such bounds.
 
     Proof: docs/proofs/pairs.md (6).
 
@@ -384,7 +384,7 @@ class AnsweredMoments(SoftMoments):
         return Function(np.append(function.values - middle, 0.0), function.reach)
 
     def _about(self, assumption: Assumption, beta: float) -> float:
-        """Bound on the error of the share of people who answered, for its part of β."""
+        """Bound on the error of the share of people who answered; uses `_TOTAL`·β."""
         answers = np.append(np.ones(len(self.shares)), 0.0)
         return self.all_cells.far(Function(answers, 1.0), assumption.of_membership, _TOTAL * beta)
 
@@ -458,7 +458,7 @@ class RatioMoments(Behind, SoftMoments):
         return off + apart * reach + self.slack * float(np.abs(values).sum())
 
     def _about(self, beta: float) -> float:
-        """Bound on the error of the noisy total, for its part of an error probability."""
+        """Bound on the error of the noisy total; uses `_TOTAL`·β."""
         return Contrast(np.ones(len(self.drawn)), self.scale).deviation(0.0, 0.0, _TOTAL * beta)
 
     def _aside(self, i: int, assumption: Assumption, beta: float) -> float:

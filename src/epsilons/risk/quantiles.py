@@ -65,7 +65,7 @@ class SumTail:
 
     Args:
         step: step of the grid.
-        density: density of X at 0, step, 2·step, and so on. …
+        density: density of X at 0, step, 2·step, and so on.
     """
 
     def __init__(self, step: float, density: Floats) -> None:
@@ -161,7 +161,7 @@ def _densities(cells: int) -> tuple[float, Floats]:
 
 # Confidence intervals of a quantile, from noisy cumulative shares at the ends of bins.
 #
-# At an end e of a bin the true share F(e) of people below it is fixed. If the q quantile is above
+# At an end e of a bin the true share F(e) of people below e is fixed. If the q quantile is above
 # e, then F(e) < q; if it is below e, then F(e) ≥ q. So each end is tested separately at the share
 # q, without a union bound over ends. The search for the lower limit starts at the left and moves
 # right as long as F(e) ≥ q is rejected. The search for the upper limit starts at the right and
@@ -197,7 +197,7 @@ class Way:
 
 
 def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> tuple[Way, ...]:
-    """Return the bounds that an assumption allows. A choice must depend on public facts only.
+    """Return the bounds that an assumption allows; only public facts may choose between them.
 
     Proof: docs/proofs/quantiles.md (2).
 
@@ -223,7 +223,7 @@ def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> t
     coin = float(kearns_saul(np.array(q)))
     if assumption.anything:
         return (Way(bias + math.sqrt(2.0 * coin * math.log(2.0 / part) / n), None, rest),)
-    # Budgets determine which of the two is smaller, so both sampling events must hold
+    # Budgets determine which of the two bounds is smaller, so both sampling events must hold
     # simultaneously.
     outer, own = sampling_reach(n, part / 2.0), hoeffding(weighing.square)
     apart = assumption.apart
@@ -635,7 +635,7 @@ class SelectedQuantiles(QuantilesMargin):
 def selection_shift(
     weighing: Weighing, assumption: Assumption, q: float, beta: float, cells: int, rate: float
 ) -> float:
-    """Rank gap that puts an outer selection on its side of q, except with probability β/2.
+    """Rank gap with which an outer selection is on the correct side, except with probability β/2.
 
     A candidate on the wrong side of the quantile misses the target rank by at least gap − off,
     where `off` is the error of weighted ranks. So any such candidate is selected with probability

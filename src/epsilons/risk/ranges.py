@@ -42,8 +42,8 @@ and 1.2 σ."""
 
 CENTRE_ODDS: Final = 10.0
 DEVIATION_ODDS: Final = 4.0
-"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data with
-about three digits more than their standard deviation."""
+"""ln C: log ratio of the prior weights of wrong and right candidates. The values are for data that
+are about a thousand times their standard deviation."""
 
 _FAILURE: Final = 16.0
 """Assumed cost of a wrong range, in σ²."""
@@ -70,8 +70,8 @@ def failure(centre: Floats, deviation: Floats, people: Floats, s: float, odds: f
     """Bound on the probability of a wrong range. Proof: docs/proofs/gaussian.md (8).
 
     Args:
-        centre: budget that a person at each level spends on the weighted median, along the last
-            axis.
+        centre: budget that a person spends on the weighted median; the last axis has an entry for
+            each level.
         deviation: budget that a person at each level spends on the weighted median of the distances
             from the center.
         people: number of people at each level.
@@ -213,7 +213,7 @@ class _Gaussian(Margin, ABC):
 
     kind: ClassVar[str | None] = FOUND
     parts: ClassVar[int] = 3
-    """Number of parts `SIDE` of the error probability that are not used for the sum itself."""
+    """How many times the part `SIDE` of the error probability is not used for the sum itself."""
 
     def allows(self, assumption: Assumption) -> bool:
         """Whether the assumption is a population with budgets unrelated to values."""

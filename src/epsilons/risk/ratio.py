@@ -2,8 +2,8 @@
 
 Everyone has a weight k and a value x on a unit range. The sums are t = Σ k·x and T = Σ k, and the
 released numbers are noisy versions t̂ and T̂. At the true mean m, t̂ − m·T̂ = Σ k·(x − m) + noise.
-The distribution of this error is known except for T, and T̂ gives a bound on T. The set of all m
-that a test based on this distribution accepts has the stated coverage for every T, because the
+The distribution of this error is known except for T, and T̂ gives a bound on T. Each m is tested
+with this distribution. The set of all accepted m has the stated coverage for every T, because the
 ratio is not linearized.
 Proof: docs/proofs/add-remove.md (3), (5).
 """
@@ -39,7 +39,7 @@ _SURELY: Final = 1.001
 class Difference:
     """Noise within `slack` of the sum of two independent Laplace variables of scales a ≥ b.
 
-    The probabilities can also be larger by up to `factor`. The sum has the distribution
+    Its probabilities can also be up to `factor` times as large. The sum has the distribution
     (a²·Laplace(a) − b²·Laplace(b))/(a² − b²), and its tails have the same form.
     Proof: docs/proofs/add-remove.md (6), (7).
     """
@@ -75,8 +75,8 @@ class BracketedNoise:
     """Hourglass noise, bracketed by Laplace noise that is shifted by ±`near.slack`.
 
     The exact distribution has very many pieces. The Laplace bounds decide most cases without
-    evaluating any piece. If they decide that a tail is at most beta, this is proven. If they decide
-    that it is above beta, an interval can only become longer.
+    evaluating any piece. A decision that a tail is at most beta is proven. A wrong decision that a
+    tail is above beta can only make an interval longer.
     Proof: docs/proofs/add-remove.md (7).
     """
 
@@ -177,7 +177,7 @@ class Noise(Tail, Protocol):
 def noise_of(law: PairLaw, coefficients: tuple[float, float]) -> Noise:
     """The distribution of a linear combination of two noises, in units of the law's steps.
 
-    The result depends on the shape of the pieces of the joint law.
+    The result depends on the shape of the pieces of the joint distribution.
     Proof: docs/proofs/add-remove.md (6).
     """
     return _SHAPES[law.pieces.shape](law.pieces, *coefficients)
@@ -310,7 +310,7 @@ def _quantile(noise: Tail, beta: float) -> float:
 
 @dataclass(frozen=True)
 class _Sum:
-    """The sum of one Laplace variable of scale a and `more` of scale b, all independent.
+    """The sum of one Laplace variable of scale a and `more` variables of scale b, independent.
 
     Tails are bounded by Chernoff's bound at many rates. At rate 1/a the tail of the first variable
     is used directly: it is at most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).

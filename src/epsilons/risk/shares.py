@@ -93,8 +93,8 @@ class WeighedCells(AroundCells):
 
         Proof: docs/proofs/tables.md (5).
 
-        With more than two cells that sum to zero, integer noise is within one lattice point of
-        continuous noise, up to a factor e^{k·slack/scale} in probability.
+        With noise that sums to zero over more than two cells, integer noise is within one lattice
+        point of continuous noise, up to a factor e^{k·slack/scale} in probability.
         """
         closed, scale = self.weighing.closed, self.weighing.scale
         if closed is None or self.cells == 2 or not scale > 0.0:
@@ -108,14 +108,14 @@ class WeighedCells(AroundCells):
 @storable("risk.TotalledCells")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TotalledCells(RatioCells):
-    """Margin of the shares of an unknown number of people, with a separate noisy count of all.
+    """Margin of the shares of an unknown number of people, with a separate noisy total.
 
     Guarantee:
         The guarantee of `RatioCells`. Proof: docs/proofs/add-remove.md (13).
 
     Attributes:
         whole: the noisy count of all people, in units of weight.
-        whole_scale: scale of its discrete Laplace noise.
+        whole_scale: scale of the discrete Laplace noise of `whole`.
     """
 
     whole: float

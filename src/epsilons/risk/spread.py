@@ -197,7 +197,7 @@ MOST_LOST: Final = 1.05
 """Largest accepted factor by which an interval widens if the spread is as large as possible."""
 
 _NUISANCE: Final = 0.05
-"""Error probability from which the parts that are used for the spread stay constant."""
+"""Error probability above which the parts for the spread no longer increase."""
 
 _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
 """Parts of the error probability for the noise of the squares, the noise of the mean, the squares
@@ -283,8 +283,8 @@ class Spreading:
         A use of the spread is a candidate if, for the largest possible spread, its interval is not
         much wider than the interval for all data. The candidate with the narrowest forecast
         interval is used, if it is narrower than the interval for all data. The choice depends only
-        on public facts, not on noisy numbers: the shorter of two intervals can fail as often as
-        both together.
+        on public facts, not on noisy numbers. If noisy numbers decided, the shorter of two
+        intervals could fail with the sum of both error probabilities.
         Proof: docs/proofs/moment.md (10).
 
         Args:
@@ -420,7 +420,11 @@ class Spreading:
 
     @cached_property
     def _terms(self) -> Terms:
-        """The coefficients of `_above`, or minus the same sum with smaller coefficients."""
+        """The coefficients of `_above`, or for a permutation the largest of them minus each.
+
+        The permuted values X − μ sum to 0, so this changes only the sign of the sum. The
+        coefficients with the smaller sum of squares are used.
+        """
         above = self._above
         if self.assumption.sampled:
             return above
@@ -440,7 +444,8 @@ class Spreading:
         """Upper bound on the standard deviation, given the weighted variance of a sample."""
         lost = math.sqrt(-2.0 * self._above.square * math.log(squares))
         log = math.log(2.0 / centre)
-        # With Hoeffding's bound on the sample mean, which does not depend on sigma.
+        # `most` is a first upper bound. It uses Hoeffding's bound on the error of the sample mean,
+        # which does not depend on sigma.
         plain = math.sqrt(0.25 * lost * lost + variance + self._terms.square * log / 2.0)
         most = min(lost / 2.0 + plain, mean.WIDEST)
 
@@ -544,8 +549,8 @@ def _way(weighing: Weighing, assumption: Assumption, times: int, expected: float
 # are on a unit range.
 
 _EXCESS: Final = 0.05
-"""Contribution of rare large sampling errors to a mean squared error, relative to the smallest
-error of the candidates."""
+"""Contribution of rare large sampling errors to a mean squared error, relative to the smallest mean
+squared error of any candidate."""
 
 _LEAST: Final = 1e-200
 """Smallest positive squared error that is distinguished from 0."""

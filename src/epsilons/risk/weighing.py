@@ -33,8 +33,8 @@ class StairNoise:
     """Staircase noise on a unit range. Proof: docs/proofs/risk.md (8), (12), (15), (16).
 
     Attributes:
-        law: the law, on a lattice.
-        unit: length on the unit range of one unit of the law, `law.pieces.steps` lattice points.
+        law: the distribution of the noise, on a lattice.
+        unit: length of `law.pieces.steps` lattice points, on the unit range.
     """
 
     law: Law
@@ -97,8 +97,8 @@ def stair_noise(law: Law, unit: float) -> StairNoise | None:
     """Staircase noise on a unit range, or None if every lattice point is its own stair.
 
     Args:
-        law: the law, on a lattice.
-        unit: length on the unit range of one unit of the law.
+        law: the distribution of the noise, on a lattice.
+        unit: length of `law.pieces.steps` lattice points, on the unit range.
     """
     return StairNoise(law, unit) if law.pieces.steps > 1 else None
 
@@ -112,8 +112,9 @@ class SumNoise:
 
     Attributes:
         moves: number of sums that one person can change by their whole weight. The noise scale of
-            each sum is proportional to it. For means with joint noise, the factor of the noise
-            scale. For sums of several noises, the scale of Laplace noise with the same variance.
+            each sum is proportional to it. For means with joint noise it is a factor of the noise
+            scale, and for sums of several noises it is the scale of Laplace noise with the same
+            variance.
         closed: the noise of cells, if it sums to zero; None if it is independent Laplace noise.
         cube: the noise of a mean, if several means have joint noise; None if it is Laplace noise.
     """
@@ -235,11 +236,11 @@ class Weighing:
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption about the data: its target, and the relation between budgets and values.
+    """The target of an estimate, and the assumed relation between budgets and values.
 
     Attributes:
-        about: "people" if the estimate describes the given people; "population" if they are a
-            sample and it describes the population.
+        about: "people" if the estimate describes the given people; "population" if the people are
+            a sample, and the estimate describes their population.
         related: True if budgets may be related to values in any way, False if they are unrelated,
             or a number δ in (0, 1) if the means of people at different budgets differ by at most δ
             of the range.
@@ -278,7 +279,7 @@ class Assumption:
 
     @property
     def of_membership(self) -> Assumption:
-        """The assumption for the indicator of answering: related to budgets in any way, or not."""
+        """The assumption for the indicator of answering: related in any way, or unrelated."""
         return Assumption(self.about, self.related is not False)
 
 

@@ -50,8 +50,8 @@ def local_error(
         DataError: there are fewer than two people.
 
     Reference:
-        Proof: docs/proofs/limits-local.md (1), (2), (3). Paper *local*, Theorem 2.3, which requires
-        ε ≤ 1, bounds the squared error, and does not specify its constant.
+        Proof: docs/proofs/limits-local.md (1), (2), (3). Paper *local*, Theorem 2.3, bounds the
+        squared error. It requires ε ≤ 1, and does not specify its constant.
     """
     lo, hi = parameters.bounds(bounds)
     people, beta = _checked(epsilon, loss, confidence)
@@ -85,8 +85,8 @@ def local_vector_error(
         DataError: there are fewer than two people.
 
     Reference:
-        Proof: docs/proofs/limits-local.md (4), (5), (6). Paper *local*, Theorem 3.2, which requires
-        ε ≤ 1 and β < 3/20, bounds the squared error, and does not specify its constant.
+        Proof: docs/proofs/limits-local.md (4), (5), (6). Paper *local*, Theorem 3.2, bounds the
+        squared error. It requires ε ≤ 1 and β < 3/20, and does not specify its constant.
     """
     if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
         raise ArgumentError(f"dimension={dimension!r} must be a whole number, at least 1.")

@@ -48,7 +48,7 @@ def least_error(
 ) -> float:
     """Lower bound on the worst-case error of every private method.
 
-    It takes the arguments of `epsilons.plan`, and holds for all budgets in [0, ∞].
+    The arguments are those of `epsilons.plan`. The bound holds for all budgets in [0, ∞].
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.

@@ -13,15 +13,16 @@ _EULER = 0.57721566490153286
 
 
 def threshold_ratio(epsilon: People) -> float:
-    """Largest ratio between the risks of the best single threshold and the best affine estimator.
+    """Bound the risk of the best single threshold, relative to the best affine estimator.
 
     Args:
         epsilon: one ε for each person, or `Budgets({ε: people})`.
 
     Returns:
         An upper bound on the ratio of their worst-case mean squared errors for a sample (no unit).
-        Let m be the number of levels and n the number of people above 0. The bound is 2 for one
-        finite level plus public records, and otherwise min(m, H_n)², where H_n = 1 + ½ + … + 1/n.
+        Let m be the number of levels above 0, and n the number of people at these levels. The bound
+        is min(m, H_n)², where H_n = 1 + ½ + … + 1/n; for one finite level plus public records it is
+        2.
         It is at most 4 for two levels, and at most min(m², (1 + log₂ n)²).
 
     Raises:

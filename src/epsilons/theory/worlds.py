@@ -198,8 +198,8 @@ def chain_square(people: SortedPeople, *, replaced: bool) -> float:
     """Le Cam's lower bound for the mean of given people with related budgets.
 
     On a unit range it is the maximum over k of (k/2n)²·Λ. In one data set the k strictest of n
-    people all have 0, in the other they all have 1. Λ is a lower bound on ∫2pq/(p + q) for the two
-    releases.
+    people all have the value 0, in the other they all have 1. Λ is a lower bound on ∫2pq/(p + q)
+    for the two releases.
     Proof: docs/proofs/limits.md (7), (12).
     """
     n = people.n
@@ -223,7 +223,7 @@ def _log_alike_replaced(spent: Floats) -> Floats:
 def _log_alike_removed(spent: Floats) -> Floats:
     """The log of b·(2·sech s + 1 − b)/(1 + b), b = e^{−s}.
 
-    It is for two distributions that are within a factor e^{±s} of a third.
+    It is for two distributions that are both within a factor e^{±s} of a third distribution.
     """
     b = np.exp(-spent)
     return np.asarray(np.log(4.0 * b / (1.0 + b * b) + 1.0 - b) - np.log1p(b) - spent)
@@ -490,7 +490,7 @@ def _public_information(r: float) -> float:
 
 
 def _less_sampling(square: Floats | float, n: Integers | int, r: float) -> Floats:
-    """Convert a bound on the squared error for p to one for the mean of n coins.
+    """Convert a bound on the squared error for p to a bound for the mean of n coins.
 
     Let V be the sampling variance and η² a bound on E(mean − E[p | coins])². Then the result R
     satisfies √R ≥ √(η² + square − V) − η. Proof: docs/proofs/limits.md (5).

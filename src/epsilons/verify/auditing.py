@@ -323,8 +323,8 @@ def _affordable(left: int, refused: float) -> int:
     """Return the number of rounds to play with `left` outputs of each data set.
 
     The coins need more than `left` outputs of one data set with probability at most `refused`. By
-    Hoeffding's inequality it is at most 2·exp(−(2·left − rounds)²/(2·rounds)), where rounds ≤
-    2·left.
+    Hoeffding's inequality this probability is at most 2·exp(−(2·left − rounds)²/(2·rounds)), where
+    rounds ≤ 2·left.
     """
     spare = math.ceil(2.0 * math.sqrt(left * math.log(2.0 / refused)))
     return max(1, 2 * left - spare)

@@ -119,7 +119,7 @@ def _closed(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _several(mechanism: Any, tools: _Tools) -> Found:
-    """Check several weighted sums over the same people, with noise that depends on its maximum."""
+    """Check several weighted sums over the same people; P(noise) depends on its largest entry."""
     law = sums.vector(mechanism.law, len(mechanism.bounds))
     return _vectors(mechanism, tools, law, (sums.numbers, sums.even), _largest)
 
@@ -300,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Check how often the first query crosses a threshold that is 1 or two scales above it."""
+    """Check how often the first query crosses a threshold one point or two scales above it."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"

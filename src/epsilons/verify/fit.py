@@ -1,9 +1,9 @@
 """Goodness of fit: map draws to numbers that are uniform if the law is right, and count them.
 
-The distribution function of the law's declared pieces maps a draw to numbers in [0, 1), with
-randomization within each jump. If the draws follow that law, these numbers are exactly independent
-and uniform. So the count of numbers in a fixed cell is binomial, and an exact tail gives its
-p-value. Float rounding is the only approximation.
+A law is a noise distribution. The distribution function of its declared pieces maps a draw to
+numbers in [0, 1), with randomization within each jump. If the draws follow that law, these numbers
+are exactly independent and uniform. So the count of numbers in a fixed cell is binomial, and an
+exact tail gives its p-value. Float rounding is the only approximation.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator
 
 
 def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
-    """Return a uniform for one signed integer: above 1/2 if positive, lower in its half if far."""
+    """Return a uniform for one integer: at least ½ for x > 0, and lower the farther x is from 0."""
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
     above = chance.random() < 0.5 if x == 0 else x > 0

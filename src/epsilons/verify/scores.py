@@ -22,7 +22,7 @@ _CAUTION: Final = 1.0
 """The log-ratio of a cell is shrunk towards zero by this many standard errors."""
 
 _COMMON: Final = 20
-"""The minimum number of occurrences for a value to get its own cell; other values share one."""
+"""The minimum number of occurrences for a value to get its own cell; rarer values share a cell."""
 
 _BINS: Final = (16, 128)
 _FEWEST: Final = 50
@@ -246,7 +246,7 @@ def _along(direction: Floats, outputs: Outputs) -> Floats:
 def _directions(
     first: Outputs, second: Outputs, rng: np.random.Generator
 ) -> Iterator[tuple[str, Floats]]:
-    """Generate projection directions: axes, sums and differences of two axes, random and others."""
+    """Generate directions: axes, sums and differences of two axes, random directions, others."""
     width = first.width
     axes = _telling(first, second)
     unit = np.eye(width)

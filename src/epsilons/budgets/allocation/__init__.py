@@ -127,7 +127,7 @@ class Allocation:
         method: the name of the rule.
         cap: the number τ of a rule of the form e = min(ε, τ); None for other rules.
         goal: the assumptions about the data, and the error to minimize.
-        stairs: the law of staircase noise on a unit range; None for Laplace noise.
+        stairs: the distribution of staircase noise on a unit range; None for Laplace noise.
         closed: the noise of the cells if it sums to zero; None if cells have independent noise.
         cube: the joint noise of several means; None if the mean has its own noise.
     """

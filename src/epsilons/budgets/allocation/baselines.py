@@ -169,7 +169,15 @@ def _square(budgets: Budgets, noise_per_square: float) -> Effective:
 def _better(
     budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
 ) -> Effective:
-    """Return the minimizer of min(f, g) + h: either that of f + h or that of g + h."""
+    """Return the minimizer of rU: one of the minimizers for either term of its minimum.
+
+    Args:
+        budgets: the levels, ascending, with counts.
+        log: the logarithm L.
+        near: the minimizer with the first term, the squared distance of the weights from 1/n.
+        small: the minimizer with the second term, L·‖w‖².
+        sharp: whether that distance is ‖w − 1/n‖₁, not its replacement in the fast variants.
+    """
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
     # Products, not powers: Python raises when a float power overflows, but a product becomes ∞.

@@ -30,7 +30,7 @@ _LARGEST = 1e100
 overflow, and the exact value has no noticeable effect on any error."""
 
 Slope: TypeAlias = Callable[[float, float, float], float]
-"""(bias, sum of budgets below the cap, scale) → derivative of the risk by the scale."""
+"""(bias, sum of budgets below the cap, scale) → derivative of the risk with respect to scale."""
 
 
 def capped(budgets: Budgets, cap: float) -> Floats:
@@ -128,12 +128,12 @@ def bias_scale(budgets: Budgets, slope: Slope, *, simplex: bool) -> float:
     """Return the scale t that minimizes a convex risk of t and of the bias Σ(1/n − t·ε_i)₊.
 
     For a given scale, this is the bias of the weights w_i ≤ t·ε_i that are nearest to 1/n. If the
-    weights need not sum to one, the bias is half of it. The bias is convex and piecewise linear in
-    t, with kinks at t = 1/(n·ε).
+    weights need not sum to one, the bias is half of this sum. The bias is convex and piecewise
+    linear in t, with kinks at t = 1/(n·ε).
 
     Args:
         budgets: the levels, ascending, with counts.
-        slope: the derivative of the risk by t; see `Slope`. It must increase with t.
+        slope: the derivative of the risk with respect to t; see `Slope`. It must increase with t.
         simplex: whether the weights sum to one, which requires t ≥ 1/Σε.
 
     Returns:
@@ -259,7 +259,7 @@ class Effective:
         spent: e ≤ ε for each level.
         total: the sum of all weights, Σe/D. It is 1 unless the rule chooses D.
         cap: the cap τ, if the rule is a cap.
-        law: the law of staircase noise, if used. Then every e is a multiple of its rate.
+        law: the distribution of staircase noise, if used. Every e is then a multiple of its rate.
     """
 
     spent: Floats
@@ -401,7 +401,10 @@ def squares(noise: float, *, told: float = 1.0, beside: float = 0.0) -> Slope:
 
 
 def laplace_quantile(beta: float, apart: float = 1.0) -> Slope:
-    """Return the slope of scale·ln(cosh(apart·bias/scale)/β), the exact PAC error for a sample."""
+    """Return the slope of scale·ln(cosh(apart·bias/scale)/β).
+
+    This is the exact PAC error for the given people.
+    """
 
     def slope(bias: float, below: float, scale: float) -> float:
         z = apart * max(bias, 0.0) / scale
@@ -504,7 +507,7 @@ def promising(budgets: Budgets, goal: Goal, than: float) -> Effective | None:
 
     Returns:
         The result, or None if it cannot be better. Only people with ε ≥ `LEAST` would be used. If
-        their data have too large a risk even without noise, the search is skipped.
+        the mean of these people has too large a risk even without noise, the search is skipped.
     """
     start = int(np.searchsorted(budgets.levels, LEAST))
     users = int(budgets.counts[start:].sum())
@@ -595,7 +598,8 @@ def _moments(budgets: Budgets, rates: Floats, most: int) -> Moments:
 def _answer(budgets: Budgets, near: float, most: int) -> Effective:
     """Return the weights for a rate, and the largest rate that these weights allow.
 
-    Levels ascend, so the first person with a given weight has the smallest budget of that weight.
+    Levels ascend, so the first person with a given weight has the smallest budget of all people
+    with this weight.
     """
     levels = budgets.levels
     units = np.arange(most + 1)
@@ -613,7 +617,7 @@ def _answer(budgets: Budgets, near: float, most: int) -> Effective:
 def _round_down(rate: float, most: int) -> float:
     """Round a rate down to few enough bits that all its multiples up to `most` are exact.
 
-    The denominator is at most 2^53 for fast draws; rates that are too small for that can exceed it.
+    The denominator is at most 2^53 for fast draws; for very small rates it can be larger.
     """
     exponent = math.frexp(rate)[1]
     last = exponent - 53 + (most - 1).bit_length()

@@ -46,8 +46,9 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
     The result is exact for the mean squared error in two cases: budgets are independent of values,
     or the budgets of these people can depend on values in any way. In the second case it is also
     exact for the PAC error at confidence ½ or more. For partly related budgets, and for a
-    population with related budgets, a search over caps and factors chooses it. It is never worse
-    than the best cap. For other PAC errors it uses the weights for the mean squared error.
+    population with related budgets, it is the best result of a search over caps and factors, and
+    never worse than the best cap. For other PAC errors, the weights for the mean squared error are
+    used.
 
     Reference:
         docs/proofs/allocation.md.

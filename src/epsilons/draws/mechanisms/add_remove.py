@@ -80,7 +80,7 @@ class TwoSums:
         levels: the rungs of the public ladder.
         weights: the integer weight k of a person on each rung.
         scheme: the combinations that get noise.
-        law: the joint law of the two noise values.
+        law: the joint distribution of the two noise values.
         grid: the divisor of the sum.
         bounds: the range of the values.
     """
@@ -213,7 +213,7 @@ class CellSums:
         levels: the rungs of the public ladder.
         weights: the integer weight k of a person on each rung.
         reach: the total that a person of weight 1 adds.
-        law: the law of the noise of each cell.
+        law: the distribution of the noise of each cell.
         cells: the number of categories.
         grid: 1, because nothing is divided before the noise.
         moves: 1, because a person is added or removed.
@@ -330,7 +330,7 @@ class LevelCounts:
     Guarantee:
         A person is counted only in the cell of their rung. The probability of a cell's noise
         changes by at most a factor e^{rate} from one integer to the next. The rate is at most an
-        eighth of the cell's lowest rung, and at most an eighth. So adding or removing a person
+        eighth of the cell's lowest rung, and never above ⅛. So adding or removing a person
         costs them at most an eighth of their rung, and nothing if their rung is in no cell.
 
     Attributes:
@@ -382,7 +382,7 @@ class LevelCounts:
 
     @property
     def laws(self) -> tuple[DiscreteLaplace, ...]:
-        """The law of the noise of each cell."""
+        """The distribution of the noise of each cell."""
         return tuple(DiscreteLaplace(1 / rate) for rate in self.rates)
 
     def draw(self, source: Source, total: Integers) -> tuple[int, ...]:

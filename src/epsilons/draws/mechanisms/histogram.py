@@ -48,7 +48,7 @@ class CellTable(ABC):
     Guarantee:
         Replacing a person takes at most k·unit from some cells and adds at most k·unit to others.
         The ℓ1 distance is at most `moves`·k·reach = 2·k·unit. The loss is at most the loss of the
-        noise law over that distance.
+        noise for a shift by that distance.
 
     Reference:
         Proofs: docs/proofs/frequencies.md and docs/proofs/closed.md.
@@ -58,7 +58,7 @@ class CellTable(ABC):
         counts: the number of people at each level.
         weights: the integer weight k of a person at each level.
         reach: the total that a person of weight 1 adds.
-        law: the law of the noise.
+        law: the distribution of the noise.
         divisor: D, the denominator of shares.
         cells: the number of categories.
         keep: the probability that a person at each level is used; None without sampling.
@@ -159,9 +159,9 @@ class CellTable(ABC):
 class Histogram(CellTable):
     """Weighted integer counts of cells, with independent integer noise in each cell.
 
-    It is used if people are sampled or only public people are counted. It is also used for very
-    many cells, or for more cells than the scale of the noise. Otherwise `ClosedHistogram` has less
-    noise.
+    It is used if people are sampled or only public people are counted. It is also used if there are
+    very many cells, or if the number of cells exceeds the scale of the noise. Otherwise
+    `ClosedHistogram` has less noise.
 
     Guarantee:
         Replacing a person takes at most k·unit from some cells and adds at most k·unit to others.
@@ -174,7 +174,7 @@ class Histogram(CellTable):
         Algorithm 1 (HPF) of paper *correlated*, on integers. Proof: docs/proofs/frequencies.md.
 
     Attributes:
-        law: the law of the noise of each cell.
+        law: the distribution of the noise of each cell.
     """
 
     kind = "cells"
@@ -206,7 +206,7 @@ class ClosedHistogram(CellTable):
         person; here on integers and for personal weights. Proof: docs/proofs/closed.md.
 
     Attributes:
-        law: the joint law of the noise of all cells.
+        law: the joint distribution of the noise of all cells.
         keep: None, because everyone is used without sampling.
     """
 
@@ -244,9 +244,9 @@ def build_histogram(allocation: Allocation, *, unit: int) -> CellTable:
 
     Weights are e·2^s rounded down, and the scale of the noise is 2·unit·2^s, so a person's loss is
     2·k·unit/scale = k/2^s ≤ e ≤ ε. The noise sums to zero, with three exceptions: there is no
-    noise, there are very many cells, or there are more cells than the scale of the noise. In the
-    last case few proposals of a closed table would be accepted. In the last two cases, independent
-    noise has nearly the same variance.
+    noise, there are very many cells, or the number of cells exceeds the scale of the noise. In the
+    last case, rejection sampling of noise that sums to zero would reject most proposals. In the
+    last two cases, independent noise has nearly the same variance.
 
     Args:
         allocation: an allocation for frequencies; its goal contains the number of cells.

@@ -268,7 +268,7 @@ class Selection:
         return tuple(Fraction(int(k) * self.spread, self.scale) for k in self.weights.tolist())
 
     def exponent(self, candidate: int, cells: Integers, masses: Integers) -> Fraction:
-        """Return u/scale: −ln P(candidate) + ln(prior), up to a constant for all candidates.
+        """Return u/scale: −ln P(candidate) + ln(prior), up to the same constant for all candidates.
 
         Args:
             candidate: the index of a candidate.
@@ -296,7 +296,7 @@ class Selection:
         starts, far = distances(self.candidates, *total, self.odds)
         prior = np.diff(starts)
         far = np.where(prior > 0, far, far.max())
-        far = far - far.min()  # this does not change the law: only differences matter
+        far = far - far.min()  # P does not change: only differences matter
         if self.scale > _LARGEST:  # larger than any total weight, so all quotients are 0
             steps, rest = np.zeros_like(far), far
         else:

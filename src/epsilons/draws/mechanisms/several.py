@@ -29,7 +29,7 @@ _BITS = 45
 @storable("mechanisms.SeveralSums")
 @dataclass(frozen=True, eq=False)
 class SeveralSums:
-    """Weighted integer sums over the same people, with the same weights, plus noise of a cube law.
+    """Weighted integer sums over the same people, with the same weights, plus one noise vector.
 
     A person's values are integers g_1, ..., g_d in [0, grid], one for each mean. The mechanism
     draws the lattice points floor(Σ k·g_j / grid), plus integers z with P(z) ∝ e^{−max|z_j|/scale}.
@@ -51,7 +51,7 @@ class SeveralSums:
         weights: the integer weight k of a person at each level, in every sum.
         reach: the maximum change of one person's g, in each sum.
         grid: the divisor of the sums.
-        law: the joint law of the noise.
+        law: the joint distribution of the noise.
         divisor: D, in lattice points: the denominator of each mean.
         bounds: the range of the values of each mean.
         keep: None, because everyone is used without sampling.
@@ -140,7 +140,7 @@ class SeveralSums:
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error on a unit range: grid, mean of rows, floor and lattice."""
+        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
         return 1.0 / self.grid + ratio(Fraction(5, 2), self.divisor)
 
     def alone(self, place: int) -> Additive:
@@ -219,7 +219,7 @@ class Parallel:
         self.levels.flags.writeable = False
 
     def total(self, tally: Tally) -> tuple[int, ...]:
-        """Return the lattice point of each group, before noise; cells: x and 1 − x per group."""
+        """Return each group's lattice point before noise; each group has the cells x and 1 − x."""
         return tuple(
             0 if part is None else part.point(tally.cells[self._rows(part), 2 * group])
             for group, part in enumerate(self.parts)

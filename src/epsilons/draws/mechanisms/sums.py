@@ -25,8 +25,7 @@ WEIGHT_BITS = 45
 for ordinary budgets fits 64-bit integers."""
 
 _FAST_BITS, _FEWEST_BITS = 53, 36
-"""Bulk draws are fast up to a noise scale of 2^53. To stay below it, the largest weight can have
-fewer bits, but at least 36."""
+"""Bulk draws are fast up to a noise scale of 2^53; weights keep at least 36 bits for this."""
 
 _KEEP_BITS = 53
 
@@ -54,10 +53,10 @@ class Additive:
     Guarantee:
         A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
         points. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
-        lattice point to the next. That of staircase noise changes by at most a factor e^{rate} over
-        `steps` lattice points. So the person's loss is at most m/scale, or ceil(m/steps)·rate. It
-        is rational, and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the
-        sum.
+        lattice point to the next. The probability of staircase noise changes by at most a factor
+        e^{rate} over `steps` lattice points. So the person's loss is at most m/scale, or
+        ceil(m/steps)·rate. It is rational, and `epsilons.verify.exact` compares it with ε. Nothing
+        is rounded after the sum.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers, also with staircase noise. Proof:
@@ -69,7 +68,7 @@ class Additive:
         weights: the integer weight k of a person at each level.
         reach: the maximum change of one person's g.
         grid: the divisor of the sum.
-        law: the law of the noise.
+        law: the distribution of the noise.
         divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None without sampling; only the methods in `papers` sample people.
@@ -162,10 +161,7 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """The largest rounding error on a unit range.
-
-        Its sources are the grid, means of rows, the floor of the sum, and the lattice.
-        """
+        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
@@ -185,7 +181,7 @@ def build(allocation: Allocation, *, grid: int, bounds: tuple[float, float]) -> 
 
     Weights are e·2^s rounded down, and the scale of the noise is 2^s. So a person's loss is k/2^s ≤
     e ≤ ε for every s. With staircase noise, e is a multiple of the rate, and a weight is e/rate
-    times the `steps` of the law. So a person's loss is e.
+    times the lattice points per unit. So a person's loss is e.
     """
     spent, counts = allocation.spent, allocation.counts
     if allocation.stairs is not None:
@@ -219,9 +215,7 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """Return the s in weights e·2^s.
-
-    The largest weight gets `most` bits, or fewer if noise is then faster to draw.
+    """Return the s of weights e·2^s: `most` bits for the largest weight, or fewer for fast noise.
 
     Args:
         spent: the effective budgets, ascending.
@@ -346,15 +340,15 @@ class SumAndSquares:
 
     A person's value is an integer g in [0, grid], and their square is v = floor((g − grid/2)² /
     grid). The mechanism draws the lattice points floor(Σ k·g / grid) and floor(Σ k·v / grid), plus
-    independent noise for each. The law of each noise is that of a single sum. The object holds no
-    data: the sums are passed to `draw`.
+    independent noise for each. Each noise has the same distribution as for a single sum. The object
+    holds no data: the sums are passed to `draw`.
 
     Guarantee:
-        Replacing a person moves g and v together by at most `reach` = grid: if g moves far, it
-        moves from one side of the middle to the other, and v is similar on both sides. So a person
-        of weight k moves the two lattice points together by at most m = ceil(k·reach/grid) + 1,
-        where the 1 is for the second rounding; if k is 0, by 0. The loss is at most m/scale. It is
-        rational, and `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
+        Replacing a person moves g and v together by at most `reach` = grid, because a large change
+        of g is between values with similar squares. So a person of weight k moves the two lattice
+        points together by at most m = ceil(k·reach/grid) + 1, where the 1 is for the second
+        rounding; if k is 0, by 0. The loss is at most m/scale. It is rational, and
+        `epsilons.verify.exact` compares it with ε. Nothing is rounded after the sums.
 
     Reference:
         Algorithm HPM of paper *correlated*, on integers; the second sum is new. Proof:
@@ -366,7 +360,7 @@ class SumAndSquares:
         weights: the integer weight k of a person at each level.
         reach: the maximum change of one person's g and v together.
         grid: the divisor of both sums.
-        law: the law of each noise.
+        law: the distribution of each noise.
         divisor: D, in lattice points: the denominator of a mean.
         bounds: the range of the values, to which lattice points are mapped back.
         keep: None, because everyone is used without sampling.
@@ -453,10 +447,7 @@ class SumAndSquares:
 
     @property
     def slack(self) -> float:
-        """The largest rounding error on a unit range.
-
-        Its sources are the grid, means of rows, the floor of the sum, and the lattice.
-        """
+        """Bound on the sum of rounding errors on a unit range: grid, row means, floor, lattice."""
         return self.alone.slack
 
     @property

@@ -1,4 +1,4 @@
-"""Exact noise on integers: samplers and their laws. All entropy comes from a `Source`."""
+"""Exact noise on integers: distributions ("laws") with samplers. A `Source` gives all entropy."""
 
 from __future__ import annotations
 

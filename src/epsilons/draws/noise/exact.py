@@ -269,7 +269,7 @@ def steps_many(source: Source, size: int) -> NDArray[np.int64]:
     Guarantee: independent, P(V = j) = (1 - e^{-1}) e^{-j} exactly. V is the number of j >= 1 with U
     < e^{-j} for one uniform U. The first 64 bits of U determine V unless they equal an entry of the
     table; then further bits are drawn. If V reaches the end of the table, another V is drawn and
-    added, which is exact because the law is memoryless.
+    added, which is exact because the distribution is memoryless.
     """
     words = source.words(size)
     at_most = np.searchsorted(TABLE, words, side="right")  # the number of thresholds <= the word
@@ -393,7 +393,7 @@ def exp_minus_many(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.b
 
 
 def _chunk(source: Source, p: NDArray[np.int64], q: int) -> NDArray[np.bool_]:
-    """Toss the coins of one batch: count for the integer part of p/q, filter for the rest."""
+    """Toss one batch: a count decides for the integer part of p/q, the filter for the rest."""
     if p.max() > q:
         whole = p // q
         # P(V >= whole) = e^{-whole}. The two coins are independent, so their probabilities
@@ -474,8 +474,8 @@ def count_candidates(source: Source, t: int, s: int, candidates: int) -> NDArray
     Returns:
         Counts: int64, or Python integers if any U + tV would reach 2**62.
 
-    Guarantee: independent, each with exactly the law of `count`, whatever the number of results.
-    Large counts are never redrawn, because that would change the law.
+    Guarantee: independent, each distributed exactly as in `count`, whatever the number of results.
+    Large counts are never redrawn, because that would change the distribution.
     """
     u = below_many(source, t, candidates)
     if t > 1:  # otherwise U is 0 and is always accepted
@@ -676,7 +676,7 @@ def compositions(
     Returns:
         A row for each composition: its parts, then zeros.
 
-    Guarantee: independent, each with the law of `composition`, exactly. If the cut points of a row
+    Guarantee: independent, each distributed exactly as in `composition`. If the cut points of a row
     are not all distinct, `composition` redraws the row with fresh bits.
     """
     ends = total[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""Noise laws of one number: the interface of all laws, and the laws with geometric tails."""
+"""Noise distributions ("laws") of one number: their interface, and laws with geometric tails."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from epsilons.frozen import storable
 class Pieces(NamedTuple):
     """The pieces of a law: four fields that describe it completely, so a checker can verify it.
 
-    Distances 0, ..., inner - 1 form the first piece, and every `steps` distances after them
-    another. The probability is constant on a piece. It falls by a factor e^{-rate} from each piece
-    to the next and changes nowhere else.
+    Distances 0, ..., inner - 1 form the first piece. After them, every `steps` distances form
+    another piece. The probability is constant on a piece. It falls by a factor e^{-rate} from each
+    piece to the next and changes nowhere else.
 
     Attributes:
         shape: the definition of the distance. "point": only 0 can occur. "half-line": x, for x >=
@@ -50,7 +50,7 @@ class Pieces(NamedTuple):
         return self.steps / self.rate if isinstance(self.rate, Fraction) else Fraction(0)
 
     def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio between the law and the law shifted by `points`.
+        """Return the largest log-ratio of probabilities before and after a shift by `points`.
 
         Args:
             points: at least 0. For a pair: the sum of the distances that both coordinates move, in
@@ -135,7 +135,7 @@ class AnyLaw(ABC):
         return 2.0 * self.tail(x)
 
     def loss(self, points: int) -> Fraction | float:
-        """Return the largest log-ratio between the law and the law shifted by `points`.
+        """Return the largest log-ratio of probabilities before and after a shift by `points`.
 
         Args:
             points: an integer of at least 0. For two numbers: the sum of the distances that both
@@ -259,7 +259,7 @@ class Geometric(_Scaled):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale per integer; negative integers cannot occur."""
+        """The log-probability falls by 1/scale per integer; negative integers cannot occur."""
         return Pieces("half-line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction | float:
@@ -331,7 +331,7 @@ class DiscreteLaplace(_Scaled):
 
     @cached_property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale from each integer to the next, on both sides of 0."""
+        """The log-probability falls by 1/scale per integer, on both sides of 0."""
         return Pieces("line", 1 / self.scale)
 
     def exponent(self, x: int) -> Fraction:

@@ -1,4 +1,4 @@
-"""Noise laws of two numbers: two Laplace laws, the staircase on pairs, and the hourglass."""
+"""Noise distributions of pairs: two Laplace variables, the staircase on pairs, the hourglass."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Laplaces(PairLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale from each distance |x| + |y| to the next."""
+        """The log-probability falls by 1/scale per unit of the distance |x| + |y|."""
         return Pieces("rings", self.rate)
 
     def exponent(self, x: int, y: int) -> Fraction:
@@ -230,7 +230,7 @@ class Staircase2D(Stairs, PairLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by the rate from each ring of |x| + |y| to the next."""
+        """The log-probability falls by the rate from each ring of |x| + |y| to the next."""
         return Pieces("rings", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction:
@@ -308,7 +308,7 @@ class Staircase2D(Stairs, PairLaw):
 
     @cached_property
     def _heights(self) -> Geometric:
-        """The law of the ring counts h, i and i' in the description of draws."""
+        """The distribution of the ring counts h, i and i' in the description of draws."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:
@@ -404,7 +404,7 @@ class Hourglass(Stairs, PairLaw):
     Guarantee: with x + y = k steps and j = level(|x|), P(x, y) is proportional to e^{-rate h},
     where h = j + |k - j| for x >= 0 and h = j + |k + j| for x < 0; draws are exact. A shift by
     (s, steps - s), 0 <= s <= steps, or by its negative changes no h by more than 1, so it changes
-    log P by at most `rate`. Both x and y have the law `Staircase(rate, steps, inner)`.
+    log P by at most `rate`. Both x and y are distributed as `Staircase(rate, steps, inner)`.
 
     Args:
         rate: the privacy loss per unit of change: an integer or `Fraction` above zero.
@@ -433,7 +433,7 @@ class Hourglass(Stairs, PairLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by the rate with every unit of h, across or along the waist."""
+        """The log-probability falls by the rate with every unit of h."""
         return Pieces("hourglass", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -505,12 +505,12 @@ class Hourglass(Stairs, PairLaw):
 
     @cached_property
     def _across(self) -> Staircase:
-        """The law of x."""
+        """The distribution of x."""
         return Staircase(self.rate, self.steps, self.inner)
 
     @cached_property
     def _along(self) -> DiscreteLaplace:
-        """The law of k minus its mean, the same for every x."""
+        """The distribution of k minus its mean given x; it is the same for every x."""
         return DiscreteLaplace(1 / self.rate)
 
     def _one(self, source: Source) -> tuple[int, int]:

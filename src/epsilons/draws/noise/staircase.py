@@ -64,7 +64,7 @@ class Stairs:
         return (distance + (self.steps - self.inner)) // self.steps
 
     def _next(self, distance: int) -> tuple[int, int]:
-        """Return the stair of distance + 1, and the number of its distances from there on."""
+        """Return the stair of distance + 1, and how many of its distances are at least this."""
         level = self._level(distance + 1)
         return level, self.inner + level * self.steps - (distance + 1)
 
@@ -74,8 +74,8 @@ def precisely(rate: Fraction, digits: int = DIGITS) -> AbstractContextManager[de
 
     Args:
         rate: the rate. 1 - e^{-rate} loses as many digits as 1/rate has before its decimal point. A
-            difference of sums with the same highest powers of 1/rate loses this many for each
-            power.
+            difference of sums with the same highest powers of 1/rate loses this many digits for
+            each power.
         digits: the number of correct digits of a result.
 
     Guarantee: the caller's decimal context has no influence.
@@ -324,7 +324,7 @@ class Staircase(Stairs, Law):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by the rate from each stair of |x| to the next."""
+        """The log-probability falls by the rate from each stair of |x| to the next."""
         return Pieces("line", self.rate, self.steps, self.inner)
 
     def exponent(self, x: int) -> Fraction:
@@ -385,7 +385,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _heights(self) -> Geometric:
-        """The law of the number of stairs between x and the first stair."""
+        """The distribution of the number of stairs between x and the first stair."""
         return Geometric(1 / self.rate)
 
     def _one(self, source: Source) -> int:

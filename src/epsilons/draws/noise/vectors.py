@@ -1,4 +1,4 @@
-"""Noise laws of several numbers: tables of noise that sums to zero, and the cube law."""
+"""Noise distributions of several numbers: tables of noise that sums to zero, and cube noise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Tries(NamedTuple):
 
     Attributes:
         entries: the number of entries of a vector.
-        law: the law of the summands.
+        law: the distribution of the summands.
         width: the number of summands.
         fits: the largest sum for which int64 is used.
     """
@@ -126,10 +126,11 @@ class VectorLaw(AnyLaw):
         """Return the same as `_kept`, with Python integers of any size."""
 
 
-# The law of a closed table: noise in every cell that sums to zero over all cells.
+# Closed tables: noise in every cell that sums to zero over all cells.
 
 FEW: Final = 6
-"""The most cells that work at any scale: at least 1 proposal in C(10, 5) = 252 is accepted."""
+"""Up to this number of cells, any scale is allowed: at least 1 proposal in C(10, 5) = 252 is
+accepted."""
 
 TRIES: Final = 7
 """A table with more than `FEW` cells requires (cells - 1)/scale of at most this. Then at least a
@@ -181,7 +182,7 @@ class Closed(VectorLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale from each distance |z_1| + ... + |z_k| to the next."""
+        """The log-probability falls by 1/scale per unit of the distance |z_1| + ... + |z_k|."""
         return Pieces("closed", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction | float:
@@ -344,10 +345,11 @@ class Closed(VectorLaw):
         return float(np.log(self._p + self._excess[:-1]).sum())
 
 
-# The cube law: noise for several sums. Its probability falls with the largest entry.
+# Cube noise, for several sums: its probability falls with the largest entry.
 
 FEW_SUMS: Final = 5
-"""The most entries that work at any scale: at least 1 proposal in 2^5·5! = 3,840 is accepted."""
+"""Up to this number of entries, any scale is allowed: at least 1 proposal in 2^5·5! = 3,840 is
+accepted."""
 
 CUBE_TRIES: Final = 14
 """A vector of more than `FEW_SUMS` entries requires dimension/scale of at most this. Then at least
@@ -398,7 +400,7 @@ class Cube(VectorLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The law falls by 1/scale from each cube around 0 to the next."""
+        """The log-probability falls by 1/scale from each cube around 0 to the next."""
         return Pieces("cube", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction:
@@ -485,7 +487,7 @@ class Cube(VectorLaw):
         return vectors
 
     def _expanded(self, x: int, logs: NDArray[np.float64]) -> float:
-        """Return Σ_j e^{logs_j} (2xp)^(d - 1 - j) a^x over p^(d + 1) Σ_R (2R + 1)^d a^R, p = 1 - a.
+        """Return Σ_j e^{logs_j} (2xp)^(d-1-j) a^x / (p^(d+1) Σ_R (2R + 1)^d a^R), where p = 1 - a.
 
         `logs` includes the other powers of p: (2x)^i = (2xp)^i / p^i, and the powers of p cancel.
         """
@@ -507,7 +509,7 @@ class Cube(VectorLaw):
 
     @cached_property
     def _a(self) -> float:
-        """The factor e^{-1/scale} by which the law falls from each cube to the next."""
+        """The factor e^{-1/scale} by which the probability falls from each cube to the next."""
         return math.exp(-as_float(1 / self.scale))
 
     @cached_property

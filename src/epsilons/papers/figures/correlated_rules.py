@@ -529,7 +529,7 @@ def _normed(weights: Floats) -> Floats:
 
 
 def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
-    """Return everyone's level index; nearly equal budgets share a level, the smallest budget."""
+    """Return everyone's level index; nearly equal budgets share a level, their minimum."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 

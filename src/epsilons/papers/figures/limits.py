@@ -24,14 +24,14 @@ _EPSILON_2 = 0.03
 
 
 def ratio(budgets: Mapping[float, int]) -> float:
-    """Return the ratio of mean squared errors: best threshold over best affine estimator."""
+    """Return the mean squared error of the best threshold, divided by the best affine one."""
     people = ep.Budgets(budgets)
     threshold = ep.allocate(people, **REGIMES["iid"], method="threshold").risk
     return threshold / ep.allocate(people, **REGIMES["iid"], method="affine").risk
 
 
 def _ratios(run: ExperimentRun, second: float) -> list[Row]:
-    """Return the ratio over a grid of ε₁ and n₁, for 1,000 people at the second level."""
+    """Return the ratio on a grid of ε₁ and n₁, for 1,000 people at the second level."""
     points = run.trials(61, 25)
     top = 1.0 if math.isinf(second) else second
     rows = []
@@ -63,7 +63,7 @@ def _heatmap(second: float, limit: int) -> Any:
 
 
 def _columns(second: float) -> Any:
-    """Return an experiment on columns of the heat map: the ratio over n₁ for some ε₁."""
+    """Return an experiment on columns of the heat map: the ratio by n₁, for some ε₁."""
 
     def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)
@@ -83,7 +83,7 @@ def _columns(second: float) -> Any:
 
 
 def _rows(second: float) -> Any:
-    """Return an experiment on rows of the heat map: the ratio over ε₁ for some n₁."""
+    """Return an experiment on rows of the heat map: the ratio by ε₁, for some n₁."""
 
     def run(run: ExperimentRun) -> Result:
         points = run.trials(121, 41)

@@ -89,7 +89,7 @@ class Leaning:
     price: float | None = None
 
     def most(self, shares: Floats) -> Floats:
-        """Bound on the upward bias for each group weight W and each part (bin) of means."""
+        """Bound on the upward bias for each group weight W and each bin of means."""
         base, prices = self._dual
         found = np.empty((len(shares), PARTS))
         step = max(_TOGETHER // base.size, 1)
@@ -102,7 +102,7 @@ class Leaning:
 
     @cached_property
     def alone(self) -> Floats:
-        """The largest bias of any group of total weight 1, for each part of means.
+        """The largest bias of any group of total weight 1, for each bin of means.
 
         If the largest weight is ρ times the smallest, it is m(1 − m)(ρ − 1)/(1 + m(ρ − 1)). The
         worst case gives heavy people the value 1 and light people 0. The expression increases up to
@@ -118,9 +118,9 @@ class Leaning:
 
     @cached_property
     def _dual(self) -> tuple[Floats, Floats]:
-        """The sum over people, and the price γ, for each part of means and each pair of prices.
+        """The sum over people, and the price γ, for each bin of means and each pair of prices.
 
-        For given prices the bound is convex in m, so its maximum is at an end of the part.
+        For given prices the bound is convex in m, so its maximum is at an end of the bin.
         """
         weights, counts = few(self.weights, self.counts)
         if self.price is None:
@@ -199,7 +199,7 @@ class _Gains(NamedTuple):
 
     Attributes:
         each: contribution of one person at each level, for both ends of the average weight.
-        alone: contribution of all people if there were no other group, at the worse end.
+        alone: contribution of all people if there were no other group, at the worse of both ends.
         cost: cost of the prices (the term outside the sum over people).
         best: minimum of `alone` plus `cost`.
     """

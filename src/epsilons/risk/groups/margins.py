@@ -105,7 +105,7 @@ class GroupMargins(Margin, ABC):
         return False
 
     def means(self, bounds: Bounds) -> Floats:
-        """The mean of each group within the bounds; the middle if its weight is not positive."""
+        """The mean of each group; the middle of the bounds if its noisy weight is not positive."""
         lo, hi = bounds
         return lo + (hi - lo) * self._estimates
 
@@ -222,7 +222,10 @@ class GroupMargins(Margin, ABC):
     def _pair_with(
         self, part: float | None, groups: tuple[int, int], assumption: Assumption, confidence: float
     ) -> tuple[GroupPair, float]:
-        """Return two groups with part of β for each group's own interval; half of β if None."""
+        """Return two groups for a joint test, and the error probability that is left for it.
+
+        Each group has its own interval, with error probability `part`·β; ½·β if `part` is None.
+        """
         beta = self.error_of(confidence)
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
         about = math.inf if part is None else self.about(ABOUT * beta)
@@ -369,8 +372,8 @@ class GroupedMeans(GroupMargins):
 
         Proof: docs/proofs/groups.md (11).
 
-        With more than two cells that sum to zero, integer noise is within one lattice point of
-        continuous noise, up to a factor e^{cells·slack/scale} in probability.
+        With noise that sums to zero over more than two cells, integer noise is within one lattice
+        point of continuous noise, up to a factor e^{cells·slack/scale} in probability.
         """
         cells, scale = self._noises, self.weighing.scale
         if cells is None or cells == 2 or not scale > 0.0:
@@ -635,7 +638,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         return value, np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
 
     def _far(self, total: float, largest: float, beta: float) -> Floats:
-        """Bound on |noisy weight of a group − p·noisy total|, for each part of shares p.
+        """Bound on |noisy weight of a group − p·noisy total|, for each bin of shares p.
 
         Chernoff's bound: the noises of the group's two cells have the factor 1 − p, all others have
         −p.

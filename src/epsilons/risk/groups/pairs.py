@@ -38,7 +38,7 @@ _CELLS: Final = 4
 Times = tuple[Range, Range]
 
 _PARTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Fractions of an error probability that are tried for the tail on the side of the bias."""
+"""Fractions of an error probability that are tried for the tail in the direction of the bias."""
 
 _SPLITS: Final = (0.05, 0.3, 0.7)
 """Fractions of an error probability that are tried for sampling error; the rest is for noise."""
@@ -48,10 +48,10 @@ class PairSide(NamedTuple):
     """Estimates and bounds for one group.
 
     Attributes:
-        drawn: noisy total weight of its people.
+        drawn: noisy total weight of the group's people.
         estimate: M̂ on a unit range, not clipped.
-        share: lower and upper bound on their total weight.
-        mean: confidence interval for its mean, on the unit range.
+        share: lower and upper bound on the true total weight.
+        mean: confidence interval for the group's mean, on the unit range.
     """
 
     drawn: float
@@ -134,7 +134,7 @@ class GroupPair:
         Proof: docs/proofs/groups.md (19).
 
         Args:
-            times: lower and upper bound on the nonnegative factor of each mean; the second is
+            times: lower and upper bound on the nonnegative factor of each mean; the second mean is
                 subtracted.
             beta: the error probability.
         """

@@ -18,7 +18,8 @@ from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers, freeze
 
 _SPLITS: Final = (0.5, 0.4, 0.6, 0.25, 0.75, 0.1, 0.9)
-"""Fractions of an error probability that are tried for one of two groups."""
+"""Fractions of an error probability that are tried for the first of two groups; the second gets the
+rest."""
 
 _FAR: Final = 1e12
 """Ratios above this are treated as infinite."""
@@ -69,13 +70,13 @@ class PublicGroups(Margin):
         assumption: Assumption,  # noqa: ARG002
         confidence: float,  # noqa: ARG002
     ) -> Floats:
-        """The mean of each group. Its interval always contains it."""
+        """The mean of each group; it is always in the group's interval."""
         return self.means(bounds)
 
     def intervals(
         self, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> tuple[Floats, Floats]:
-        """A confidence interval for each group; the whole range if it was not released."""
+        """A confidence interval for each group's mean; the whole range if it was not released."""
         ends = [
             bounds
             if weighing is None
@@ -139,7 +140,7 @@ class PublicGroups(Margin):
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, with its interval.
 
-        It is exact for the people.
+        For the given people the share is exact. For a population it has a sampling error.
         """
         n = max(int(self.people.sum()), 1)
         value = self.people / n

@@ -31,13 +31,13 @@ __all__ = ["Heights", "inverted", "least_refuted"]
 
 @dataclass(frozen=True, eq=False)
 class Heights:
-    """Critical values of T above and below 0, for each part (bin) of the unit range of means."""
+    """Critical values of T above and below 0, for each bin of the unit range of means."""
 
     up: Floats
     down: Floats
 
     def smaller(self, other: Heights) -> Heights:
-        """Take the pair of critical values with the smaller sum, for each part.
+        """Take the pair of critical values with the smaller sum, for each bin.
 
         The critical values must not depend on the noise.
         """
@@ -57,7 +57,7 @@ def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Fl
     Args:
         first: T at m = 0, for each group.
         total: decrease of T from m = 0 to m = 1.
-        heights: critical values for each group and each part of means.
+        heights: critical values for each group and each bin of means.
 
     Returns:
         Ends of the smallest interval that contains all accepted means. It is the whole range if
@@ -78,13 +78,13 @@ def inverted(first: Floats, total: Floats, heights: Heights) -> tuple[Floats, Fl
 def least_refuted(first: Floats, total: Floats, heights: Heights) -> Floats:
     """The mean m with the smallest ratio of |first − m·total| to its critical value.
 
-    Critical values are constant within a part of means, and first − m·total is monotone in m. So
-    the smallest ratio is at an edge of a part, unless first − m·total is 0 somewhere.
+    Critical values are constant within a bin of means, and first − m·total is monotone in m. So the
+    smallest ratio is at an edge of a bin, unless first − m·total is 0 somewhere.
 
     Args:
         first: T at m = 0, for each group.
         total: decrease of T from m = 0 to m = 1, not 0.
-        heights: critical values for each group and each part of means.
+        heights: critical values for each group and each bin of means.
     """
     edges = np.stack([EDGES[:-1], EDGES[1:]])[:, None, :]
     off = first[:, None] - edges * total[:, None]
@@ -114,7 +114,7 @@ LEVELS: Final = 12
 """Largest number of distinct weights that moments use exactly; more are merged."""
 
 ROWS: Final = row_of(np.arange(PARTS))
-"""The row of `combined.of_means` for each part of means."""
+"""The row of `combined.of_means` for each bin of means."""
 
 
 Way = Literal["chance", "bias", "drawn"]
@@ -138,7 +138,7 @@ class Reach:
         weighing: the estimator for all people, with weights that sum to one.
         assumption: the assumption about the data.
         noise: the noise of T, in units of the scale of the weighing.
-        rows: row of `noise` for each part of means.
+        rows: row of `noise` for each bin of means.
         whole: whether the group contains everybody.
     """
 
@@ -221,7 +221,8 @@ class Reach:
             return Heights(np.full(off.up.shape, np.inf), np.full(off.up.shape, np.inf))
         if scale <= 0.0:
             return off
-        # If the weight is noisy, critical values must not decrease in it. So each side gets β/2.
+        # If only a noisy weight is known, critical values must not decrease in this weight. So each
+        # side gets β/2.
         gap = (off.up + off.down) / scale if self.whole else 0.0
         far = scale * self.noise.reach(self.rows, gap, beta)
         return Heights(off.up + far, off.down + far)
@@ -303,7 +304,7 @@ class Reach:
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases, if means at different budgets differ by 1."""
+        """Bound on the sum of two groups' biases; means at different budgets can differ by 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property
@@ -325,8 +326,8 @@ class Reach:
         """Coefficients in T, their counts, and whether their sign is flipped.
 
         The coefficients are the same as in `seen`, or the largest weight minus these weights if
-        that has the smaller sum of squares. In a permutation the values y − m sum to 0, so this
-        changes only the sign of T.
+        that has the smaller sum of squares. In a permutation, the people's terms u·(x − m) sum to
+        0, so this changes only the sign of T.
         Proof: docs/proofs/groups.md (18).
         """
         weights, counts = self.seen
@@ -368,7 +369,7 @@ class Reach:
         """Bounds on moments of Σ w·u·(x − m), where u has mean `heads` and the group has mean m.
 
         For one person ln E e^{λu(x − m)} ≤ ln(1 + p·(φ − 1)) with φ = (1 − m)e^{−λm} + m·e^{λ(1 −
-        m)}, because the exponential is convex in u and in x. Each part of means uses its largest φ.
+        m)}, because the exponential is convex in u and in x. Each bin of means uses its largest φ.
         Proof: docs/proofs/groups.md (15).
         """
         weights, counts = few(weights, counts, LEVELS)
@@ -387,7 +388,7 @@ class Reach:
         rates = self.rates(largest, self.weighing.scale)
         x = rates * largest
         low, high = EDGES[:-1, None], EDGES[1:, None]
-        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # largest values in each part
+        above, below = _rest(x * (1.0 - low)), _rest(-x * high)  # largest values in each bin
         means = (np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0))
         most = np.maximum(*((1.0 - mean) * below + mean * above for mean in means))
         logs = (expected / largest)[:, None, None] * most
@@ -420,7 +421,7 @@ class Chance:
 
     Attributes:
         rates: the λ.
-        logs: the K, by share, part of means and rate.
+        logs: the K, by share, bin of means and rate.
     """
 
     rates: Floats
@@ -432,7 +433,7 @@ class Chance:
 
 
 def grown(x: Floats) -> Floats:
-    """The largest φ − 1 in each part of means, φ = (1 − m)e^{−xm} + m·e^{x(1 − m)}, x ≥ 0.
+    """The largest φ − 1 in each bin of means, φ = (1 − m)e^{−xm} + m·e^{x(1 − m)}, x ≥ 0.
 
     ln φ is concave in m, and largest at 1/x − 1/(e^x − 1). Proof: docs/proofs/groups.md (15).
     """

@@ -23,10 +23,10 @@ from epsilons.types import Floats, Integers
 # Proof: docs/proofs/groups.md (5), (9).
 
 PARTS: Final = 64
-"""Number of parts (bins) into which the unit range of means is divided; even."""
+"""Number of bins into which the unit range of means is divided; even."""
 
 EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
-"""Ends of the parts, which are narrower near the ends of the range."""
+"""Ends of the bins, which are narrower near the ends of the range."""
 
 EXACT: Final = 24
 """Number of cells up to which the tail of two cells is integrated. For more cells, the tail of
@@ -55,11 +55,11 @@ _FINE: Final = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Tables of log-concave tails, or of log-concave bounds on tails, one row for each law.
+    """Tables of log-concave tails, or of log-concave bounds on tails, one row per distribution.
 
     Proof: docs/proofs/groups.md (9).
 
-    All laws are symmetric.
+    All distributions are symmetric.
 
     Attributes:
         logs: ln P(X > t), or upper bounds on it, at points t from 0 to 36.
@@ -82,7 +82,8 @@ class Combined:
         found = after + (part - 1.0) * (self.logs[rows, left + 2] - after)
         from_left = here + part * (here - self.logs[rows, np.maximum(left - 1, 0)])
         found = np.where((left > 0) & (part <= 1.0), np.minimum(found, from_left), found)
-        # In the last interval its own chord is below the function, so its left end is used.
+        # In the last interval, `found` is the interval's own chord, which is below the function. So
+        # the value at the left end is used.
         found = np.where((part > 1.0) & (part < 2.0), after, found)
         return np.asarray(np.minimum(found, 0.0))
 
@@ -92,7 +93,7 @@ class Combined:
         Proof: docs/proofs/groups.md (9), (10).
 
         Args:
-            rows: rows of the laws.
+            rows: rows of the table.
             gap: nonnegative; ∞ for a one-sided quantile.
             beta: the error probability.
 
@@ -178,15 +179,15 @@ def _highest(logs: Floats, slopes: Floats) -> Floats:
 
 
 def row_of(parts: Integers) -> Integers:
-    """The row of `of_means` for a part of the unit range."""
+    """The row of `of_means` for a bin of the unit range."""
     return np.minimum(parts, PARTS - 1 - parts)
 
 
 @lru_cache(maxsize=32)
 def of_means(cells: int | None) -> Combined:
-    """Bounds on tails of (1 − m)·z_A − m·z_B, for all m in each part of the lower half range.
+    """Bounds on tails of (1 − m)·z_A − m·z_B, for all m in each bin of the lower half range.
 
-    The tail at t ≥ 0 increases with |½ − m|, so the outer end of a part is the worst case there. At
+    The tail at t ≥ 0 increases with |½ − m|, so the outer end of a bin is the worst case there. At
     t < 0 the inner end is the worst case. By symmetry the upper half of the range has the same
     tails.
     Proof: docs/proofs/groups.md (5), (6), (7).
@@ -221,8 +222,8 @@ def of_a_sum(cells: int | None) -> Combined:
 def _most_likelier(cells: int | None, used: int) -> float:
     """Bound on P(event | all noises sum to zero) / P(event), for events about `used` noises.
 
-    Given these noises, all other noises must sum to minus their sum. The density of this sum is
-    largest at 0.
+    The sum of the used noises is minus the sum of all other noises. The density of the sum of the
+    others is largest at 0.
     Proof: docs/proofs/groups.md (7).
     """
     return 1.0 if cells is None else at_zero(cells - used) / at_zero(cells)
@@ -254,8 +255,8 @@ def _of_four(cells: int | None, coefficients: tuple[float, ...]) -> Combined:
             wave /= 1.0 + np.square(each * theta)
     else:
         wave = closed_wave(cells, used, theta)
-    # Beyond the last frequency, waves decrease at least like θ^{−0.998}, so (1/π)·∫ wave/θ is below
-    # this.
+    # Beyond the last frequency, the characteristic function (`wave`) decreases at least like
+    # θ^{−0.998}. So the omitted integral (1/π)·∫ wave/θ is below this bound.
     left_out = float(wave[-1]) / 3.0 + _FINE
     found = 0.5 - sines @ (wave / theta * (2.0 / _PERIOD))
     inner = np.maximum(found - left_out, 0.0)[None]
@@ -271,10 +272,10 @@ def _sines() -> tuple[Floats, Floats]:
 
 
 def _drawn_on(tail: Floats, left_out: float) -> Floats:
-    """Extrapolate a tail from where it is not large compared with the omitted frequencies.
+    """Extrapolate a tail from the first point where it is below 64·`left_out`.
 
-    There the true tail decreases at least as fast as over the ten points before, because it is
-    log-concave. `tail` is an upper bound on the true tail, and exceeds it by at most 2·left_out.
+    The true tail is log-concave. So from there on, it decreases at least as fast as over the ten
+    points before. `tail` is an upper bound on the true tail, and exceeds it by at most 2·left_out.
     Proof: docs/proofs/groups.md (8).
     """
     least = 64.0 * left_out
@@ -389,7 +390,7 @@ class Contrast:
     Attributes:
         values: the coefficients v.
         scale: scale of the Laplace noise z of each cell.
-        closed: the law of the noise at scale 1, if it sums to zero; None if cells are independent.
+        closed: noise of scale 1 that sums to zero; None if the noises of cells are independent.
     """
 
     values: Floats

@@ -1,4 +1,4 @@
-"""Normal tails, the largest of many errors in the Gaussian limit, and the distance to it."""
+"""Normal tails, the largest of many errors in the Gaussian limit, and distances from this limit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def quantile(p: float) -> float:
 
 
 def clipping_bias(off: float, reach: float, sigma: float) -> float:
-    """|E clip(X) − μ| for X ~ N(μ, σ²) clipped to within `reach` of a point that is `off` from μ.
+    """|E clip(X) − μ| for X ~ N(μ, σ²), clipped to m ± `reach` for an m with |m − μ| = `off`.
 
     The bias increases with `off` and with σ. Proof: docs/proofs/gaussian.md (9).
     """
@@ -135,7 +135,7 @@ def _beyond_square(a: float) -> float:
 _SHARES: Final = np.concatenate([[0.0], np.geomspace(2.0**-13, 0.5, 27)])
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(64)
 _QUIET: Final = 1e-4
-"""The noise scale is at least this fraction of the sampling error."""
+"""A noise scale below this fraction of the sampling error is raised to it."""
 
 
 def mean_square(square: float, weighing: Weighing, cells: int) -> float:
@@ -275,7 +275,7 @@ class NearlyGaussian:
         self._scale, self._closed = weighing.scale, weighing.closed
         if (
             self._closed is not None and self._closed.cells == 2
-        ):  # z and −z, with one Laplace noise z
+        ):  # the noises of two cells are z and −z, for one Laplace noise z
             self._scale, self._closed = 0.5 * self._scale, None
         weights = np.abs(weighing.weights) / self._scale
         counts, square = weighing.counts, (math.sqrt(weighing.square) / self._scale) ** 2

@@ -236,8 +236,8 @@ def _coefficients(cells: int) -> tuple[float, ...]:
     """The positive q_i in P(z > a) = e^{−2a}·Σ q_i·(2a)^i. Proof: docs/proofs/tables.md (2).
 
     With d = k − 1, j of the cells are positive with probability ∝ C(k, j)·C(d − 1, j − 1). The sum
-    r of the positive noises is a Gamma(d) variable. Each of them is a fraction U of r, with P(U >
-    u) = (1 − u)^{j−1}.
+    r of the positive noises is a Gamma(d) variable. Each positive noise is a fraction U of r, with
+    P(U > u) = (1 − u)^{j−1}.
     """
     k, d = cells, cells - 1
     total = math.comb(2 * d, d)
@@ -336,8 +336,8 @@ def _wave(theta: Floats, reach: float, shift: float) -> npt.NDArray[np.complex12
 def _highest(cells: int, reach: float, off: Pairs, fine: float) -> float:
     """A frequency above which the Fourier series adds at most `fine` times the density at zero.
 
-    The wave of one cell is at most 1/(1 + θ²) + e^{−|reach − shift|}/√(1 + θ²). The first term
-    comes from the kink at zero, the second from the two ends of the interval.
+    One cell's wave (characteristic function) is at most 1/(1 + θ²) + e^{−|reach − shift|}/√(1 +
+    θ²). The first term comes from the kink at zero, the second from the ends of the interval.
     Proof: docs/proofs/tables.md (3).
     """
     wanted = math.log(fine * at_zero(cells))
@@ -471,7 +471,7 @@ nearly uniform with steep ends."""
 
 _LAST: Final = 45.0
 _CUTS: Final = 512
-"""Range and points per unit of the table of the tail of one mean."""
+"""Table of the tail of one mean: it ends at _LAST, and has _CUTS points per unit."""
 
 _MANY: Final = 300
 _FARTHEST: Final = 700.0

@@ -20,13 +20,13 @@ from epsilons.draws.noise import Pieces
 from epsilons.types import Floats
 
 _FAR: Final = 45.0
-"""Stairs with probability below e^−45 relative to the first stair are omitted and treated as
-exceeding."""
+"""Stairs with probability below e^−45 relative to the first stair are omitted, and treated as
+exceeding every threshold."""
 
 _MOST_STAIRS: Final = 4000
 
 _NEGLIGIBLE: Final = 1e-13
-"""Pieces with a smaller probability are also omitted and treated as exceeding."""
+"""Pieces with a smaller probability are also omitted, and treated as exceeding every threshold."""
 
 _LAST: Final = 6.0
 """Argument above which the complementary error function is below 10⁻¹⁶."""
@@ -102,8 +102,9 @@ class Flat:
     def rarely(self, alpha: float, sigma: float, beta: float) -> bool:
         """Whether `tail` is at most beta. Proof: docs/proofs/add-remove.md (7).
 
-        With very many pieces, the heavy pieces nearly always decide. Treating all others as not
-        exceeding gives a lower bound; treating them as exceeding gives an upper bound.
+        With very many pieces, the heavy pieces alone nearly always decide. Treating all other
+        pieces as below alpha gives a lower bound on the tail; treating them as above alpha gives an
+        upper bound.
         """
         if self.heavy:
             left, right, mass = (each[: self.heavy] for each in (self.left, self.right, self.mass))
@@ -148,7 +149,7 @@ def hourglass(law: Pieces, across: float, along: float) -> Flat:
 
 @lru_cache(maxsize=8)
 def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
-    """The distribution of x with each stair repeated for each k, and these k.
+    """The distribution of x with each stair repeated for each k, and the k of each repetition.
 
     Heavy pieces come first.
     """
@@ -176,7 +177,7 @@ def _stairs_and_sums(law: Pieces) -> tuple[Flat, Floats]:
 def rings(law: Pieces, first: float, second: float) -> Flat:
     """The distribution of first·x + second·y for a pair (x, y) of the 2-d staircase.
 
-    At distance s = |x| + |y| the pair is uniform on four segments, and so is the combination.
+    At distance s = |x| + |y| the pair and the combination are uniform on four segments.
     Distances are divided into bins. Rounding to the middle of a bin moves a point by at most half
     the width of the bin. All pieces are moved up by this amount, which gives an upper bound on the
     tail.

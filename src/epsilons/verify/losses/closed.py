@@ -58,7 +58,7 @@ def table(law: Any, cells: Any) -> LawPieces:
 
 
 def _points(cells: int) -> Iterator[list[int]]:
-    """Generate points to check: tables that sum to zero, each before a table that does not."""
+    """Generate points to check: tables that sum to zero, each followed by a table that does not."""
     chance = random.Random(cells)  # noqa: S311
     yield [0] * cells
     sizes = [*range(1, 60), *(2**j + 1 for j in range(6, _FAR, 7))]

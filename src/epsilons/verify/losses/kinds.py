@@ -200,8 +200,8 @@ KINDS: Final[dict[str, Callable[[Any], Verdict]]] = {
 
 # The exact privacy loss of a local randomizer, by enumeration of all its outputs.
 #
-# The checker gets a table: for each possible value of a person, the probability of each output as
-# an integer over a common total. It assumes nothing about the table, uses only integers and
+# The checker gets a table: for each possible value of a person, the probability of each output
+# times a common total, as an integer. It assumes nothing about the table, uses only integers and
 # certified logarithms, and shares no code with the randomizers.
 
 _DIGITS = 60

@@ -1,10 +1,10 @@
 """Check that a noise law's declared pieces agree with the log-probabilities that it computes.
 
-A law can be evaluated only at finitely many points, and a fault could be between them. So a law
-declares its pieces on all integers: where it is constant and where it falls. Losses are computed
-from that declaration with the formulas of this package, and `verify.draws` compares draws with it.
-The exponents of the law must match its pieces at many points. A law without declared pieces is
-rejected.
+A law is a noise distribution. It can be evaluated only at finitely many points, and a fault could
+be between them. So a law declares its pieces on all integers: where it is constant and where it
+falls. Losses are computed from that declaration with the formulas of this package, and
+`verify.draws` compares draws with the declaration. The exponents of the law must match its pieces
+at many points. A law without declared pieces is rejected.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class AdditiveMechanism(Protocol):
 
     @property
     def law(self) -> Any:
-        """The law of the noise."""
+        """The distribution of the noise."""
 
     @property
     def keep(self) -> Sequence[Fraction] | None:
@@ -161,7 +161,7 @@ def exact_additive(mechanism: AdditiveMechanism) -> Verdict:
 
 
 def _closed(mechanism: Any) -> LawPieces:
-    """Return the joint law of all cells, which are dependent because they sum to zero."""
+    """Return the joint law of the noise of all cells, which sums to zero."""
     return table(mechanism.law, mechanism.cells)
 
 
@@ -246,7 +246,7 @@ def squares_losses(mechanism: Any) -> tuple[Fraction | float, ...]:
     """Return the privacy loss of a person at each level, from a sum and a sum of squares.
 
     The two sums together change by at most k·reach on the grid. Each quotient is rounded down, so
-    its change is rounded up at most, and ceil(a) + ceil(b) ≤ ceil(a + b) + 1.
+    each change is at most rounded up, and ceil(a) + ceil(b) ≤ ceil(a + b) + 1.
 
     Raises:
         PrivacyError: the mechanism contradicts its kind, or this checker cannot bound the losses
@@ -423,10 +423,10 @@ def even(law: LawPieces, d: int) -> float:
 # edge, or d is 0 or k·steps. All vertices are integers.
 
 _NEAR = 4
-"""Stairs, and units of the count, to search on each side of 0; farther out the law repeats."""
+"""Stairs, and units of the count, to search on each side of 0; farther out, changes repeat."""
 
 _FAR_PAIRS = (7, 64, 1001, 2**20)
-"""More distant stairs that are also searched, to check that the law repeats."""
+"""More distant stairs that are also searched, to check that the changes repeat."""
 
 _WHOLE = 8
 """The largest number of steps for which all positions and all moves are searched."""
@@ -455,7 +455,7 @@ class PairMechanism(Protocol):
 
     @property
     def law(self) -> Any:
-        """The joint law of the two noise values."""
+        """The joint distribution of the two noise values."""
 
 
 class Stepped(Protocol):

@@ -154,8 +154,9 @@ def replay(
     data. Then every mechanism and every public field must be equal, and each total can move only as
     far as its mechanism allows for that person. Nothing is published.
 
-    What it does not check: changes that were not tried; that draws follow their laws (see `draws`);
-    and that moves of this size cost no more than the budgets (see `exact`).
+    What it does not check: changes that were not tried; that draws follow their declared
+    distributions (see `draws`); and that moves of this size cost no more than the budgets (see
+    `exact`).
 
     Args:
         question: a question such as `epsilons.Mean(…)`.

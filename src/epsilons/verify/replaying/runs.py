@@ -150,7 +150,7 @@ def _closed_cells(step: Any, first: Any, second: Any, person: Person) -> tuple[b
 
 
 def _two_sums(step: Any, first: Any, second: Any, person: Person) -> tuple[bool, bool]:
-    """Check Σ k·x and Σ k·(1 − x): together they gain at most the new weight, lose the old."""
+    """Check Σ k·x and Σ k·(1 − x): gains are at most the new weight, losses at most the old."""
     mechanism = step.mechanism
     (a, b), (c, d) = mechanism.matrix
     whole = a * d - b * c
