@@ -300,7 +300,7 @@ def _budgets(given: object, name: str, *, lenient: bool, private: bool) -> Float
     entries = _numbers(column, name, "numbers", booleans=False, lenient=lenient, private=private)
     if isinstance(entries, list):
         plain = _plain(entries)
-        if plain is not None:  # above 2⁵³ the nearest float counts as 2²⁰ all the same
+        if plain is not None:  # only integers above 2⁵³ are rounded, and these count as 2²⁰
             return plain
         entries = np.fromiter((np.nan if e is None else e for e in entries), object, len(entries))
     return np.ascontiguousarray(floats_down(entries))
@@ -604,7 +604,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
     """Return the people of `size` rows with their smallest budgets."""
     who, rows, conflicts = None, np.ones(size, dtype=np.int64), 0
     if not isinstance(epsilon, float):
-        # NaN would spoil minima and maxima, so invalid budgets are replaced by a number.
+        # A minimum or maximum with NaN would be NaN, so invalid budgets are replaced by a number.
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     if person is not None:
         who = np.unique(person, return_inverse=True)[1]
