@@ -155,7 +155,7 @@ def related(value: object) -> bool | float:
     """Return how budgets may be related to values: True, False, or a number in (0, 1).
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: `value` is none of these.
     """
     if isinstance(value, bool):
         return value
@@ -424,7 +424,7 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
         name: the parameter, as the user types it.
 
     Raises:
-        BoundsError: it is something else.
+        BoundsError: `value` is not such a range.
     """
     if value is None:
         raise BoundsError(

@@ -91,7 +91,7 @@ class Plan(Asked):
         neighbours: "replace", or "add-remove": then the numbers of people are a guess, and errors
             are leading terms for that guess.
         cap: for add/remove, the most that anyone spends; None if the caller did not set it.
-        wanted: the half-width that was asked for; None if none was.
+        wanted: the half-width that the user wants; None if they did not set a goal.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -174,7 +174,7 @@ class Plan(Asked):
 
     @cached_property
     def needed(self) -> tuple[Need, ...]:
-        """The result of `need` for `wanted`, for at most four levels; empty if that is None."""
+        """The result of `need` for `wanted`, for at most four levels; empty without a goal."""
         return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
 
     def _half_width(self, budgets: Budgets) -> float:

@@ -113,7 +113,7 @@ class LocalPlan(Forecasts):
             budgets are independent of values.
         dimension: the dimension of vectors; None for numbers and categories.
         curator: the errors of a trusted curator; None for vectors.
-        wanted: the half-width that was asked for; None if none was.
+        wanted: the half-width that the user wants; None if they did not set a goal.
     """
 
     forecasts: tuple[LocalForecast, ...]
@@ -245,7 +245,7 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def needed(self) -> tuple[Need, ...]:
-        """The result of `need` for `wanted`, for at most four levels; empty if that is None."""
+        """The result of `need` for `wanted`, for at most four levels; empty without a goal."""
         return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
 
     def _half_width(self, budgets: Budgets) -> float:

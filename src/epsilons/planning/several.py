@@ -50,7 +50,7 @@ class Planned:
         half_width: half the width of its interval at its confidence. It holds for any data, except
             for a variance, a covariance or a quantile: there it is a forecast for the values that
             its plan assumes. None where it cannot be forecast.
-        target: the half-width that was asked for; None if none was.
+        target: the half-width that the user wants; None if the question has no target.
         plan: the whole plan of this question, with its share as everyone's budget.
         spending: what a person would spend, as a function of what they offer to this question.
     """

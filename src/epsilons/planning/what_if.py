@@ -400,7 +400,7 @@ def _fewest(enough: Callable[[int], bool], start: int) -> int | None:
         start: the number to try first.
 
     Returns:
-        The number; None if none is enough.
+        The number; None if no number is enough.
     """
     high = start
     if enough(high):

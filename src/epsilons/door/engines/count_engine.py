@@ -198,7 +198,7 @@ def _query(
             once_more["e"] = ("e", "min")
         parts = grouped(parts, by, once_more)
     if engine_of(parts).streams and not again:
-        return parts, later  # sums in Polars already have 64 bits
+        return parts, later  # these are from `added_up` and already have 64 bits
     whole = [nw.col(name).cast(nw.Int64) for name in [*entries, *totals]]
     return parts.select(*plan.places, *whole, *(["e"] if plan.budgets else [])), later
 
