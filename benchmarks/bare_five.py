@@ -1,7 +1,7 @@
 """Handwritten queries for five questions about one table: the fastest found for these integers.
 
 Three columns are rounded to the grid, one is also squared, and all are added up by budget and word.
-Every question is a margin of the resulting table. The fastest formulation depends on the engine. In
+Every answer is a marginal of the resulting table. The fastest query depends on the engine. In
 Polars, a cast rounds down, and squares are scaled by integer division. In DuckDB, the minimum of
 two numbers takes ten times as long as a product. So clipping uses absolute values, and squares are
 scaled by a shift. Clipping by CASE, by integers and their signs, and by least and greatest was

@@ -29,7 +29,7 @@ GAUSSIAN: dict[str, Any] = {"shape": "gaussian", "about": "population", "related
 PLACES = ((1000.0, 2.0), (-3.0, 1.0))
 RUNS = {1_000: 1000, 3_000: 1000, 10_000: 200, 100_000: 200}
 LIMIT = 3.0
-"""Allowed time relative to one bare group-by: one for the range, one for the mean, one spare."""
+"""Allowed time, in multiples of a bare group-by: one for the range, one for the mean, one spare."""
 
 OTHERS = 200
 

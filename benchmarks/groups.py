@@ -128,7 +128,7 @@ def published(read: Callable[[], Any]) -> tuple[Callable[[], Any], Callable[[], 
 
 
 def several(rows: int, runs: int) -> Iterator[Result]:
-    """Time of five questions in one call over the time of the slowest: ours, and by hand."""
+    """Time of five questions in one call, divided by the time of the slowest: ours, and by hand."""
     import duckdb
 
     path = data.table(rows)

@@ -88,7 +88,7 @@ import epsilons as ep
 ep.mean({asked}, bounds=(0, 100))
 """
 ARRAYS = MEAN.format(frame="", asked="values, epsilon=epsilon")
-"""Code for a process that computes one mean: it imports NumPy and this package, and calls it."""
+"""Code for a process that imports NumPy and this package, and computes one mean."""
 
 
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"

@@ -1,4 +1,4 @@
-"""Time of add/remove releases without a scan: an hourglass interval, and a mean on many levels.
+"""Time of add/remove releases without a scan: intervals for hourglass noise, means on many levels.
 
 Times are CPU times, minimum of several runs. At milliseconds, wall time depends on other load.
 """

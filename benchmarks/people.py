@@ -50,7 +50,7 @@ def shares(source: Any) -> door.Tally:
 
 
 def polars_cells(path: Path) -> list[Any]:
-    """The fastest of five formulations, with a window: a group-by that keeps its rows."""
+    """Count rows by category, budget and rows per person: the fastest of five ways in Polars."""
     import polars as pl
 
     rows = pl.scan_parquet(path).with_columns(
@@ -206,8 +206,9 @@ def peak(work: str, rows: int) -> float:
 def memory(rows: int) -> Iterator[Result]:
     """Peak memory in Polars relative to the query by hand, and memory per additional row.
 
-    With groups, an additional row usually adds an entry to the tally, both in ours and by hand.
-    With categories it adds only the row, for which a window or a group-by takes 30 to 45 bytes.
+    With groups, an additional row usually adds an entry of a person and a group, both in our query
+    and by hand. With categories it adds only a row, for which a window function or a group-by takes
+    30 to 45 bytes.
     """
     told = "Polars, 3·10⁶ people"
     peaks = {}

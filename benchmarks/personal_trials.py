@@ -19,7 +19,7 @@ CATEGORIES = 20
 
 @dataclass(frozen=True)
 class Measured:
-    """Squared errors of trials, and their expected value from the formula."""
+    """Squared errors of trials, and their expected value according to a formula."""
 
     squares: Floats
     expected: float
@@ -37,7 +37,7 @@ class Measured:
         return abs(self.mean - self.expected) / self.error if self.error else 0.0
 
     def over(self, other: Measured) -> tuple[float, float]:
-        """Return the ratio of mean squared errors to another method, with standard error."""
+        """Return this mean squared error divided by another method's, and its standard error."""
         return ratio_of(self.squares, other.squares)
 
 

@@ -55,7 +55,7 @@ def squares(one: Weighing, noise: float, shares: Floats) -> float:
         shares: the true share of each category.
     """
     mixed = (1.0 - float(shares @ shares)) * one.n / (one.n - 1)
-    coins = one.jitter * (1.0 - 1.0 / len(shares))  # the projection removes the rest
+    coins = one.jitter * (1.0 - 1.0 / len(shares))  # the projection removes a fraction of 1/k
     return mixed * one.spread + coins + noise * one.scale**2
 
 

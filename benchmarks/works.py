@@ -21,7 +21,7 @@ def _file(size: int, statistic: str, engine: str) -> Ready:
 
     path = table(size)
     if engine == "polars":
-        import polars  # noqa: F401  (an import is no part of the growth)
+        import polars  # noqa: F401  (imported here, so the import is not timed)
 
         return lambda: speed.release(speed.Work(statistic, "epsilon"), path)
     import duckdb

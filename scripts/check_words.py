@@ -215,8 +215,8 @@ def every_found_in(path: Path, root: Path = ROOT) -> Iterator[Found]:
             for match in re.finditer(pattern, words):
                 number = min(first + words.count("\n", 0, match.start()), last)
                 word = match[0].strip()
-                # All parts of a string have the line number of the first part, so this finds the
-                # right line.
+                # If a string consists of several literals, `number` counts from the first one. Then
+                # search for the line that contains the word.
                 pieces = (each for each in range(first, last + 1) if word in lines[each - 1])
                 if word not in lines[number - 1]:
                     number = next(pieces, number)

@@ -96,8 +96,8 @@ def read(root: Path = ROOT) -> list[Fault]:
 class Copy:
     """A copy of the tree for inserting faults, and a process that runs tests there.
 
-    Each fault is tested in a separate fork of this process. It has already imported slow packages,
-    which faults do not change.
+    Each fault is tested in a separate fork of this process. The process has already imported slow
+    packages, which faults do not change.
 
     Args:
         root: directory of the copy.

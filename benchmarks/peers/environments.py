@@ -2,7 +2,7 @@
 
     python -m benchmarks.peers
 
-If a library does not install, the report gives the kind of failure, and the others continue.
+If a library cannot be installed, the report gives the kind of failure. Other libraries still run.
 """
 
 from __future__ import annotations

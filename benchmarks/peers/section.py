@@ -108,7 +108,7 @@ def spared(found: Measured, tool: Tool, task: str, rows: int, *, quick: bool) ->
     if quick and before.seconds >= QUICK_AT_MOST:
         return Outcome(tool.name, task, rows, status="left to the long form")
     if before.seconds > found.limit / 8.0:
-        # None of these tools takes less than linear time.
+        # All these tools take at least linear time, so this run would exceed the limit.
         status = f"not asked: a tenth of the rows took {seconds(before.seconds)}"
         return Outcome(tool.name, task, rows, status=status, version=before.version)
     return None
@@ -316,7 +316,7 @@ def missing(found: Measured, *, quick: bool) -> Iterator[str]:
 
 
 def results(found: Measured) -> Iterator[Result]:
-    """Yield our time over the fastest peer's, with one ε like the peers, and with 50 budgets.
+    """Yield our time divided by the fastest peer's: with one ε like the peers, and with 50 budgets.
 
     For a stopped peer, the time limit counts as its time. With personal budgets, a query must read
     and group by a second column. So the note also gives the time of that query without privacy.

@@ -99,7 +99,7 @@ class ClaimError(LedgerError):
 
 
 class StorageError(LedgerError):
-    """The database of a ledger failed: nothing was released, and no charge was partly recorded.
+    """The database of a ledger failed. Nothing was released, and no charge was partly recorded.
 
     If a release is drawn in stages, everyone may already be charged; the message then says so.
     """

@@ -1,12 +1,12 @@
-"""Write frozen objects as plain data, and read them back: mechanisms, laws, margins, releases.
+"""Write mechanisms, noise distributions, margins and releases as plain data, and read them back.
 
-An object is defined by its constructor's arguments. So a `storable` class must keep each argument
-of its constructor as an attribute of the same name. Reading an object back calls the constructor,
-with all its checks. Numbers are stored exactly: integers of any size, fractions, and floats to the
-last bit.
+These objects are frozen, and defined by their constructor's arguments. So a `storable` class must
+keep each argument of its constructor as an attribute of the same name. Reading an object back calls
+the constructor, with all its checks. Numbers are stored exactly: integers of any size, fractions,
+and floats to the last bit.
 
 Every later version can read stored objects. So a class is stored under a fixed kind, independent of
-its module and its name, and its arguments are stored under their first names:
+its module and its name. Its arguments are stored under the names that they had at first:
 
     @storable("noise.Old")                               the kind, which never changes
     @storable("noise.Old", fields={"old": "new"})        an argument was renamed
@@ -215,7 +215,7 @@ def from_plain(data: Any) -> Any:
         data: the result of `to_plain`; lists become tuples.
 
     Raises:
-        ArgumentError: it is not a stored object, or a constructor rejects its arguments.
+        ArgumentError: `data` is not a stored object, or a constructor rejects its arguments.
     """
     if isinstance(data, list):
         return tuple(from_plain(each) for each in data)

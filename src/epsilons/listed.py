@@ -58,7 +58,7 @@ def bins(edges: object) -> tuple[tuple[Any, Any], ...]:
             (lo, hi), which may leave gaps.
 
     Raises:
-        ArgumentError: they are neither. The message shows none of them.
+        ArgumentError: `edges` has neither form. The message shows none of the edges.
     """
     items = _listed("edges", edges, _EDGES)
     types = set(map(type, items))

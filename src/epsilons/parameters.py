@@ -33,7 +33,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "shape": get_args(types.Shape),
     "statistic": get_args(types.Allocated),
 }
-"""The allowed words of each parameter."""
+"""The strings that each parameter accepts."""
 
 LOSSES_OF_A_MEAN: Final = get_args(types.LossOfOne)
 """The values of `loss` for a mean, which is a single number."""
@@ -83,15 +83,15 @@ _CLOSE: Final = 0.65
 
 
 def choice(name: str, value: object, allowed: Collection[str] | None = None) -> Any:
-    """Return `value` if it is one of the allowed words of parameter `name`.
+    """Return `value` if it is one of the strings that the parameter `name` accepts.
 
     Args:
         name: the parameter, as the user types it.
         value: the user's argument.
-        allowed: the allowed words; by default, the entry of `CHOICES`.
+        allowed: the accepted strings; by default, the entry of `CHOICES`.
 
     Raises:
-        ArgumentError: it is not one of these words; the message lists them.
+        ArgumentError: it is not one of these strings; the message lists them.
     """
     words = CHOICES[name] if allowed is None else tuple(allowed)
     if isinstance(value, str) and value in words:
@@ -117,8 +117,8 @@ def method(value: object, allowed: Collection[str]) -> str:
 def did_you_mean(given: object, known: Iterable[str]) -> str:
     """A question that suggests the most similar known word, or "" if none is similar.
 
-    Case is ignored. A prefix is more similar than a word with similar letters: "epsilon" suggests
-    "eps" rather than "region".
+    Case is ignored. A prefix counts as more similar than a word with similar letters: "epsilon"
+    suggests "eps" rather than "region".
     """
     if not isinstance(given, str):
         return ""
@@ -155,7 +155,7 @@ def related(value: object) -> bool | float:
     """Return how budgets may be related to values: True, False, or a number in (0, 1).
 
     Raises:
-        ArgumentError: it is something else.
+        ArgumentError: `value` is none of these.
     """
     if isinstance(value, bool):
         return value
@@ -215,9 +215,9 @@ def refuse(
     given: Mapping[str, object],
     not_taken: Mapping[str, str],
 ) -> None:
-    """Raise a helpful error for wrong or missing argument names, where Python's is terse.
+    """Raise a helpful error for arguments that are not accepted or missing: Python's is terse.
 
-    Python itself rejects a name that was never an argument, with a message that names it.
+    Other unknown names are left to Python, whose message names them.
 
     Args:
         asked: the function that is called, or the `__init__` of a class.
@@ -424,7 +424,7 @@ def bounds(value: object, power: int = 2, name: str = "bounds") -> tuple[float, 
         name: the parameter, as the user types it.
 
     Raises:
-        BoundsError: it is something else.
+        BoundsError: `value` is not such a range.
     """
     if value is None:
         raise BoundsError(

@@ -104,7 +104,8 @@ HIGHEST: Final = (
     "Public records and budgets above 2²⁰ (1,048,576) share a level: both count as 2²⁰, no matter "
     "who has one."
 )
-"""A note for releases with a declared level at the upper end of that range, for any data."""
+"""A note for releases with a declared level at the upper end of the public range of ε. It is shown
+for any data."""
 
 ADDS_UP: Final = (
     "Spending adds up over releases about the same people: a ledger keeps everyone's account."
@@ -161,7 +162,7 @@ def drawn_together(means: int) -> str:
 
 
 def hidden(*, groups: bool, public: bool, answers: bool, where: bool) -> str:
-    """A note on the protection of group membership, of answering and of the subset, to append.
+    """A sentence to append: whether group membership, answering and the subset are protected.
 
     Args:
         groups: whether there are groups.

@@ -67,12 +67,13 @@ def publish(
         neighbours: "replace" or "add-remove".
         levels: for add/remove, the budgets that people were offered: see `epsilons.mean`.
         cap: for add/remove, the largest amount that anyone spends on all questions together.
-        shares: a positive number for each question: [2, 1] gives the first two thirds of each ε.
+        shares: a positive number for each question: [2, 1] gives two thirds of each ε to the first.
         targets: for each question, the largest half-width of its interval, in the units of its
-            data; None for a question without a target. Each target gets the smallest share that the
-            forecast requires. The rest is divided evenly among the questions without a target, or
-            among all if each has one. Under replace, this takes an additional pass over the data,
-            to count budgets; add/remove requires levels={ε: people}.
+            data; None for a question without a target. A question with a target gets the smallest
+            share for which its forecast meets the target. The rest of each ε is divided evenly
+            among the questions without a target, or among all if each has one. Under replace, this
+            takes an additional pass over the data, to count budgets; add/remove requires
+            levels={ε: people}.
         ledger: instead of epsilon, a claim on people's remaining budgets in a ledger. People are
             charged once for all questions.
         source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never

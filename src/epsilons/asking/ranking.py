@@ -66,7 +66,8 @@ def quantile(
         loss: the error to show: "mse" or "pac". Both are forecasts for values that are spread
             evenly over the bounds. In the worst case over all data, the error can be the whole
             range. Intervals hold for all data.
-        confidence: the confidence of the printed interval; a selection is designed for it.
+        confidence: the confidence of the printed interval. The method "selection" selects the ends
+            of the interval for this confidence.
         method: "table": a table of bins, which gives all quantiles. "selection", under replace:
             each quantile, and one on either side of it, is selected among 1024 candidates. "auto"
             selects the method with shorter intervals for values that are spread evenly.

@@ -302,7 +302,7 @@ class Service:
         return released(self.survey(name), joined(seen))
 
     def shut(self, name: str) -> str:
-        """Close a survey permanently. It is recorded if this is before its closing time.
+        """Close a survey permanently. Before its closing time, it is recorded as closed early.
 
         Returns:
             Its status.

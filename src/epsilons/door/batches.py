@@ -1,6 +1,6 @@
 """Process rows in batches where they are stored, and return only the results.
 
-Other modules ask an engine for sums. The rows here need arithmetic that no engine supports. They
+Other modules ask an engine for sums. This module is for arithmetic that no engine supports. Rows
 are passed as arrays, batch by batch: each row is read once, and memory never holds all rows.
 """
 
@@ -170,7 +170,7 @@ def _array(series: nw.Series[Any], content: Content) -> NDArray[Any] | Bytes:
         if not all(isinstance(entry, bytes) for entry in entries):
             raise ColumnError(wrong(series.name, content, "a column that also holds other things"))
         return Bytes.of(entries)
-    if series.dtype == nw.Boolean:  # equality is checked without unpacking the bits
+    if series.dtype == nw.Boolean:  # if all entries are equal, bits need not be unpacked
         same = series.all()
         if same or not series.any():
             return np.full(len(series), same)
@@ -461,7 +461,10 @@ def _worked(
     columns: Mapping[str, Content],
     work: Callable[[Iterator[Batch]], T | None],
 ) -> Iterator[Any]:
-    """Yield one pickled result of rows, on an executor. It never raises: Spark would log it."""
+    """Yield the pickled result or exception of `work`, on an executor.
+
+    Exceptions are not raised, because Spark would log them.
+    """
     frames = gathered(from_arrow(batches, list(columns)), columns)
     yield from _sealed(lambda: work(arrays(frames, columns, (DataError, ON_SPARK))))
 

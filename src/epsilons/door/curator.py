@@ -128,8 +128,8 @@ class Look:
         above: rows whose value is finite and above the upper bound.
         undeclared: rows whose value is present but in no declared category.
         silent: people without any value.
-        conflicts: people whose rows have two budgets. Only the smallest counts in the entries
-            below.
+        conflicts: people whose rows have two budgets. The attributes below use the smallest of a
+            person's budgets.
         unusable: people whose budget is negative, NaN or missing.
         zero: people whose budget is 0.
         public: people whose budget is infinite.
@@ -224,10 +224,10 @@ def look(
 
 
 def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float) -> Look:
-    """Add up the result of the query over people's numbers of rows.
+    """Add up the result of the query.
 
     Args:
-        found: the columns of the result, with one entry for each number of rows.
+        found: the columns of the result, with one entry for each number of rows that a person has.
         shared: the budget of everyone, if it is one number.
         lowest: the lowest level of budgets.
     """
@@ -373,7 +373,7 @@ def _marked(
 
 
 def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
-    """Return a query that adds up marks and flags of budgets, by people's number of rows.
+    """Return a query that adds up marks and flags of budgets, grouped by a person's number of rows.
 
     Args:
         rows: rows with marks, with `e` if there is a column of budgets, and `who` if there is a
@@ -417,7 +417,10 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Return flags of the budget `e` (0 if `person` is 0), and its candidates for the extremes."""
+    """Return flags of the budget `e` (0 if `person` is 0), and `e` as the least and the largest.
+
+    If `e` is not a positive, finite budget of a person, the least is ∞ and the largest is 0.
+    """
     import narwhals as nw
 
     usable = (e >= 0.0).fill_null(False) & a_number(e)

@@ -73,8 +73,8 @@ class People:
     Attributes:
         ids: distinct ids as in the rows: integers, text, or text as bytes or hexadecimal.
         spelling: the form of text ids.
-        rows: for arrays, the index of each row's person among the ids, −1 if there is no person;
-            None for frames, to which budgets are joined.
+        rows: for arrays, the index of each row's person among the ids, or −1 if the row has no
+            person. None for frames, because budgets are joined to them.
     """
 
     ids: pl.Series
@@ -183,7 +183,8 @@ def in_rows(given: object, name: str, *, lenient: bool) -> People:
     import polars as pl
 
     column = opened(given, name)
-    found_whole = lenient and column.family in ("float", "decimal")  # integers with nulls
+    # Integers with nulls are read as floats.
+    found_whole = lenient and column.family in ("float", "decimal")
     if column.family not in (None, "integer", "text") and not found_whole:
         raise ColumnError(f"{name} is of type {column.dtype}. {IDS}")
     entries = column.entries
@@ -315,7 +316,7 @@ def _arrow(sheet: pl.DataFrame) -> Any:
 
 
 def _on_pandas(frame: nw.LazyFrame[Any], sheet: pl.DataFrame) -> Any:
-    """Return budgets by id, with ids of the frame's type: pandas could convert others to floats."""
+    """Return budgets by id, with the frame's type of ids: pandas may convert others to floats."""
     native = _native(frame)
     who = sheet.columns[0]
     return _of_pandas(sheet, native[who].dtype)
@@ -380,7 +381,7 @@ def as_ids(column: pl.Series, person: str) -> pl.Series:
 
 
 def order_of(ids: pl.Series) -> pl.Series:
-    """Return the order of ids by their bytes. In this order, an index of ids is scanned once."""
+    """Return the order of ids by their bytes. In this order, a database scans its index once."""
     import polars as pl
 
     return (ids if ids.dtype == pl.Binary else ids.cast(pl.String)).arg_sort()

@@ -1,4 +1,4 @@
-"""Distinct people in a table and their budgets, for accounts of a ledger and not for releases."""
+"""Distinct people in a table and their budgets, for a ledger's accounts. Releases use `rows.py`."""
 
 from __future__ import annotations
 
@@ -215,9 +215,9 @@ def _budgets(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _ends(array: npt.NDArray[Any]) -> list[Any]:
-    """Return the minimum, or all entries of objects.
+    """Return the minimum of an array of numbers, or all entries of an array of objects.
 
-    All are >= 0 if and only if all entries are.
+    Everything in the result is >= 0 if and only if all entries of the array are.
     """
     if array.dtype.kind == "O":
         return [each if each == each else float("nan") for each in array.tolist()]

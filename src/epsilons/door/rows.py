@@ -82,8 +82,8 @@ __all__ = [
 #
 # Several questions about the same table share a scan if every row is its own person and one of two
 # conditions holds: the labels of all questions together have few combinations, or one of the
-# questions has all of these labels. The reason is that each combination of labels is a group, and
-# each group has a cost. All other questions are counted one by one.
+# questions has all of these labels. Otherwise the shared scan would have too many groups, because
+# each combination of labels is a group. All other questions are counted one by one.
 
 MOST_CELLS: Final = 128
 """The largest number of combinations of labels in one scan, unless one question has all labels."""
@@ -167,7 +167,7 @@ def _same_table(first: Rules, second: Rules) -> bool:
 
 
 def _bundles(asked: Sequence[tuple[Rows, Ask]]) -> list[list[tuple[Rows, Ask]]]:
-    """Group questions that one query can answer, starting with the question of the most labels."""
+    """Group questions that one query can answer, starting with the question with most labels."""
     made: list[tuple[list[tuple[Rows, Ask]], dict[Any, int]]] = []
     ordered = sorted(asked, key=lambda pair: -_combinations(_labels(pair[0].rules)))
     for rows, ask in ordered:
@@ -321,7 +321,7 @@ class Rows:
         return line_on_rungs(groups, window, rules.ladder).sound()
 
     def lines(self) -> Lines:
-        """Return the line and windows of it, for callers that only need weights by bucket."""
+        """Return the line and its windows, for callers that only need sums of weights by bucket."""
         self._check_whole()
         return Lines(self, self._held)
 
@@ -490,7 +490,7 @@ class AbsentRows(Rows):
         return levels[levels > 0.0], people[levels > 0.0]
 
     def count(self, ask: Ask) -> Tally:
-        """Return the tally of people who all divide their units in the same way: see `Rows.count`.
+        """Return the tally of these people, with units divided as assumed: see `Rows.count`.
 
         Raises:
             ArgumentError: the table of levels and cells would be too large.
@@ -526,7 +526,7 @@ class AbsentRows(Rows):
         return {**found, **{name: people * int(each.sum()) // 4 for name, each in four.items()}}
 
     def _grouped(self, groups: int) -> Integers:
-        """Return two cells for each group, and an empty last cell for people outside, if any."""
+        """Return two cells for each group, and an empty last cell if people can be outside."""
         levels, people = self._by_level
         check_table("groups", 2 * groups, levels.size)
         points = self._among(groups, GRID * people)

@@ -140,8 +140,8 @@ def _done(book: Book, number: int, kind: str, release: int | None, last: dict[An
         return chain.release_digest(book.salt, row, book.charges(release))
     ((ended,),) = store.rows("SELECT kind FROM events WHERE number = ?", last[release])
     if (kind == "drawing") if row is not None else (ended == GONE):
-        # Prepaid charges and removed releases are no longer in any table. Only the chain records
-        # them.
+        # Prepaid charges and removed releases are no longer in any table, so their digest cannot be
+        # recomputed: take it from the chain.
         found = store.rows("SELECT content FROM events WHERE number = ?", number)
         told: bytes = found[0][0]
         return told
@@ -221,8 +221,8 @@ def _identities(book: Book) -> Iterator[str]:
 def _limits(book: Book, accounts: Integers) -> Iterator[str]:
     """Yield problems of `most`, the upper limit on the spending of an account.
 
-    It exceeds the budget only if the budget was lowered while a release was open. If that release
-    was then drawn in stages, version 0.2.0 did not reset it until the release was closed.
+    `most` exceeds the budget only if the budget was lowered while a release was open. If that
+    release was then drawn in stages, version 0.2.0 reset `most` only when the release was closed.
     """
     number, budget, spent, most = accounts.T
     beyond = number[most != np.maximum(budget, spent)]

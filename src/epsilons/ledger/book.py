@@ -60,7 +60,8 @@ PUBLIC: Final = 2**62
 """The budget of a public person, whose account has no limit."""
 
 _DIGITS: Final = 10**6
-"""Below this ε, decimals in nano-ε have at most fifteen digits, so they differ as floats."""
+"""Below this ε, decimals in nano-ε have at most fifteen digits, so distinct decimals are distinct
+floats."""
 
 _SPLITTER: Final = 2.0**27 + 1.0
 """Veltkamp's constant, which splits a float of 53 bits into two halves."""

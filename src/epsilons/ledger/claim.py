@@ -146,14 +146,14 @@ class Claim:
         return number
 
     def _fenced(self, found: Kept, *, due: bool = False) -> str:
-        """Return the state of a stored release that has the same question and the same rule.
+        """Check that a stored release has the same question and the same rule; return its state.
 
         Args:
             found: the release with this name.
-            due: whether this process has yet to write its outcome.
+            due: whether this process has yet to write the outcome of the release.
 
         Raises:
-            ClaimError: it is a different release, or can no longer be used.
+            ClaimError: the question or the rule differs, or the name can no longer be used.
         """
         again = f"name={self._name!r} stands in the ledger for"
         abandon = f"ledger.abandon({found.name!r})"
@@ -328,7 +328,7 @@ class Claim:
                 tidy(self._store)
                 self._book.seal("drawing", self._number, made.now(), charged)
         except StorageError:
-            # The commit could have succeeded. Nothing was drawn, so it can be undone.
+            # The commit may have succeeded despite the error. Nothing was drawn, so undo it later.
             self._mine = False
             self._book.due[self._number] = self._remove
             raise

@@ -70,7 +70,8 @@ class Ledger:
         Args:
             where: the path of a new file, or the address of a PostgreSQL server.
             neighbours: "replace" or "add-remove"; it cannot be changed later. With a mix of both,
-                counts in releases under replace would reveal who takes part in the others.
+                counts in releases under replace would reveal who takes part in releases under
+                add/remove.
 
         Raises:
             ArgumentError: `neighbours` is unknown.

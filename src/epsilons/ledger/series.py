@@ -71,7 +71,7 @@ class SeriesPeople:
 
     @classmethod
     def of(cls, budgets: Integers, spent: Integers) -> SeriesPeople:
-        """Group people by their accounts, if both budgets agree in their first nine bits."""
+        """Group people whose lifetime and remaining budgets agree in their first nine bits."""
         given = book.floats(np.minimum(budgets, book.MOST))
         left = book.floats(np.minimum(np.maximum(budgets - spent, 0), book.MOST))
         pairs = np.column_stack([keys(given), keys(left)])
@@ -249,7 +249,7 @@ def _carried_out(
 ) -> tuple[Errors, list[float]]:
     """Return each release's error and the budgets that remain after it, in a series of releases."""
     left, own = people.left, people.counts * (people.budgets < book.MOST // book.ONE)
-    whole = float(own @ people.budgets) or 1.0  # without public budgets
+    whole = float(own @ people.budgets) or 1.0  # public budgets are not included
     errors, after = [], []
     for place, each in enumerate(asked):
         error, spent = each.asked(np.minimum(offer(place), left), people.counts)
@@ -323,7 +323,7 @@ def _parts(
 def _best_limit(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[float, Errors, float]:
-    """Return the uniform limit with the smallest largest error, its errors and the budgets left."""
+    """Return the uniform limit that minimizes the largest error, the errors and what is left."""
     usable = people.left[people.left > 0.0]
     low, high = math.log(usable.min() / len(asked)), math.log(usable.max())
 

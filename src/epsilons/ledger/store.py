@@ -61,7 +61,7 @@ class Store(ABC):
 
     Attributes:
         watch: called before and after every step; tests use it to kill the process at a step.
-        longest: the length of ids, in bytes, that can always be stored; None for any length.
+        longest: ids of up to this many bytes can always be stored; None if there is no limit.
     """
 
     watch: Callable[[str], None] = staticmethod(lambda _: None)

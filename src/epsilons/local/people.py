@@ -113,7 +113,7 @@ def numbers_of(values: Any, shape: tuple[int, ...], missing: str) -> tuple[Float
 
 
 def gridded(numbers: Floats, absent: NDArray[Any], bounds: tuple[float, float]) -> Integers:
-    """Clip numbers to the bounds and round them to the grid; missing numbers become its middle."""
+    """Clip numbers to the bounds and round them to the grid; missing ones become the midpoint."""
     lo, hi = bounds
     if absent.any():
         numbers = np.where(absent, lo + (hi - lo) / 2.0, numbers)

@@ -31,9 +31,9 @@ from epsilons.words import clipped
 METHODS: Final = get_args(LocalMeanMethod)
 
 _FAR: Final = 50.0
-"""A number further outside the range than this many scales of its noise is refused.
+"""A number is refused if it is outside the range by more than this many times its noise scale.
 
-An honest number is that far outside with probability e^{−50}, which is below 10⁻²¹.
+An honest number is that far outside with probability at most e^{−50}, which is below 10⁻²¹.
 """
 
 _ENOUGH: Final = 1e8

@@ -156,7 +156,9 @@ class Levels:
 
 
 class SpentByReports(AllOfIt):
-    """Budgets spent on reports: everyone spends their whole budget. They are counted lazily.
+    """Budgets spent on reports: everyone spends their whole budget.
+
+    People are counted by level when the levels are first read.
 
     Args:
         budgets: the budgets of people who reported.

@@ -147,7 +147,7 @@ def plan(
     groups_are: GroupsAre = "private",
     goal: float | None = None,
 ) -> Plan | RangePlan | LocalPlan | GroupsPlan | SeveralPlans:
-    """Forecast every method without data, or several questions that share everyone's budget.
+    """Forecast errors without data: of every method, or of questions that share everyone's budget.
 
     Args:
         people_or_questions: either `epsilon` as below, given by position; or a list of questions,
@@ -159,7 +159,7 @@ def plan(
         targets: for several questions, as for `epsilons.publish`.
         bounds: the range (lo, hi) of the values of a mean; None if you do not know it: then the
             plan says which range will be looked for, and what that costs.
-        shape: with bounds=None, what is claimed: see `epsilons.mean`.
+        shape: with bounds=None, the assumed shape of the data: see `epsilons.mean`.
         statistic: "mean" or "frequencies"; or "variance", "covariance" of two columns with these
             bounds, "quantile" for the median, or for add/remove "count". Any of these, with other
             arguments, can be planned as a question: plan([ep.Quantile(…)], epsilon=…).
@@ -367,16 +367,16 @@ def _asked(first: Any, epsilon: Any) -> tuple[tuple[Question, ...] | None, Any]:
 
 
 def _wanted(goal: object, *, found: bool, grouped: bool, share: bool) -> float | None:
-    """The half-width that is wanted, checked; None if none is.
+    """Check the wanted half-width and return it; None if none was given.
 
     Args:
-        goal: what the user gave.
+        goal: the user's argument.
         found: whether a range has to be found.
         grouped: whether means are by group.
-        share: whether it is the error of a share of people.
+        share: whether the half-width is that of a share of people.
 
     Raises:
-        ArgumentError: it is invalid, or the plan cannot say how many people it takes.
+        ArgumentError: it is invalid, or such a plan does not compute how many people it takes.
     """
     if goal is None:
         return None
@@ -407,10 +407,10 @@ def _refuse_for_reports(
 
 
 def _vectors(statistic: str, bounds: tuple[float, float], dimension: object) -> int | None:
-    """The dimension of vectors, checked; None if values are numbers or categories.
+    """Check the dimension of vectors and return it; None if values are numbers or categories.
 
     Raises:
-        ArgumentError: it is not a positive integer, is too large, or does not fit the others.
+        ArgumentError: it is not a positive integer, is too large, or contradicts other arguments.
     """
     if dimension is None:
         return None

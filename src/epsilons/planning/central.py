@@ -66,10 +66,10 @@ else:
 __all__ = ["Plan", "plan_of"]
 
 _QUESTIONED = 256
-"""The most levels for which what-if questions are computed; if there are more, they are merged."""
+"""The most levels for which what-if questions are computed; if there are more, some are merged."""
 
 _THRESHOLDS = 16
-"""The number of thresholds to try, where no method is called "threshold"."""
+"""The number of thresholds to try for a question without a method "threshold"."""
 
 _PULLS: Final = (
     "The error of 'minimax' is smaller, but it is not advised: it pulls the answer toward the "
@@ -84,14 +84,14 @@ class Plan(Asked):
 
     Attributes:
         forecasts: one for each method, the best first.
-        best: the method that `auto` takes.
+        best: the method that `auto` uses.
         advice: one sentence on what to do.
         question: the question; its columns are not read.
         budgets: the budgets, and how many people have each.
         neighbours: "replace", or "add-remove": then the numbers of people are a guess, and errors
             are leading terms for that guess.
-        cap: for add/remove, the most that anyone spends; None if the caller did not say.
-        wanted: the half-width that was asked for; None if none was.
+        cap: for add/remove, the most that anyone spends; None if the caller did not set it.
+        wanted: the half-width that the user wants; None if they did not set a goal.
     """
 
     forecasts: tuple[Forecast, ...]
@@ -148,9 +148,10 @@ class Plan(Asked):
                 by a method that minimizes it (loss="pac").
 
         Returns:
-            First how many more people in the same mix of budgets would be enough, with `epsilon`
-            None; below 0 if fewer would be. Then for each level ε how many more people with that
-            budget would be enough if nobody else came. None if no number would be.
+            The first entry has `epsilon` None: how many more people in the same mix of budgets
+            are needed, or a negative number if fewer are enough. Each further entry is for one
+            level ε: how many more people are needed if all of them have that budget. `people` is
+            None if no number of people is enough.
 
         Raises:
             ArgumentError: not exactly one of the three is given, as a number above 0; or for
@@ -173,11 +174,11 @@ class Plan(Asked):
 
     @cached_property
     def needed(self) -> tuple[Need, ...]:
-        """What `need` says about `wanted`, for at most four levels; empty if nothing is wanted."""
+        """The result of `need` for `wanted`, for at most four levels; empty without a goal."""
         return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
 
     def _half_width(self, budgets: Budgets) -> float:
-        """Half the width of the interval that a release will have, for other people."""
+        """Half the width of the interval that a release would have with these budgets."""
         return self.trial.of(budgets).found.reach
 
     @cached_property
@@ -206,7 +207,7 @@ class Plan(Asked):
         if set(names) <= set(self.question.methods(self.neighbours)):
             tried = [trial.asking(method=name) for name in names]
             best, alike = (_Single(each.errors.rmse, each.most) for each in tried)
-        elif self.weighs:  # no methods of these names: use the weights that they would have
+        elif self.weighs:  # the question lacks these methods, but their weights can be computed
             goal = trial.goal
             rules = [rules_for(goal)[name](self.budgets, goal) for name in names]
             weighed = [goal.rmse(weighing_of(self.budgets, rule, OPEN)) for rule in rules]
@@ -216,7 +217,7 @@ class Plan(Asked):
             )
         elif self.neighbours == "replace":
             best = _best_threshold(trial)
-        else:  # anyone who is left out is not even counted, so a single ε must be the strictest
+        else:  # people below a threshold would not be counted at all: use the strictest ε
             best = alike
         return best, alike
 
@@ -224,7 +225,7 @@ class Plan(Asked):
     def verdict(self) -> ReleaseVerdict:
         """What the result would be worth: its precision, what personal budgets gain, what helps.
 
-        It says so in the words of `release.verdict`.
+        The wording is that of `release.verdict`.
         """
         each, precise = self.precision
         said = [precise] if self._gain is None else [precise, gain_words(self._gain)]
@@ -233,7 +234,7 @@ class Plan(Asked):
 
     @property
     def precision(self) -> tuple[tuple[Precision, ...], str]:
-        """How precise each number would be, and that in words."""
+        """How precise each number would be, as data and in words."""
         estimate = self.trial.found.estimate
         each: tuple[Precision, ...] = tuple(estimate.precisions(self.assumption, self.confidence))
         if self.weighs:  # the half-width holds for any data
@@ -244,7 +245,7 @@ class Plan(Asked):
 
     @property
     def _gain(self) -> Gain | None:
-        """What personal budgets gain; None if all are alike, or there is no error to compare."""
+        """What personal budgets gain; None if all are equal, or there is no error to compare."""
         levels, counts = self.budgets.levels, self.budgets.counts
         usable = levels[(levels > 0.0) & (counts > 0)]
         if len(usable) < 2 or not 0.0 < self[self.best].rmse < math.inf:
@@ -256,7 +257,7 @@ class Plan(Asked):
 
     @cached_property
     def sides(self) -> tuple[SideOutcome, ...]:
-        """The best cap and its errors for `related` True, 0.05 and False, and the plan's own.
+        """The best cap and its errors if `related` is True, 0.05, False or the plan's own value.
 
         Errors are those of the best method under each assumption, in data units.
         """
@@ -371,7 +372,7 @@ class Plan(Asked):
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:
-        """The error over the cap, from half the strictest budget to twice the largest finite ε."""
+        """The error for each cap, from half the strictest budget to twice the largest finite ε."""
         levels, counts = self.budgets.levels, self.budgets.counts
         finite = levels[(levels > 0.0) & np.isfinite(levels)]
         if len(finite) == 0 or not self.weighs:
@@ -404,7 +405,7 @@ class Plan(Asked):
         return said.central_sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole plan as plain data, with the curve of the error over the cap."""
+        """The whole plan as plain data, with the curve of the error as a function of the cap."""
         return {
             "kind": "plan",
             "statistic": self.statistic,
@@ -479,7 +480,7 @@ class _Single(NamedTuple):
 
 
 def _best_threshold(trial: Trial) -> _Single:
-    """The smallest typical error if everyone below a threshold is left out, and others spend it."""
+    """The best threshold: everyone below it is left out, and everyone else spends exactly it."""
     levels, counts = trial.budgets.levels, trial.budgets.counts
     some = merged(trial.budgets, _THRESHOLDS).levels
     return min(

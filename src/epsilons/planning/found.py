@@ -71,11 +71,11 @@ _MOST: Final = 2**32
 _RANGE: Final = "the range that is found"
 
 _OWN: Final = Help(None, "bounds=(lo, hi), a range that you can defend without looking at the data")
-"""What helps if there are too few people: then nothing is spent on finding a range."""
+"""What helps if there are too few people: with given bounds, nothing is spent on finding them."""
 
 ROUNDED_UP: Final = 2.0**0.25
-"""Radii are rounded up to a quarter of an octave: a range around Gaussian data is at most this many
-times as wide as its standard deviation requires."""
+"""The radius of a range around Gaussian data is rounded up to a power of this number. So the range
+is at most this many times as wide as the standard deviation requires."""
 
 
 class RangeSpent(NamedTuple):
@@ -142,7 +142,7 @@ class RangePlan(Asked):
         budgets: the budgets, and how many people have each; for add/remove a guess.
         question: the question; its column is not read.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends; None if the caller did not say.
+        cap: for add/remove, the most that anyone spends; None if the caller did not set it.
     """
 
     forecasts: tuple[RangeForecast, ...]
@@ -168,7 +168,10 @@ class RangePlan(Asked):
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough people. If not, replace refuses, and add/remove guesses."""
+        """Whether there are enough people to find a range.
+
+        If not, a release is refused under replace, and its range is a guess under add/remove.
+        """
         return self.people_needed is None
 
     @property
@@ -222,7 +225,7 @@ class RangePlan(Asked):
     def verdict(self) -> ReleaseVerdict:
         """What the result would be worth if values are spread out, and what would help.
 
-        It says so in the words of `release.verdict`. With too few people it says how many it takes.
+        The wording is that of `release.verdict`. With too few people it says how many it takes.
         """
         each, said = self.precision
         helps = helps_most(option.help for option in self.options) if self.enough else (_OWN,)
@@ -230,11 +233,11 @@ class RangePlan(Asked):
 
     @property
     def precision(self) -> tuple[tuple[Precision, ...], str]:
-        """How precise the mean would be if values are spread out, and that in words."""
+        """How precise the mean would be if values are spread out, as data and in words."""
         if not self.enough:
             return (Precision("useless", math.inf, math.inf),), self.advice
         error = self.forecasts[0].pac
-        if self.width is None:  # errors are parts of the range already
+        if self.width is None:  # errors are already fractions of the range
             each = (precision_at(error, 1.0),)
             return each, precision_words(each, to_two_digits(f"% of {_RANGE}", 100.0), ("", ""), "")
         each = (precision_at(error, self.width, spread=1.0),)
@@ -389,7 +392,7 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
 
 
 def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The loss of a person at each of these levels in a draw whose levels may be coarser."""
+    """The privacy loss of a person at each of these levels. The draw may have coarser levels."""
     own, losses = draw.charged
     place = np.searchsorted(own, levels, side="right") - 1
     return tuple(losses[at] for at in place.tolist())
@@ -401,7 +404,7 @@ def _errors(found: Rehearsal, trial: Trial) -> Errors:
     if found.answer.weighing is not None:
         square, pac = (replace(goal, loss=loss).risk(found.weighing) for loss in ("mse", "pac"))
         return Errors(math.sqrt(square), pac)
-    if estimate.sigma is None:  # a ratio, to leading order
+    if estimate.sigma is None:  # the mean is a ratio of sums: use the leading terms of its error
         square, pac = (margin.leading(replace(goal, loss=loss)) for loss in ("mse", "pac"))
         return Errors(math.sqrt(square), pac)
     sigma, (lo, hi) = _sigma(found), estimate.bounds
@@ -472,7 +475,7 @@ def _needed_gaussian(
     goal: MeanGoal,  # noqa: ARG001
     neighbours: str,
 ) -> int | None:
-    """The same for Gaussian data."""
+    """How many people it takes to find the range of Gaussian data; None if there are enough."""
     if best_split(levels, counts, neighbours=neighbours).failure <= TOO_OFTEN:
         return None
     return needed_for_gaussian(levels, counts, neighbours=neighbours)

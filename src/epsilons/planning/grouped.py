@@ -100,7 +100,7 @@ class GroupsPlan(Forecasts):
     def verdict(self) -> ReleaseVerdict:
         """What means would be worth if all groups are equally large, and what would help.
 
-        It says so in the words of `release.verdict`.
+        The wording is that of `release.verdict`.
         """
         lo, hi = self.bounds
         one = precision_at(self.forecasts[0].half_width, hi - lo)
@@ -159,7 +159,7 @@ def groups_plan(trial: Trial, groups: Any, groups_are: Any) -> GroupsPlan:
         raise ArgumentError(
             f"groups: {count:,} groups of {budgets.n:,} people have fewer than two each."
         )
-    if public:  # nobody can change their group, so each is a release of its own
+    if public:  # nobody can change their group, so each group is a separate release
         asked = trial.asking(by="group", groups=["all"], groups_are="public")
         each = [_alone(asked, share) for share in sizes]
     else:
@@ -192,7 +192,7 @@ def _count(groups: Any) -> int:
 
 
 def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
-    """The half-width of a public group's interval, and what people spend; ∞ if it is refused."""
+    """The half-width of a public group's interval (∞ if it is refused), and what people spend."""
     counts = np.maximum(np.round(share * asked.budgets.counts), 0).astype(np.int64)
     if counts.sum() < 2:
         counts[int(np.argmax(asked.budgets.counts))] += 2
@@ -205,7 +205,7 @@ def _alone(asked: Trial, share: float) -> tuple[float, tuple[Spent, ...]]:
 
 
 def _widest(asked: Trial, **people: Any) -> tuple[float, tuple[Spent, ...]]:
-    """The largest half-width of the first group's interval over its mean, and what people spend."""
+    """The half-width of the first group's interval for the worst of `_MEANS`, and the spending."""
     halves = []
     for mean in _MEANS:
         found = asked.rehearsed(middle=mean, **people)

@@ -55,7 +55,7 @@ __all__ = ["LocalForecast", "LocalPlan", "local_plan"]
 _QUESTIONED: Final = 256
 
 _THRESHOLDS: Final = 16
-"""The number of thresholds to try, where stricter people are left out."""
+"""The number of thresholds to try; people with an ε below the threshold are left out."""
 
 _SENDS: Final = {
     "bit": "one bit",
@@ -110,10 +110,10 @@ class LocalPlan(Forecasts):
         budgets: the budgets, and how many people have each.
         bounds: the range of the values; (0, 1) for shares, and for vectors.
         goal: the goal of a curator with the same assumptions: people are an independent sample, and
-            budgets say nothing about values.
+            budgets are independent of values.
         dimension: the dimension of vectors; None for numbers and categories.
         curator: the errors of a trusted curator; None for vectors.
-        wanted: the half-width that was asked for; None if none was.
+        wanted: the half-width that the user wants; None if they did not set a goal.
     """
 
     forecasts: tuple[LocalForecast, ...]
@@ -193,13 +193,13 @@ class LocalPlan(Forecasts):
     def verdict(self) -> ReleaseVerdict:
         """What the result would be worth: its precision, what personal budgets gain, what helps.
 
-        It says so in the words of `release.verdict`.
+        The wording is that of `release.verdict`.
         """
         cells, (lo, hi) = self.goal.categories, self.bounds
         width, whole, told = hi - lo, "the range", to_two_digits()
         if cells:
             whole, told = "all people", in_points
-        elif self.dimension is not None:  # errors are parts of the radius, half of the width
+        elif self.dimension is not None:  # errors are fractions of the radius; the width is 2 radii
             width, whole, told = 2.0, "", to_two_digits("% of the radius", 100.0)
         each = (precision_at(self._half_width(self.budgets), width),) * (cells or 1)
         said = [precision_words(each, told, ("category", "categories"), whole)]
@@ -209,7 +209,7 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def _gain(self) -> Gain | None:
-        """What personal budgets gain; None if all are alike."""
+        """What personal budgets gain; None if all budgets are equal."""
         levels, counts = self.budgets.levels, self.budgets.counts
         usable, best = levels[levels > 0.0], self.forecasts[0]
         if len(usable) < 2 or not 0.0 < best.rmse < math.inf:
@@ -232,9 +232,10 @@ class LocalPlan(Forecasts):
                 as a share; for vectors as a fraction of the radius.
 
         Returns:
-            First how many more people in the same mix of budgets would be enough, with `epsilon`
-            None; below 0 if fewer would be. Then for each level ε how many more people with that
-            budget would be enough if nobody else came. None if no number would be.
+            The first entry has `epsilon` None: how many more people in the same mix of budgets
+            are needed, or a negative number if fewer are enough. Each further entry is for one
+            level ε: how many more people are needed if all of them have that budget. `people` is
+            None if no number of people is enough.
 
         Raises:
             ArgumentError: it is not a number above 0; or for frequencies, not below 1.
@@ -244,11 +245,11 @@ class LocalPlan(Forecasts):
 
     @cached_property
     def needed(self) -> tuple[Need, ...]:
-        """What `need` says about `wanted`, for at most four levels; empty if nothing is wanted."""
+        """The result of `need` for `wanted`, for at most four levels; empty without a goal."""
         return needed(merged(self.budgets, _QUESTIONED), self._half_width, self.wanted)
 
     def _half_width(self, budgets: Budgets) -> float:
-        """Half the width of the interval of a number, for other people."""
+        """Half the width of the interval of a number, with these budgets."""
         best = self._best_for(budgets)
         if self.goal.categories is None:
             return best.pac
@@ -258,7 +259,7 @@ class LocalPlan(Forecasts):
         return min(one, 1.0)
 
     def _best_for(self, budgets: Budgets) -> LocalForecast:
-        """The forecast of the best kind of report, for other people."""
+        """The forecast of the best kind of report, with these budgets."""
         return _forecasts(budgets, self.goal, self.bounds, self.dimension)[0]
 
     def __getitem__(self, method: str) -> LocalForecast:
@@ -374,7 +375,7 @@ def _alone(
     bounds: tuple[float, float],
     dimension: int | None,
 ) -> float:
-    """The typical error if so many people report with the same ε; ∞ if that would be pure noise."""
+    """The typical error if this many people report at one ε; ∞ if the result is pure noise."""
     if level < LEAST or people < 2:
         return math.inf
     alike = Budgets.of_levels(np.array([level]), np.array([people]))

@@ -34,7 +34,7 @@ Menus: TypeAlias = Mapping[str, Mapping[float, float]] | Sequence[Mapping[float,
 """Menus with or without names: for each ε, the share of people who are expected to choose it."""
 
 _PARTS: Final = 10**9
-"""Shares are rounded to this many parts."""
+"""Shares are rounded to multiples of 1 divided by this number."""
 
 _MOST: Final = 2**32
 """The most people that menus are compared for."""
@@ -51,7 +51,7 @@ class MenuForecast(NamedTuple):
         rmse: the typical error, in data units.
         half_width: half the width of the interval that a release will have, in data units.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
-        gain_over_single: the same, compared with the best single ε, which leaves stricter people
+        gain_over_single: the same, compared with the best single ε, where stricter people are left
             out.
     """
 
@@ -135,7 +135,7 @@ class MenusPlan(Forecasts):
     def verdict(self) -> ReleaseVerdict:
         """Which menu has the smallest error, and how precise the numbers would be with it.
 
-        It says so in the words of `release.verdict`. The verdict on each menu, with what personal
+        The wording is that of `release.verdict`. The verdict on each menu, with what personal
         budgets gain and what would help, is in the plan of that menu.
         """
         each, precise = self.plans[self.best].precision
@@ -214,7 +214,7 @@ def menus_plan(question: Question, neighbours: str, menus: Menus, people: object
 
 
 def _named(menus: Sequence[Any]) -> dict[str, Any]:
-    """Menus without names are named by what they offer, as on the command line."""
+    """Name menus without names by what they offer, as on the command line."""
     names = [
         ",".join(f"{epsilon:g}:{100 * share:g}%" for epsilon, share in menu.items())
         if isinstance(menu, Mapping)
@@ -245,6 +245,6 @@ def _errors_by_share(plan: Plan) -> tuple[float, ...]:
 
 
 def _people(levels: Any, parts: Any, total: int) -> Budgets:
-    """Budgets of so many people, divided in proportion to parts."""
+    """Budgets of `total` people, divided among the levels in proportion to `parts`."""
     counts = in_proportion(parts, total)
     return Budgets.of_levels(levels[counts > 0], counts[counts > 0])

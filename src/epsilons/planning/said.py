@@ -152,7 +152,7 @@ def range_sheet(plan: RangePlan) -> Sheet:
         (
             Note("note", _range_explained(plan), section=section),
             *_warned(plan.warnings),
-            *(_advised(plan.advice) if plan.enough else []),  # else it is the verdict
+            *(_advised(plan.advice) if plan.enough else []),  # otherwise the verdict has the advice
             Facts("people", (_people(plan.budgets), Fact("The range", sought)), depth="whole"),
         ),
         _range_spending(plan),
@@ -211,7 +211,7 @@ def groups_sheet(plan: GroupsPlan) -> Sheet:
     lo, hi = plan.bounds
     confidence = percent(plan.confidence)
     values = f"from {number(lo)} to {number(hi)}"
-    # Each public group is a release of its own, so what people spend depends on its size.
+    # Each public group is a separate release, so what people spend depends on the group's size.
     apart = plan.groups_are == "public" and plan.groups > 1
     section = "How wide intervals will be"
     half = f"half of a {confidence} interval"
@@ -356,7 +356,7 @@ def _menu_costs(plan: MenusPlan, told: Told, axis: str) -> tuple[Part, ...]:
 
 
 def _sheet(name: str, *blocks: tuple[Part, ...], picture: str = "") -> Sheet:
-    """A sheet with a plan's name as its headline; its summary is the advice and what is assumed."""
+    """A sheet with the plan's name as headline, and with advice and assumptions as summary."""
     made = Sheet(name, blocks, headline=name, byline=written_words(FORECAST), picture=picture)
     said = [part for role in _SUMMARY for part in made.of(role) if isinstance(part, Note)]
     return replace(made, summary=tuple(LABELS[each.role] + each.words for each in said))
@@ -541,7 +541,7 @@ def _error_of(plan: Plan, row: Forecast) -> float:
 def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
     """The forecast of the best method, and how close it is to the lower bound."""
     error, bound = _error_of(plan, best), plan.lower_bound
-    # The bound is on the worst case: errors for values of a guessed spread may be below it.
+    # The bound is on the worst case. With a guessed spread, errors may be below the bound.
     if bound > 0.0 and math.isfinite(error) and plan.guess is None:
         limit += f" The advised method is within a factor of {number(error / bound, 3)} of it."
     confidence = percent(plan.confidence)
@@ -557,7 +557,7 @@ def _worth(plan: Plan, best: Forecast, told: Told, limit: str) -> list[Fact]:
 
 
 def _curve(plan: Plan) -> list[Part]:
-    """The figure of the error over the cap, with methods marked; without caps, a point for each."""
+    """The figure of errors: a curve over caps with marked methods, or a point for each method."""
     if not plan.weighs:
         named = tuple((row.method, _error_of(plan, row)) for row in plan.forecasts)
         shown = "; ".join(f"{name}: {number(error)}" for name, error in named)
@@ -581,7 +581,7 @@ def _curve(plan: Plan) -> list[Part]:
         "of many people, a high one lets a few decide. Each mark is a method, placed at the most "
         "that anyone spends with it."
     )
-    # A bound far below the curve would squeeze it, and with a guess it does not bound the curve.
+    # A bound far below the curve would squeeze the curve. With a guess, errors may be below it.
     near = plan.lower_bound > error / 30.0 and plan.guess is None
     if plan.loss != "pac" and near:
         caption += " No method can be below the dashed line."
@@ -595,7 +595,7 @@ def _axis(plan: Plan) -> str:
 
 
 def _marks(plan: Plan) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
-    """Marks of methods on the plot; methods at the same place share one mark."""
+    """The marks of methods in the figure; methods at the same place share one mark."""
     places: dict[tuple[int, int], tuple[float, float, tuple[str, ...]]] = {}
     for row in plan.forecasts:
         cap, error = float(row.spending.spent.max()), _error_of(plan, row)

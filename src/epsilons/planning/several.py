@@ -47,12 +47,12 @@ class Planned:
         method: the method that would be used.
         rmse: the typical error, in data units; where a range has to be found, as a fraction of it,
             or for Gaussian data in standard deviations. None where it depends on the data.
-        half_width: how far its interval would extend to either side at its confidence. That holds
-            for any data; for a variance, a covariance or a quantile it is a forecast for values
-            like those of its plan. None where it cannot be forecast.
-        target: the half-width that was asked for; None if none was.
+        half_width: half the width of its interval at its confidence. It holds for any data, except
+            for a variance, a covariance or a quantile: there it is a forecast for the values that
+            its plan assumes. None where it cannot be forecast.
+        target: the half-width that the user wants; None if the question has no target.
         plan: the whole plan of this question, with its share as everyone's budget.
-        spending: a rule from what a person offers to this question to what they would spend.
+        spending: what a person would spend, as a function of what they offer to this question.
     """
 
     name: str
@@ -86,7 +86,7 @@ class SeveralPlans(Forecasts):
         questions: the questions; their columns are not read.
         neighbours: "replace" or "add-remove".
         cap: for add/remove, the most that anyone spends on all of them; None if the caller did not
-            say.
+            set it.
     """
 
     each: tuple[Planned, ...]

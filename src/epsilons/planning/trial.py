@@ -35,7 +35,7 @@ class Forecast:
         worst: the root mean square error in the worst case over all data.
         gain: how many times smaller the typical error is than with everyone at the strictest ε.
         used: the share of people whose weight is above 0.
-        spending: a rule from ε to what a person spends.
+        spending: what a person spends, as a function of ε.
     """
 
     method: str
@@ -76,7 +76,7 @@ class Trial:
         question: the question; its columns are not read.
         budgets: the budgets, and how many people have each; for add/remove a guess.
         neighbours: "replace" or "add-remove".
-        cap: for add/remove, the most that anyone spends; None if the caller did not say.
+        cap: for add/remove, the most that anyone spends; None if the caller did not set it.
     """
 
     question: Question
@@ -87,7 +87,7 @@ class Trial:
     def asking(self, **changes: Any) -> Trial:
         """The same trial with other arguments of the question."""
         asked = self.question
-        # A question that does not take an argument has one answer to it: a count has one method.
+        # Ignore arguments that the question does not take: a count, for example, has one method.
         taken = {each.name for each in fields(asked) if each.init}
         given = {name: each for name, each in changes.items() if name in taken}
         others = {name: each for name, each in given.items() if getattr(asked, name) != each}
@@ -110,7 +110,7 @@ class Trial:
 
     @cached_property
     def found(self) -> Rehearsal:
-        """The rehearsal with the spread that the question supposes: for most, the largest one."""
+        """The rehearsal with the spread that the question assumes: in most cases, the largest."""
         return self.rehearsed()
 
     @property
@@ -148,7 +148,7 @@ class Trial:
 
     @staticmethod
     def errors_for(found: Rehearsal, goal: Goal) -> Errors:
-        """The errors of a rehearsal's weights for a goal, which need not be its own."""
+        """The errors of a rehearsal's weights for this goal, which can differ from its own goal."""
         unit, weighing = found.estimate.unit, found.weighing
         return Errors(
             unit * goal.rmse(weighing),

@@ -58,7 +58,7 @@ FEW: Final = 0.01
 """The smallest share of all people that counts as the strictest people."""
 
 SHARE: Final = 0.1
-"""The share of people who come, leave or choose another budget."""
+"""The share of people who join, leave or choose another budget."""
 
 _LEVELS: Final = 4
 """The number of levels for which a larger budget is tried, if there are more."""
@@ -135,8 +135,9 @@ class Option(NamedTuple):
     """A change of assumptions, guesses or budgets, and the error that it would give.
 
     Attributes:
-        change: the change in words; of an argument, what must hold, beginning with "if".
-        write: the argument that makes it, such as "related=False"; "" if no argument does.
+        change: the change in words. If it is made by an argument, a clause that begins with "if"
+            and says what must be true of the data.
+        write: the argument that makes the change, such as "related=False"; "" if there is none.
         error: the error of the best method after the change, in the units of the plan.
         times: how many times smaller that is than the current error.
     """
@@ -148,7 +149,7 @@ class Option(NamedTuple):
 
     @property
     def help(self) -> Help:
-        """The same as releases say it."""
+        """The option in the form that the verdict of a release uses."""
         said = (self.write, self.change) if self.write else (self.change,)
         return Help(self.times, *said)
 
@@ -281,8 +282,9 @@ class Need(NamedTuple):
     """How many more people would reach a wanted error.
 
     Attributes:
-        epsilon: the level at which they come; None if they come at all levels, in the same mix.
-        people: how many more; below 0 if fewer in the same mix are enough; None if no number is.
+        epsilon: the budget of the additional people; None if their budgets have the same mix.
+        people: how many more; negative if fewer people in the same mix are enough; None if no
+            number of people is enough.
     """
 
     epsilon: float | None
@@ -327,7 +329,7 @@ def need(
         budgets: the budgets, and how many people have each.
         error: a function from budgets to the error of the best method.
         wanted: the wanted error.
-        levels: the levels to try alone; all above 0 if None.
+        levels: the levels to try one at a time; None for all levels above 0.
     """
 
     def fewest(counts: Callable[[int], Integers], start: int) -> int | None:
@@ -354,11 +356,11 @@ def need(
 def in_proportion(counts: Integers, total: int) -> Integers:
     """Scale the numbers of people at each level to a total.
 
-    Numbers are rounded so that the total is exact, and the first level has somebody.
+    Numbers are rounded so that the total is exact and the first level has at least one person.
 
     Args:
         counts: how many people have each level, the strictest first.
-        total: how many people there are to be.
+        total: the number of people after scaling.
     """
     people = int(counts.sum())
     upto = np.array([-(-each * total // people) for each in np.cumsum(counts).tolist()])
@@ -367,7 +369,7 @@ def in_proportion(counts: Integers, total: int) -> Integers:
 
 
 def needed(budgets: Budgets, error: Error, wanted: float | None) -> tuple[Need, ...]:
-    """The same for a few levels, to be shown; empty if nothing is wanted."""
+    """The result of `need` for a few levels, to be shown; empty if no error is wanted."""
     if wanted is None:
         return ()
     return need(budgets, error, wanted, _few(budgets.levels[budgets.levels > 0.0]))
@@ -377,11 +379,11 @@ def wanted_error(given: object, *, share: bool) -> float:
     """Check a wanted half-width.
 
     Args:
-        given: what the user gave.
-        share: whether it is the error of a share of people.
+        given: the user's argument.
+        share: whether the half-width is that of a share of people.
 
     Raises:
-        ArgumentError: it is not a number above 0; or a share, and not below 1.
+        ArgumentError: it is not a number above 0; or for a share, it is not below 1.
     """
     number = float(given) if isinstance(given, (int, float)) else math.nan
     if isinstance(given, bool) or not 0.0 < number < (1.0 if share else math.inf):
@@ -394,11 +396,11 @@ def _fewest(enough: Callable[[int], bool], start: int) -> int | None:
     """The smallest number of people that is enough, up to a relative error of 0.1 %.
 
     Args:
-        enough: whether a number is enough.
-        start: the number to try first; 0 if it cannot be below 0.
+        enough: a function that returns whether a number of people is enough.
+        start: the number to try first.
 
     Returns:
-        The number; None if none is enough.
+        The number; None if no number is enough.
     """
     high = start
     if enough(high):

@@ -1,4 +1,4 @@
-"""The command line: it parses, calls and prints."""
+"""The command line. Its commands parse options, call the Python functions and print the results."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def plan(
 
 
 _NOT_OF_MENUS = {"dimension": None, "goal": None, "cap": None, "model": "central", "shape": "any"}
-"""Options of plans that menus are not compared for, with their defaults."""
+"""Options of plans that do not apply to a comparison of menus, with their defaults."""
 
 
 def _compared(menus: tuple[Any, ...], people: int | None, asked: dict[str, Any]) -> Shown:
@@ -258,7 +258,7 @@ def verify_command(
         question: Question = Mean([], bounds=(0, 1), method=rule)
         if categories is not None:
             question = Frequencies([], categories=range(categories), method=rule)
-        # Only rules: a method with two draws has no mechanism before the first of them is drawn.
+        # Accept only rules: a method that draws twice has no mechanism before its first draw.
         parameters.method(method, ("auto", *(RULES if categories is None else FREQUENCY_RULES)))
         there = Absent(people.levels, people.counts)
         rehearsal = rehearse(question, there, terms_for(people, neighbours))

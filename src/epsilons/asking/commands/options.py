@@ -316,7 +316,7 @@ def of(
     Args:
         arguments: names of arguments of a question and of the call.
         methods: the values of `method` besides "auto".
-        budgets: options that replace `--epsilon`; none if it stays.
+        budgets: options that replace `--epsilon`; empty to keep `--epsilon`.
     """
     choice = _Method(["auto", *methods])
     method = click.option("--method", type=choice, default="auto", show_default=True)
@@ -334,7 +334,7 @@ def taken(*arguments: str) -> Decorator:
 class Files:
     """The files to write: an HTML page, a picture, both or neither.
 
-    The constructor checks that they can be written. Make one before anything is drawn.
+    The constructor checks that they can be written, so call it before anything is drawn.
 
     Attributes:
         page: the path of the HTML page, or None.
@@ -359,14 +359,14 @@ class Files:
 
 
 def wanted(goal: str | None, *, shares: bool) -> float | None:
-    """The half-width that is wanted; None if none is.
+    """Parse the wanted half-width; None if it is not given.
 
     Args:
         goal: a number; for shares also a percentage.
-        shares: whether errors are those of shares.
+        shares: whether it is the half-width of shares.
 
     Raises:
-        BadParameter: it is neither.
+        BadParameter: `goal` is not a number, or is a percentage although these are not shares.
     """
     if goal is None:
         return None

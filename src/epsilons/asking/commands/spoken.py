@@ -253,7 +253,7 @@ def _filled(paragraph: str) -> str:
 def _paragraphs(text: str) -> Iterator[list[str]]:
     """Split printed text into paragraphs, each a list of lines.
 
-    A line continues the previous one if it is indented and its first word would not fit there.
+    An indented line continues the previous line if its first word would not fit on that line.
     """
     found: list[str] = []
     for line in text.split("\n"):

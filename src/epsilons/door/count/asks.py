@@ -41,8 +41,9 @@ BAD_BUDGET = -1.0
 """Replaces budgets that are null, NaN or negative during counting."""
 
 MOST_ROWS = 2**31
-"""From this number of rows on, one person's rows cannot be averaged in 64-bit integers. Such a
-person counts as the middle of the range. If refusals can depend on the data, they are refused."""
+"""From this number of rows on, one person's rows cannot be averaged in 64-bit integers. If refusals
+may depend on the data, such a person is refused; otherwise they count as the middle of the
+range."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Faults:
         missing: selected rows with a missing value, unless a cell is reserved for these.
         undeclared: rows with an undeclared value or group, unless a cell is reserved for these.
         unknown: rows where `where` is neither true nor false.
-        several: people in two groups, if the question needs them.
+        several: people in two groups, if the question needs this count.
         conflicts: people with two budgets.
         nobody: rows, or groups of rows, that have no person, because the id is null.
         most: the largest number of rows of one person.
@@ -306,12 +307,12 @@ def _by(names: Names) -> str:
 
 
 def levels_of(epsilon: Floats | float, size: int) -> tuple[Floats, Integers]:
-    """Return the smallest budget of each level, and the level of each part of the counts.
+    """Return the smallest budget of each level, and the level of each entry.
 
     Args:
-        epsilon: the budget of each part, or one budget for all, before `levels.in_range`. Budgets
+        epsilon: the budget of each entry, or one budget for all, before `levels.in_range`. Budgets
             that are not >= 0 are invalid.
-        size: the number of parts.
+        size: the number of entries.
     """
     if isinstance(epsilon, float):
         return in_range(np.array([epsilon])), np.zeros(size, dtype=np.int64)
@@ -494,7 +495,8 @@ class Rules:
     def outside(self) -> bool:
         """Whether there is a last cell, for people outside all groups or without a value.
 
-        Three or nine cells on a ladder have no such cell: people without a number are in no cell.
+        On a ladder, questions with three or nine cells do not use it: people without a number are
+        then in no cell.
         """
         asked = "where" in self.names.marks
         return asked or self.missing == "exclude" or (self.private and self.groups is not None)

@@ -194,10 +194,10 @@ class Line(Lined):
         return by_bucket(self.cell_of, [each[self.level_of] * self.people for each in weights])
 
     def sound(self) -> Line:
-        """Return these counts, after checking that people can have them: see `tallies.sound`.
+        """Return these counts, after checking that they are possible: see `tallies.sound`.
 
         Raises:
-            PrivacyError: no people can have these counts.
+            PrivacyError: no group of people can have these counts.
         """
         levels = self.levels
         require((levels >= 0.0).all() and (np.diff(levels) > 0.0).all(), "levels")
@@ -384,7 +384,7 @@ class Folded:
 
 
 def fold(rows: Arrays) -> Folded:
-    """Return each person's midpoint of their smallest and largest value, and smallest budget."""
+    """Return for each person the midpoint of their extreme values, and their smallest budget."""
     people = arrays.fold(rows.epsilon, rows.person, rows.values.size)
     valid, who, size = np.isfinite(rows.values), people.who, people.rows.size
     budgets = np.full(size, people.budgets) + 0.0
@@ -475,7 +475,7 @@ class ByWeight(Lined):
 
 
 class Lines:
-    """The line of rows and windows of it, for callers that only need sums of weights by bucket.
+    """The line of some rows, and windows of the line, if only sums of weights by bucket are needed.
 
     Args:
         rows: rows of numbers.

@@ -215,7 +215,7 @@ def three_cells(people: Integers, sums: Integers, squares: Integers) -> Integers
 
 
 def sound(counted: Tally, *, whole: bool = True) -> Tally:
-    """Return a tally, after checking that people can have it.
+    """Return a tally, after checking that it is possible for some people.
 
     Args:
         counted: a tally, before a mechanism uses it.
@@ -223,8 +223,8 @@ def sound(counted: Tally, *, whole: bool = True) -> Tally:
             can add less; then the number of people is the sum of all units, rounded.
 
     Raises:
-        PrivacyError: no people can have this tally. The cause is a fault in counting, never the
-            data.
+        PrivacyError: no group of people can have this tally. The cause is a fault in counting,
+            never the data.
     """
     levels, cells, unit = counted.levels, counted.cells, counted.unit
     require(not len(levels) or levels[0] >= 0.0, "levels")
@@ -278,7 +278,7 @@ def masses(found: Sequence[Integers], weights: Sequence[Integers], counts: Integ
 
 
 def require(holds: bool | np.bool_, what: str) -> None:
-    """Refuse counts that no people can have.
+    """Refuse counts that no group of people can have.
 
     Raises:
         PrivacyError: the condition `holds` is false.

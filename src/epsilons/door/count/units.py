@@ -64,8 +64,9 @@ exact, because GRID is a power of 2. Absent people are first counted in the midd
 subtracted."""
 
 BELOW: Final = tuple(f"t{i}{j}" for i in range(3) for j in range(2))
-"""Names of the sums that engines return for pairs. For each of the three cells of the first number
-there are two: its part in the first cell of the second number, and its part in the first two."""
+"""Names of the sums that engines return for pairs. There are two for each of the three cells of the
+first number: how much of it is in the first cell of the second number, and how much is in the first
+two cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +87,8 @@ class UnitParts:
         inside: the number of entries of people with at least one row that counts.
         points: the points that these people give to the group.
         above: the points that are in the cell of x.
-        faults: counts of faults that may lead to a refusal. For categories, `cell` shows the
-            others.
+        faults: counts of faults that may lead to a refusal. For categories, missing and undeclared
+            values are counted from `cell` instead.
     """
 
     epsilon: Floats | float
@@ -274,7 +275,7 @@ class _Divided:
 
 
 def joined(first: Integers, second: Integers, size: int) -> Integers:
-    """Return indices of pairs, where the second entry varies fastest; negative if either one is."""
+    """Return indices of pairs, negative if either index is. The second index varies fastest."""
     return np.where(np.minimum(first, second) < 0, np.minimum(first, second), first * size + second)
 
 

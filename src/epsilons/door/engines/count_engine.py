@@ -4,7 +4,7 @@ The query groups rows by budget and all labels, and adds up all numbers. Its res
 integers on every engine. Rows are grouped by their original values. Text is then compared only once
 per group, and a dictionary of text is never decoded. A second step merges values in no category
 into one group. The result has at most levels × labels rows, or the groups that `expressions.py`
-loads into memory. Each question needs a margin of that table, which is added up in integers.
+loads into memory. Each question needs a marginal of that table, which is added up in integers.
 
 If people have many rows, `fold_engine.py` first reduces these to entries.
 """
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 __all__ = ["PIECE", "count"]
 
 PIECE = 2**23
-"""The number of rows that Polars counts at a time if there are many groups. It caches a few
-thousand groups, and holds the rows of all others until the end. With few groups, one query counts
-all rows."""
+"""The number of rows that Polars counts at a time if there are many groups. Polars caches a few
+thousand groups, and holds the rows of all other groups until the end. With few groups, one query
+counts all rows."""
 
 
 def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
@@ -80,7 +80,7 @@ def count(every: Sequence[Wanted], table: Columns) -> list[Counted]:
         import narwhals as nw
 
         own, later = rungs_put_off(table)
-        # There are fewer entries of numbers than rows, so entries are always grouped by key.
+        # If rows of numbers were folded into fewer entries, these are always grouped by key.
         looked = not (plan.folded and plan.columns)
         few = not plan.budgets or later is not None or (looked and few_budgets(own))
         pieces = [own]
@@ -162,12 +162,12 @@ def _query(
         later: the ladder on which to place groups, or None.
 
     Returns:
-        The query, and the ladder on which to place its result; None if that is done.
+        The query, and the ladder on which to place its result; None if it is already placed.
     """
     import narwhals as nw
 
     totals = _totals(plan, rows)
-    # Labels of entries of numbers were found before the units were divided.
+    # For entries of numbers, labels were found before the units were divided.
     ready = plan.folded and bool(plan.columns)
     entries = ["each"] if plan.folded and plan.labels else []
     by, first = [*(plan.places if ready else plan.by), *entries], totals
@@ -198,7 +198,7 @@ def _query(
             once_more["e"] = ("e", "min")
         parts = grouped(parts, by, once_more)
     if engine_of(parts).streams and not again:
-        return parts, later  # its sums have 64 bits
+        return parts, later  # these are from `added_up` and already have 64 bits
     whole = [nw.col(name).cast(nw.Int64) for name in [*entries, *totals]]
     return parts.select(*plan.places, *whole, *(["e"] if plan.budgets else [])), later
 
@@ -223,7 +223,7 @@ class _Lines:
 
     @cached_property
     def faults(self) -> Faults:
-        """Counts of faults of people, which apply to every question."""
+        """Counts of people's faults, such as two budgets, which are the same for every question."""
         if not self.plan.folded:
             return Faults(most=1)
         return Faults(
@@ -233,7 +233,7 @@ class _Lines:
         )
 
     def margin(self, each: Wanted) -> Counted:
-        """Return the counts for one question: a margin of the table."""
+        """Return the counts for one question: a marginal of the table."""
         if each.ask.what != "cells" and not (each.rules.some and each.ask.what == "numbers"):
             return self._numbers(each)
         place = np.zeros(len(self.result), dtype=np.int64)

@@ -180,7 +180,7 @@ def double(table: Columns, column: str, sql: Dialect) -> str:
 
 
 def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
-    """Return the table to read, and the ladder if groups are to be placed on it after a group-by.
+    """Return the table to read, and the ladder if budgets are placed on it after a group-by.
 
     Finding the rung of each row takes longer than all other steps. A rung depends only on the
     budget, so one lookup for each group of equal budgets gives the same integers. If there are many
@@ -377,7 +377,7 @@ def at_hand(
     if dialect_of(groups) is None:
         return groups
     if any(dtype in (nw.Int128, nw.UInt128) for dtype in groups.collect_schema().values()):
-        return groups  # groups are transferred by Arrow, which lacks such integers
+        return groups  # they would be transferred by Arrow, which has no 128-bit integers
     # In Spark, `head` needs an additional stage.
     few = collected(groups if bounded else groups.head(MOST_AT_HAND), passed)
     is_all = bounded or len(few) < MOST_AT_HAND

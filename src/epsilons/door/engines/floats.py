@@ -208,7 +208,7 @@ def _scale(table: Columns, dtype: Any) -> int | None:
 
 
 def on_ladder(table: Columns, ladder: Ladder) -> Columns:
-    """Place budgets on a ladder. If rows can lack a person, one budget becomes a column."""
+    """Place budgets on a ladder. If rows may have no person, a single budget becomes a column."""
     import narwhals as nw
 
     if isinstance(table.epsilon, str):

@@ -67,7 +67,7 @@ def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add to each row its person's number of rows and smallest budget.
 
-    Other totals are aggregates over groups of rows, so they are not added to each row.
+    Other totals are aggregated over groups of rows later, so they are not needed in each row.
     """
     import narwhals as nw
 
@@ -150,8 +150,8 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         if plan.labels:
             own, total, gaps, r, r_gaps = map(nw.col, ("own", "sum", "gaps", "r", "r_gaps"))
         if asked.rules.in_the_middle and (plan.labels or plan.flags):
-            # Someone without any value is in the middle of the range, in each of their groups. If
-            # nobody can be outside the one group, they are added when levels are added up.
+            # Someone without any value is in the middle of the range, in each of their groups.
+            # Without groups and `where`, such people are added when levels are added up.
             some = r > 0
             own = nw.when(some).then(own).otherwise(gaps)
             total = nw.when(some).then(total).otherwise(HALF * gaps)

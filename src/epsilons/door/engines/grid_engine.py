@@ -88,7 +88,7 @@ def on_grid(
         near = near if asked is None else nw.when(asked).then(near)
         return [steps_by_sizes(near, bounds).cast(nw.Int64).alias(name)]
     # Values are clipped before the floor. The floor of any float from 0 to GRID + ½ is an integer
-    # from 0 to GRID, so privacy does not depend on rounding. Spark's floor accepts no larger ones.
+    # from 0 to GRID, so privacy does not depend on rounding. Spark's floor returns only 64 bits.
     cut = _cut(table, value, bounds, rule)
     if not in_middle and engine.nullable:
         steps = cut if engine.truncates else cut.floor()
@@ -178,8 +178,8 @@ def with_squares(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyF
 def _square(name: str, valid: str | None) -> nw.Expr:
     """Return `tallies.squares` of a column, in floats.
 
-    This is `over_grid` of a number with itself in half as many operations. For a query of a few
-    milliseconds, engines take nearly as long to parse it.
+    This is `over_grid` of a number with itself in half as many operations. If a query takes a few
+    milliseconds, parsing it takes nearly as long as running it.
     """
     import narwhals as nw
 
@@ -252,7 +252,7 @@ def steps_by_sizes(value: nw.Expr, bounds: tuple[float, float]) -> nw.Expr:
 
 
 def _in_integers(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """Return the formula of `tallies.squares`, for engines with integer division."""
+    """Add `tallies.squares` of columns in integers, for engines with integer division."""
     import narwhals as nw
 
     made = []
@@ -315,7 +315,7 @@ STEPS: Final[dict[EngineKind, Callable[[Dialect, str, tuple[float, float]], str]
 
 
 def _in_text(rows: nw.LazyFrame[Any], squares: Sequence[Square]) -> nw.LazyFrame[Any]:
-    """Return `tallies.squares` in SQL, by a bit shift, which Narwhals does not support."""
+    """Add `tallies.squares` of columns in SQL, by a bit shift, which Narwhals does not support."""
     kind = engine_of(rows).kind
     sql, made = DIALECTS[kind], ["*"]
     for name, valid, new in squares:

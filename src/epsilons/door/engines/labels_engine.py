@@ -45,8 +45,8 @@ __all__ = [
 
 # Many categories: the engine looks them up in a small table that is sent to it.
 #
-# A few categories are written into the query, but many would make it too long. Without them the
-# engine would return every distinct value, and there can be as many as rows. So a table of the
+# A few categories are written into the query, but many would make it too long. Without categories,
+# the engine would return every distinct value, possibly one for each row. So a table of the
 # categories is sent to the engine and joined there.
 
 Lookup: TypeAlias = dict[str, list[Any]]
@@ -105,7 +105,7 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
     while block > BRANCHES:
         block //= BRANCHES
         step = block // BRANCHES
-        # The first break of a block was compared when the block was selected.
+        # The first break of each block is omitted: it was compared when the block was selected.
         starts = np.arange(0, len(breaks), block)
         within = np.arange(step, block, step)
         columns: dict[str, list[Any]] = {place: list(range(len(starts)))}
@@ -121,7 +121,7 @@ def index_among(rows: nw.LazyFrame[Any], column: str, breaks: Floats) -> nw.Lazy
         ]
         rows = rows.with_columns((nw.col(place) * BRANCHES + added(passed)).alias(place))
         rows = rows.drop(*[f"break {branch}" for branch in range(len(within))])
-    # So far, values below the first break are counted as if they were above it.
+    # So far, values below the first break have the same index as values just above it.
     below = (value < float(breaks[0])).fill_null(False).cast(nw.Int64)
     return rows.with_columns((nw.col(place) + 1 - below).alias(column)).drop(place)
 
@@ -394,7 +394,7 @@ def _places(found: pl.Series, labels: pl.Series) -> Integers:
     """Return the index of each value among the labels, or `UNDECLARED`."""
     import polars as pl
 
-    if len(found) <= MOST_LISTED:  # a join takes longer
+    if len(found) <= MOST_LISTED:  # a join would take longer
         places = {label: place for place, label in enumerate(labels.to_list())}
         return np.array(
             [places.get(value, UNDECLARED) for value in found.to_list()], dtype=np.int64

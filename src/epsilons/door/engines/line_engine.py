@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["budgets", "count", "weigh"]
 
 RUNS: Final = 4
-"""The largest number of runs of equal weights, in order of budget, that use comparisons."""
+"""The largest number of runs of equal weights, in order of budget, for which weights are found by
+comparisons instead of a lookup."""
 
 MOST: Final = 4096
 """The largest number of budgets that can be looked up for each row."""
@@ -167,8 +168,8 @@ def _with_weights(
     """Add the weight of each budget `e`; null if the budget is not in `own`.
 
     If most people have the same weight, as with a cap, comparisons are a third faster than a
-    lookup. Polars compares NaN as larger than all numbers. DuckDB can evaluate comparisons from the
-    minimum and maximum in a file's metadata, which ignore NaN.
+    lookup. They are used only in Polars, which compares NaN as larger than all numbers. DuckDB can
+    evaluate comparisons from the minimum and maximum in a file's metadata, which ignore NaN.
     """
     import narwhals as nw
 

@@ -84,8 +84,8 @@ class Plan:
         by: the names of all keys.
         places: the names of all labels, each followed by the name of a column that marks
             undeclared values.
-        firsts: for each column of values and each selection of rows, the name of the first of the
-            `numbers` made of them.
+        firsts: for each column of values and each selection of rows, the name of the first column
+            in `numbers` that was made from them.
         apart: whether people are counted by group.
     """
 
@@ -151,9 +151,9 @@ class Plan:
         return self.numbers[own][0]
 
     def first(self, each: Wanted) -> str:
-        """Return the name of the first of the `numbers` with these values and rows.
+        """Return the name of the first column in `numbers` with these values and rows.
 
-        Valid rows are counted only for this one.
+        Valid rows are counted only for this column.
         """
         return self.firsts[each.values, each.where]
 

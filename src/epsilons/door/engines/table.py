@@ -44,10 +44,10 @@ class Engine:
         moved: whether frames are moved to Polars where possible. This is four to eight times faster
             and usually needs no copy. PyArrow would also refuse integers above 2**53, and its
             message shows one of them.
-        sql: whether queries are SQL. There a clip would test for null first, which is not needed.
+        sql: whether queries are SQL. A clip in SQL would first test for null, which is not needed.
         nullable: whether integers can be null, and a null condition counts as false. Then one
             column fewer is needed. pandas converts integers with nulls to floats.
-        finite: whether it has a function for finite floats, which is a fifteenth faster.
+        finite: whether it has a test for finite floats, which makes a query a fifteenth faster.
         slow_clip: whether the minimum of two numbers takes ten times as long as their product.
         truncates: whether a cast from float to integer truncates. Other engines round.
         counts_short: whether counts of rows, and sums of these counts, have 32 bits.
@@ -135,8 +135,8 @@ ENGINES: Final[dict[str, Engine]] = {
     "SQLFRAME": Engine("Sqlframe", "other"),
     "DASK": Engine("Dask", "dask", reads=False, compares_null=True, windows=False, joins=False),
 }
-"""Engines by their names in Narwhals. All other engines run the common expressions. If a step needs
-an expression for a specific engine, they are refused: see `engine_of`."""
+"""Engines by their names in Narwhals. All other engines run the common expressions. They are
+refused if a step needs an expression that is specific to an engine: see `engine_of`."""
 
 
 def engine_of(frame: nw.LazyFrame[Any] | nw.DataFrame[Any] | nw.Series[Any]) -> Engine:
@@ -228,7 +228,7 @@ def _added_up_by_spark(native: Any, keys: Sequence[str], texts: Sequence[str]) -
 DIALECTS: Final[dict[EngineKind, Dialect]] = {
     "duckdb": Dialect(
         '"',
-        # A cast from a string: a decimal literal with many digits could be rounded twice.
+        # Cast from a string, because a decimal literal with many digits could be rounded twice.
         "'{}'::DOUBLE",
         lambda native, texts: native.project(", ".join(texts)),
         lambda native, keys, texts: native.aggregate(", ".join([*keys, *texts]), ", ".join(keys)),

@@ -604,7 +604,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
     """Return the people of `size` rows with their smallest budgets."""
     who, rows, conflicts = None, np.ones(size, dtype=np.int64), 0
     if not isinstance(epsilon, float):
-        # NaN would spoil minima and maxima, so invalid budgets are replaced by a number.
+        # A minimum or maximum with NaN would be NaN, so invalid budgets are replaced by a number.
         epsilon = np.where(epsilon >= 0.0, epsilon, BAD_BUDGET)
     if person is not None:
         who = np.unique(person, return_inverse=True)[1]

@@ -275,7 +275,7 @@ _SECONDS: Final = {
     "m": Fraction(60),
     **{f"{prefix}s": Fraction(1, 1000**k) for k, prefix in enumerate(["", *"munpfa"])},
 }
-"""Those units of NumPy's dates and times that have a fixed length, in seconds."""
+"""The length in seconds of each unit of NumPy's dates and times, if it is fixed."""
 
 
 def people(
@@ -285,15 +285,15 @@ def people(
 
     In a list or a column of objects, two ids belong to one person if they are equal in Python, such
     as 1, 1.0 and True. The same holds if one is the text of the other, such as "1" and 1, because a
-    file reader can convert some ids to text due to other cells. "01" is another person.
+    file reader converts ids to text if other cells are text. "01" is another person.
     NumPy numbers are compared by their exact values; NumPy itself treats 2**53 + 1 and 2.0**53 as
     equal.
 
     Args:
         given: a list, an array or a series.
         name: its name in messages.
-        lenient: how ids are treated that cannot be compared. If true, their rows have no person;
-            otherwise they are refused.
+        lenient: whether rows with ids that cannot be compared have no person; otherwise such ids
+            are refused.
 
     Raises:
         ArgumentError: it is not a single column.
@@ -335,7 +335,10 @@ def people(
 
 
 def whole_in(text: str) -> int | str:
-    """Return the integer that a text represents, if Python formats it like this; else the text."""
+    """Return the integer that a text represents, if Python would format it as this text.
+
+    Otherwise return the text.
+    """
     return int(text) if _WHOLE.fullmatch(text) else text
 
 
@@ -354,7 +357,7 @@ def _can_be_compared(item: object) -> bool:
 
 
 def _plain(item: Any) -> object:
-    """Return a Python object such that objects are equal if and only if the items are the same."""
+    """Return a Python object for an id. Two such objects are equal only if the ids are the same."""
     if isinstance(item, tuple):
         return tuple(map(_plain, item))
     if not isinstance(item, np.generic):
@@ -375,6 +378,7 @@ def _instant(item: Any) -> object:
     if isinstance(item, np.timedelta64):  # months and years have no fixed length
         return type(item), unit == "generic", count * (12 if unit == "Y" else 1)
     year, month = divmod(count, 12) if unit == "M" else (count, 0)
-    # 400 Gregorian years have 146,097 days, so NumPy only converts the years 1970 to 2369.
+    # 400 Gregorian years have 146,097 days. So years are first mapped to 1970 to 2369, which NumPy
+    # can convert.
     days = int(np.datetime64(f"{1970 + year % 400:04d}-{month + 1:02d}", "D").astype(np.int64))
     return type(item), (days + (year - year % 400) // 400 * 146097) * _SECONDS["D"]

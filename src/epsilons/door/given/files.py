@@ -90,10 +90,10 @@ def records(file: Readable, separator: bytes) -> Iterator[bytes]:
         block, rest = _whole(rest + chunk, separator, final=False)
         if block:
             yield block
-        # Each read scans an unfinished record again, so the size of reads doubles.
+        # Each read scans an unfinished record again. To limit this, the size of reads doubles.
         size = max(min(2 * size, BLOCK), len(rest))
     if rest:
-        # A line end is added, so every last quote is followed by a character.
+        # A line end is added, so a quote at the end of the file is also followed by a character.
         yield _whole(rest if rest.endswith(NEWLINE) else rest + NEWLINE, separator, final=True)[0]
 
 
@@ -171,7 +171,7 @@ def _mended(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, byt
     ends = re.compile(b"[" + re.escape(separator) + b"\n]")
     whole: list[bytes] = []
     record: list[bytes] = []
-    # Bytes before `done` are in these lists, bytes before `at` have been read, and bytes before
+    # Bytes before `done` are in the lists above, bytes before `at` have been read, and bytes before
     # `rest` are part of complete records.
     done = at = rest = 0
     while True:
@@ -204,7 +204,10 @@ def _mended(buffer: bytes, separator: bytes, *, final: bool) -> tuple[bytes, byt
 
 
 def _end_of_quoted(buffer: bytes, quote: int, separator: bytes, *, final: bool) -> int | None:
-    """Return the end of the field that a quote opens; -1 if it opens none, None if undecided."""
+    """Return the end of the field that a quote opens; -1 if it opens no field.
+
+    None if this depends on bytes after the buffer.
+    """
     at = quote + 1
     while True:
         at = buffer.find(QUOTE, at, quote + LONGEST + 1)

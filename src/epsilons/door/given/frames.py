@@ -107,7 +107,7 @@ def asked(
 
 
 def _of_rows(epsilon: Any, person: Any) -> Any:
-    """Return budgets by row, if they were given by person. Rows are arrays here."""
+    """Return one budget for each row if budgets were given by person, otherwise `epsilon`."""
     return epsilon.for_rows(person) if isinstance(epsilon, Offers) else epsilon
 
 

@@ -44,7 +44,7 @@ NOTES: Final[dict[LabelKind, str]] = {
     "booleans": "neither true nor false",
     "text": "not UTF-8",
 }
-"""Sentences for messages, about cells other than empty ones that count as missing."""
+"""Phrases for messages: which cells count as missing, in addition to empty cells."""
 
 
 def dtype_of(kind: LabelKind) -> type[pl.DataType]:

@@ -49,8 +49,8 @@ __all__ = [
 # Post-processing of single releases: totals, numbers of people, quantiles.
 
 _GRID_SHARE: Final = 0.01
-"""The fraction of the error probability that is reserved for the upper bound on the number of
-people. This bound limits the rounding error of values on a grid."""
+"""The fraction of the error probability that is reserved for an upper bound on the number of
+people. The number of people bounds the rounding error of values on a grid."""
 
 
 class Amount(Estimated):
@@ -226,7 +226,7 @@ def _numbers_of(margin: RatioCells, confidence: float) -> Counts:
     scale = margin.scale / margin.largest
     point = 1.0 / margin.largest
     ends = []
-    for part in (beta, beta / len(drawn)):  # separate; simultaneous, by the union bound
+    for part in (beta, beta / len(drawn)):  # first separate, then simultaneous (union bound)
         reach = scale * -math.log(part) + point  # P(|noise| > a) ≤ e^{−a/scale} on a lattice
         ends += [np.maximum(drawn - reach, 0.0), np.maximum(drawn + reach, 0.0)]
     return Counts(np.maximum(drawn, 0.0), *ends)
@@ -249,7 +249,7 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
 # Sides: the same release if budgets are related to values in any way, a little, or not at all.
 #
 # The interval is computed from the drawn values. The cap and its typical error are hypothetical:
-# the same people would have had them if this assumption had been made from the start.
+# a release about the same people would have had them under this assumption.
 
 SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
 """The values of `related` for which results are shown side by side."""
@@ -352,7 +352,7 @@ def stakes(budgets: Budgets, goal: Goal, noise: SumNoise) -> Stakes:
 
 
 class Tabled:
-    """Methods of releases with groups, and `to_frame`, which lists all numbers."""
+    """The methods of releases with groups, and `to_frame`, which lists all numbers."""
 
     estimate: Any
     statistic: str

@@ -169,7 +169,7 @@ class Reportable(Estimate):
     raw: Any
 
     def influence(self, lies: int) -> float:
-        """Bound on how far lies moved the estimate: of any share, or in ℓ2 for a vector."""
+        """Bound on how far lies moved the estimate; for shares any of them, for vectors in ℓ2."""
         if not self._has_reports:
             return super().influence(lies)
         return float(self.margin.influence(lies, *self._place))
@@ -434,7 +434,7 @@ class Cells(Reportable):
         drawing = sheet.Ranges(rows, title, release.unit, "categories", shares=True, bars=True)
         at_once = points(release.error_at_once)
         within = f"within {at_once} of the raw shares with probability {confidence}"
-        # If the interval of one share is all of [0, 1], the others are unknown as well.
+        # If the interval of one share is all of [0, 1], the other shares are unknown as well.
         low, high = min(row.low for row in rows), max(row.high for row in rows)
         nothing = low <= 0.0 and high >= 1.0 and max(row.high - row.low for row in rows) >= 1.0
         own = said.Own(

@@ -1,4 +1,4 @@
-"""Estimates of means by group: the mean and the share of each group, and comparisons of two."""
+"""Estimates of means by group: the mean and share of each group, and comparisons of two groups."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SAYS_NOTHING: Final = "A comparison whose interval covers everything possible s
 
 
 class Shares(Bracketed[Any]):
-    """The share of a subset of people, with its interval: numbers, or arrays for several groups."""
+    """The share of people in a subset, with its interval: numbers, or arrays for several groups."""
 
     __slots__ = ()
 
@@ -177,7 +177,7 @@ class Groups(Estimate):
 
     @cached_property
     def value(self) -> Floats:
-        """The mean of each group, within the bounds; the middle of the range if it is unknown."""
+        """The mean of each group, within the bounds; unknown means are the middle of the range."""
         means = self.margin.means(self.bounds)
         if self.published is not None:
             means = np.array(self.published, dtype=np.float64)

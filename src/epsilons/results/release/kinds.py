@@ -56,7 +56,7 @@ class VarianceEstimate(Scalar):
         return self.values
 
     def spread(self, assumption: Assumption, confidence: float) -> Spread:
-        """The standard deviation: the square roots of the variance and of the interval's ends."""
+        """The standard deviation: the roots of the variance and of both ends of its interval."""
         low, high = self.interval(assumption, confidence)
         return Spread(self.value**0.5, low**0.5, high**0.5)
 

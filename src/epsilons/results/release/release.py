@@ -58,11 +58,12 @@ class Release(Tabled, Shown, Derived, stored.Stated):
             of the mean squared errors of all categories; for loss "largest", the mean square of
             the largest error; for loss "pac", the error of the worst category. It also bounds the
             error of a mean's `value`, and the sum bounds the error of projected shares. For
-            private groups it is the error of the shares of their cells; means are ratios of these.
+            private groups it is the error of the shares of cells. Group means are ratios of these
+            shares.
         exact: whether `risk` is the exact worst case; otherwise it is a proven bound.
         spent: the amount spent as a function of ε. Its rows, one for each level, strictest first,
             contain ε, the number of people (None if private), and what each of them spent and kept.
-        expected: if budgets are private, the expected number of people at each; otherwise None.
+        expected: if budgets are private, the expected number of people at each budget; else None.
         protects: a sentence on what is protected.
         assumes: a sentence on what was assumed.
         treats: how missing and out-of-range values are treated, in words. It depends on the
@@ -225,7 +226,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
-        """The result under other assumptions: `related` True, 0.05 and False, and its own.
+        """The result if `related` is True, 0.05, False or the value of this release.
 
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.

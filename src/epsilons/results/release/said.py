@@ -80,14 +80,14 @@ __all__ = [
 Told = Callable[[float], str]
 
 DASH: Final = "–"
-"""What is shown in place of a number that says nothing."""
+"""What is shown in place of an uninformative number."""
 
 NOTHING: Final = (
     "The interval covers everything possible: with these budgets, the result says nothing."
 )
 
 _CLEARLY: Final = 0.8
-"""An assumption is mentioned if its error is below this fraction of the current one."""
+"""An assumption is mentioned if the error under it is below this fraction of the current error."""
 
 _STAR: Final = "The row with * is what was assumed."
 _BOUGHT: Final = (
@@ -103,14 +103,14 @@ class Own:
 
     Attributes:
         name: what the result is, in a few words.
-        told: a function that writes an error in words.
+        told: a function that formats an error.
         first: the blocks that come first, with the results.
         headline: the number itself; "" if there are several.
         claim: a sentence with the interval; "" if there are several numbers.
         people: facts about the people and the values.
         more: further results.
         errors: facts about the errors; if empty, the risk of the release.
-        nothing: sentences for a result that says nothing, and on what would help.
+        nothing: sentences for an uninformative result, and on what would help.
         figures: the figures.
     """
 
@@ -158,7 +158,7 @@ def sheet_of(release: Release, own: Own) -> Sheet:
 
 
 def _summary(release: Release, own: Own) -> Iterator[str]:
-    """People, assumption and spending: a line each."""
+    """The summary: a line each about the people, the assumption and the spending."""
     people = own.people[0].said or own.people[0].words if own.people else people_words(release)
     yield f"{people}{_unit_of_privacy(release)}."
     yield _assumed_line(release)
@@ -166,7 +166,7 @@ def _summary(release: Release, own: Own) -> Iterator[str]:
 
 
 def shared_lines(releases: Sequence[Release], spent: Spending) -> Iterator[str]:
-    """The same for several releases about the same people.
+    """The summary of several releases about the same people: people, assumptions and spending.
 
     Args:
         releases: in order.
@@ -183,7 +183,7 @@ def _assumed_line(release: Release) -> str:
 
 
 def _unit_of_privacy(release: Release) -> str:
-    """What one person is, where the call said so."""
+    """What counts as one person, as a clause; "" if the release does not say."""
     if not release.person:
         return ""
     if release.person == "row":
@@ -207,7 +207,7 @@ def _spent_line(spending: Spending) -> str:
 
 
 def cautions(release: Release) -> Iterator[str]:
-    """What a careful colleague would say about the numbers."""
+    """Warnings about intervals that cover everything, values at a bound, and small gains."""
     rows, (lo, hi) = release.rows, release.estimate.limits
     several = len(rows) > 1
     empty = [row for row in rows if row.low <= lo and row.high >= hi]
@@ -224,14 +224,14 @@ def cautions(release: Release) -> Iterator[str]:
 
 
 def new_warnings(release: Release) -> Iterator[str]:
-    """The warnings that the verdict does not give already."""
+    """The warnings that the verdict does not already contain."""
     return (each for each in release.warnings if each not in release.verdict.words)
 
 
 def verdict_of(release: Release) -> ReleaseVerdict:
     """What a release is worth, what personal budgets gained, and what would help.
 
-    It follows from what was published, and from public facts.
+    The verdict is computed from published numbers and public facts.
     """
     estimate, assumption, level = release.estimate, release.assumption, release.confidence
     each = tuple(estimate.precisions(assumption, level))
@@ -328,9 +328,9 @@ def cells_of(
 
     Args:
         rows: the numbers with their intervals.
-        told: a function that writes a number, with as many digits as the width of an interval
+        told: a function that formats a number, with as many digits as the width of an interval
             justifies.
-        wide: that width; by default the width of the widest interval.
+        wide: the width to pass to `told`; by default the width of the widest interval.
     """
     wide = max(row.high - row.low for row in rows) if wide is None else wide
     return [
@@ -380,7 +380,7 @@ def _ending(release: Release, told: Told) -> Iterator[tuple[Part, ...]]:
 
 
 def adds_up(releases: Iterable[Release]) -> list[Note]:
-    """Notes that spending adds up over releases, for those that no ledger charges."""
+    """Notes that spending adds up over releases; empty if all were charged to a ledger."""
     said = dict.fromkeys(each.spent.ADDS_UP for each in releases if each.ledger is None)
     return [Note("note", each, section="How it was made") for each in said]
 
@@ -388,14 +388,15 @@ def adds_up(releases: Iterable[Release]) -> list[Note]:
 def once(sentences: Iterable[str]) -> list[str]:
     """The sentences of several releases, without repetitions."""
     found = [*filter(None, dict.fromkeys(sentences))]
-    # If one sentence continues another, the addition concerns a single release: drop it.
+    # If a sentence is another one with an addition, the addition is about a single release: drop
+    # the longer sentence.
     return [
         each for each in found if not any(each != one and each.startswith(one) for one in found)
     ]
 
 
 def told_in_units(release: Release) -> Told:
-    """A function that writes an error in the unit of the data."""
+    """A function that formats an error with the unit of the data."""
     return lambda error: with_unit(release, number(error))
 
 
@@ -456,7 +457,7 @@ def narrower(release: Release) -> list[str]:
 
 
 def would_help(ways: Sequence[str]) -> str:
-    """A sentence on what would help if an interval says nothing."""
+    """A sentence on what would help if an interval is uninformative."""
     return f"What would help: {'; '.join(ways)}."
 
 

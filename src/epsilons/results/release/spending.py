@@ -68,7 +68,7 @@ class Spending(Sequence[Spent]):
     """The amount that a person spends as a function of ε: call it with an ε, or read its rows.
 
     Attributes:
-        ADDS_UP: a sentence: spending adds up over releases.
+        ADDS_UP: a sentence which says that spending adds up over releases.
     """
 
     ADDS_UP: ClassVar[str] = words.ADDS_UP

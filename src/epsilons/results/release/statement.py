@@ -38,7 +38,7 @@ _GUESSED: Final = {
     "add-remove": "guesses whether a person took part",
     "local": "guesses, from what a person sent, which of two answers they gave",
 }
-"""The attacker's guess. The keys here and below are neighbouring relations."""
+"""What the attacker guesses. Keys, here and below: a neighbouring relation, or "local"."""
 
 _AGAINST: Final = (
     "Against anyone who sees the result, whatever else they know, will learn or can compute. Not "
@@ -117,7 +117,7 @@ PAPERS: Final = {
         "closed-cells several-sums"
     ),
 }
-"""Papers, as in docs/references.md, and the methods and mechanisms that each is cited for."""
+"""Papers, as in docs/references.md, each with the methods and mechanisms that it is cited for."""
 
 PACKAGE: Final = "The epsilons developers, epsilons"
 """The authors and the title in CITATION.cff."""

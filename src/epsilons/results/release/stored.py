@@ -22,7 +22,7 @@ WORDS: Final = ("neighbours_are", "risk_kind", "risk_of", "adds_up", "warnings",
 """Fields whose wording may differ from version to version."""
 
 CHOSEN: Final = ("cap", "typical")
-"""Fields that depend on the rules of a version: the cap that it would choose, and the error."""
+"""Fields that depend on the version: the cap that its rules choose, and the error with it."""
 
 _COMPUTED: Final = (
     *("interval", "band", "radius", "error_at_once", "influence_of_one", "sides", "compared"),
@@ -31,7 +31,7 @@ _COMPUTED: Final = (
 """Fields computed with logarithms and roots; their last digits depend on the machine."""
 
 _OWN: Final = ("format", "release", "releases")
-"""Fields of a file for storage only: its format and the stored release."""
+"""Fields of a file that are only for storage: the format, and the stored release or releases."""
 
 _CLOSE: Final = 1e-9
 """The tolerance for computed numbers, relative to the largest number in their field."""
@@ -128,7 +128,7 @@ def _plain(said: dict[str, Any]) -> Any:
 def _differing(
     shown: Any, said: Any, where: str, rules: tuple[frozenset[str], bool], close: float = 0.0
 ) -> Iterator[str]:
-    apart, same = rules  # fields that are not compared; whether both must have the same fields
+    apart, same = rules  # fields to ignore; whether both sides must have the same fields
     if isinstance(shown, dict) and isinstance(said, dict):
         keys = [*said, *(key for key in shown if key not in said and (where or key not in _OWN))]
         for key in keys:

@@ -1,7 +1,7 @@
 """The verdict: what a result is worth, what personal budgets gained, and what would help.
 
 It is computed from what was published and from public facts, so it reveals nothing more about
-anyone. Plans say the same in the same words.
+anyone. Plans have verdicts with the same wording.
 """
 
 from __future__ import annotations
@@ -47,20 +47,21 @@ __all__ = [
 Worth: TypeAlias = Literal["precise", "rough", "useless"]
 
 PRECISE: Final = 0.05
-"""A half-width of at most this part of the range is precise."""
+"""A number is precise if its half-width is at most this fraction of the range."""
 
 USELESS: Final = 0.25
-"""A half-width of at least this part of the range is useless: the interval is half of all values.
-A half-width of at least one standard deviation is useless as well, where that was released."""
+"""A number is useless if its half-width is at least this fraction of the range: its interval then
+covers half of the range. It is also useless if the standard deviation was released, and the
+half-width is at least as large."""
 
 _OF_A_COUNT: Final = 0.5
-"""A half-width of at least this part of a count is useless: a count has no range."""
+"""A count is useless if its half-width is at least this fraction of the count. It has no range."""
 
 _GAINS: Final = 1.05
-"""Personal budgets that make the error smaller by less gain next to nothing."""
+"""If personal budgets reduce the error by a smaller factor, they gain next to nothing."""
 
 WORTH: Final = 1.1
-"""A change that makes an interval narrower by less is not worth proposing."""
+"""A change is proposed only if it makes an interval narrower by at least this factor."""
 
 NOT_USABLE: Final = "Not usable: almost any value fits."
 
@@ -71,7 +72,8 @@ class Precision(NamedTuple):
     Attributes:
         worth: "precise", "rough" or "useless".
         half: half the width of its interval, in data units.
-        part: the same as a part of what the number can be; of the number itself if that has no end.
+        part: the same as a fraction of the range of possible numbers; if that is infinite, as a
+            fraction of the number itself.
     """
 
     worth: Worth
@@ -83,11 +85,12 @@ class Gain(NamedTuple):
     """What personal budgets gained, as ratios of typical errors.
 
     Attributes:
-        over_strictest: over giving everyone the strictest ε.
-        over_single: over the best single ε, with stricter people left out.
+        over_strictest: the error if everyone has the strictest ε, divided by the actual one.
+        over_single: the error with the best single ε, divided by the actual one. Stricter people
+            are left out.
         strictest: the strictest ε.
         single: the best single ε.
-        left_out: how many people are stricter than that.
+        left_out: how many people have a stricter ε than `single`.
     """
 
     over_strictest: float
@@ -107,8 +110,8 @@ class Help(NamedTuple):
 
     Attributes:
         times: how many times narrower; None if that is not forecast.
-        words: what to do, in words that "would make …" can follow.
-        condition: what you must be able to defend; "" if nothing.
+        words: what to do, as a phrase that "would make …" can follow.
+        condition: the assumption that you must be able to defend, as a clause; "" if none.
     """
 
     times: float | None
@@ -122,7 +125,7 @@ class ReleaseVerdict:
 
     Attributes:
         each: the precision of each number.
-        gain: what personal budgets gained; None where that is not known.
+        gain: what personal budgets gained; None if that is not known.
         helps: what would help, the best first; empty if nothing would help enough, and in a release
             whose numbers are all precise.
         words: the sentences, in order: precision, gain, help.
@@ -135,7 +138,7 @@ class ReleaseVerdict:
 
     @property
     def worth(self) -> Worth:
-        """That of the best of its numbers."""
+        """The worth of the most precise number."""
         found = {precision.worth for precision in self.each}
         ordered: tuple[Worth, ...] = ("precise", "rough")
         return next((each for each in ordered if each in found), "useless")
@@ -155,8 +158,8 @@ def precision_of(
     Args:
         value: the number.
         low, high: the ends of its interval.
-        limits: all that the number can be; an end that is not known is infinite.
-        spread: the largest standard deviation that its data may have, where one was released.
+        limits: the range of possible numbers; an unknown end is infinite.
+        spread: an upper bound on the standard deviation of the data; None if none was released.
     """
     return precision_at((high - low) / 2.0, limits[1] - limits[0], value, spread)
 
@@ -168,9 +171,9 @@ def precision_at(
 
     Args:
         half: half the width of its interval.
-        width: the width of all that the number can be; infinite if an end is not known.
+        width: the width of the range of possible numbers; infinite if an end is unknown.
         value: the number; only needed if the width is infinite.
-        spread: the largest standard deviation that its data may have, where one is known.
+        spread: an upper bound on the standard deviation of the data; None if none is known.
     """
     if math.isinf(width):
         part = half / max(abs(value), 1.0)
@@ -190,9 +193,9 @@ def precision_words(
 
     Args:
         each: the precision of each number.
-        told: words for an error.
-        things: what one number is of, and several.
-        whole: what a part is a part of, such as "the range"; "" if errors are such parts already.
+        told: a function that formats an error.
+        things: the noun for what one number describes, singular and plural, such as "category".
+        whole: the quantity that half-widths are fractions of, such as "the range"; "" to omit it.
     """
     if len(each) == 1:
         [one] = each
@@ -219,31 +222,31 @@ def precision_words(
 
 
 def to_two_digits(unit: str | None = None, times: float = 1.0) -> Callable[[float], str]:
-    """Words for a half-width, of which two digits are worth reading.
+    """Return a function that formats a half-width with two significant digits.
 
     Args:
         unit: the unit that follows the number; None if it has none.
-        times: how many of these units 1 is.
+        times: the factor that converts a half-width to this unit.
     """
     after = "" if unit is None else f" {unit}"
     return lambda half: f"{number(times * half, 2)}{after}"
 
 
 in_points: Final = to_two_digits("percentage points", 100.0)
-"""Words for the half-width of a share."""
+"""Formats the half-width of a share."""
 
 
 def gain_of(budgets: Budgets, goal: Goal, noise: SumNoise, typical: float) -> Gain | None:
-    """What personal budgets gained over a single ε.
+    """What personal budgets gained, compared with a single ε.
 
     Args:
-        budgets: of the people, or of those who are expected.
+        budgets: the budgets of the people, or of the expected people.
         goal: which error was minimized, and what was assumed.
-        noise: of the sums.
+        noise: the noise of the sums.
         typical: the typical error of the result, on a unit range.
 
     Returns:
-        The gain; None where everyone has the same budget, or nothing was used.
+        The gain; None if fewer than two budgets above 0 occur, or the typical error is 0.
     """
     usable = budgets.levels[(budgets.levels > 0.0) & (budgets.counts > 0)]
     if len(usable) < 2 or not typical > 0.0:
@@ -275,12 +278,12 @@ def gain_words(gain: Gain) -> str:
 
 
 def more_people(budgets: Budgets, goal: Goal, noise: SumNoise) -> Iterator[Help]:
-    """What more people, or larger budgets of the strictest, would do to the half-width.
+    """How twice as many people, or larger budgets of the strictest, would change the half-width.
 
     Args:
-        budgets: of the people, or of those who are expected.
+        budgets: the budgets of the people, or of the expected people.
         goal: which error was minimized, and what was assumed.
-        noise: of the sums.
+        noise: the noise of the sums.
     """
     reach = replace(goal, loss="pac")
 
@@ -303,11 +306,11 @@ def more_people(budgets: Budgets, goal: Goal, noise: SumNoise) -> Iterator[Help]
 def other_assumptions(
     errors: Sequence[tuple[bool | float, float]], related: bool | float, *, cells: bool
 ) -> Iterator[Help]:
-    """What stronger assumptions would do.
+    """How stronger assumptions would change the half-width.
 
     Args:
-        errors: the half-width with each answer to whether budgets are related to values.
-        related: what is assumed.
+        errors: pairs of a value of `related` and the half-width under this assumption.
+        related: the assumption of the result.
         cells: whether numbers are shares of people.
     """
     now = next((error for answer, error in errors if answer == related), math.inf)
@@ -317,10 +320,10 @@ def other_assumptions(
 
 
 def defended(related: bool | float, *, cells: bool) -> str:
-    """What you must be able to defend before you assume it, in a clause that begins with "if".
+    """What you must be able to defend before you assume `related`: a clause that begins with "if".
 
     Args:
-        related: how budgets are related to values, False or by how much.
+        related: the assumption: False, or a bound on how budgets are related to values.
         cells: whether numbers are shares of people.
     """
     if related is False:
@@ -343,7 +346,7 @@ def help_words(each: Help, error: str = "", *, endlessly: str = "finite") -> str
     Args:
         each: the change.
         error: the name of the error that becomes smaller; "" for the half-width.
-        endlessly: what the error becomes if it is infinitely many times smaller.
+        endlessly: the word for the error after the change, "finite" or "zero", if `times` is ∞.
     """
     if each.times is None:
         return f"What would help: {each.words}."

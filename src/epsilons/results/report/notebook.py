@@ -12,7 +12,7 @@ from epsilons.results.report.sheet import Facts, Note, Part, Sheet, SheetTable, 
 __all__ = ["as_html"]
 
 _ROWS: Final = 50
-"""The maximum number of rows that a notebook shows of a long table."""
+"""The maximum number of rows of a table that a notebook shows."""
 
 
 def as_html(sheet: Sheet) -> str:

@@ -71,7 +71,7 @@ def side_name(related: bool | float, assumed: bool | float, *, cells: bool) -> s
 def why_worse(
     answers: Sequence[bool | float], columns: Sequence[Sequence[float]], otherwise: str
 ) -> str:
-    """Explain why a row is visibly worse than a row above it with a weaker assumption.
+    """Explain why a row has visibly larger errors than a row above it with a weaker assumption.
 
     Args:
         answers: the assumption `related` of each row, from the weakest to the strongest.
@@ -130,7 +130,7 @@ def held_back(claims: Iterable[str]) -> list[str]:
 
 
 def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str]:
-    """A warning if so few people share a budget that means differ by more than δ by chance alone.
+    """A warning if so few people share a budget that their means differ by more than δ by chance.
 
     The mean of m values on a unit range has a standard deviation of up to ½/√m. This exceeds δ/2 if
     m < 1/δ². The warning appears if most people have a budget that fewer than 1/δ² people share.

@@ -110,8 +110,8 @@ class Fact:
     Attributes:
         name: its subject; "" if it is omitted from lists of facts.
         words: the fact itself.
-        said: the fact as a sentence without the name, if it differs from `words`. For joined
-            facts, its part of the common sentence, or "" if it is omitted.
+        said: the fact as a sentence without the name, if this differs from `words`. For joined
+            facts, the phrase for this fact in the common sentence, or "" if it is omitted.
     """
 
     name: str
@@ -225,7 +225,7 @@ class Ranges:
         things: the plural noun for the rows, such as "categories".
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
-        joint: for each row, the ends of a simultaneous interval for all rows; or empty.
+        joint: for each row, the ends of its simultaneous interval (all rows together); or empty.
     """
 
     rows: tuple[Row, ...]

@@ -42,7 +42,7 @@ def brief(sheet: Sheet) -> str:
         rows = part.first(min(part.most or ROWS, ROWS // len(tables)))
         lines.append(table(part.heads, rows))
         lines += [f"  … {len(part.rows) - len(rows):,} more"] if len(rows) < len(part.rows) else []
-    if not any(part.depth == "first" for part in tables):  # comparisons are lines, not tables
+    if not any(part.depth == "first" for part in tables):  # comparisons of groups are notes
         shown = sheet.parts(whole=False)
         lines += [
             _indented(each.words)
@@ -51,14 +51,14 @@ def brief(sheet: Sheet) -> str:
         ]
     verdicts = [part.words for part in sheet.of("verdict") if isinstance(part, Note)]
     warnings = [f"Warning: {part.words}" for part in sheet.of("warning") if isinstance(part, Note)]
-    if any("ot usable" in each for each in verdicts):  # the verdict already says so
+    if any("ot usable" in each for each in verdicts):  # then this warning would repeat it
         warnings = [each for each in warnings if "covers everything" not in each]
     lines += [wrapped(each) for each in (*verdicts, *warnings, *sheet.summary)]
     return "\n".join([*lines, DETAILS])
 
 
 def _first_tables(sheet: Sheet) -> list[SheetTable]:
-    """The tables of results to show at first: those of one block that belong together."""
+    """The tables of results that `print` shows: those of the block that comes first."""
     order = ("first", "", "brief", "whole")
     tables = [
         ((order.index(part.depth), place), part)
