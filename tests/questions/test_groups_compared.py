@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,13 @@ def test_a_text_that_compares_groups_that_are_not_there_is_not_read() -> None:
     held["release"]["estimate"]["compared"] = [["north", "west"]]
     with pytest.raises(ArgumentError, match="'west' is not the label of a group"):
         Release.from_json(json.dumps(held))
+
+
+def test_an_estimate_compares_groups_of_its_own_only() -> None:
+    """An estimate with a pair of unknown labels is refused when it is made, not when it is shown."""
+    release = answered()
+    with pytest.raises(ArgumentError, match="is not the label of a group"):
+        replace(release.estimate, compared=(("north", "nowhere"),))
 
 
 def test_values_of_both_signs_have_no_ratio() -> None:
