@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from epsilons.ledger import Ledger
     from epsilons.planning import GroupsPlan, LocalPlan, Plan, RangePlan, SeveralPlans, plan
     from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Variance
-    from epsilons.results.release import Release, Releases
+    from epsilons.results.release import Comparisons, Release, Releases, compare
 else:
     __getattr__, __dir__ = names(__name__)
 
@@ -37,6 +37,7 @@ __all__ = [
     "Allocation",
     "Budgets",
     "Check",
+    "Comparisons",
     "Count",
     "Covariance",
     "Frequencies",
@@ -55,6 +56,7 @@ __all__ = [
     "allocate",
     "check",
     "collector",
+    "compare",
     "count",
     "covariance",
     "errors",

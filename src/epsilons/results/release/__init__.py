@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
+    from epsilons.results.release.comparing import Compared, Comparisons, compare
     from epsilons.results.release.derived import Amount, Counts, Side
     from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
-    from epsilons.results.release.grouped import Compared, Groups, Shares
+    from epsilons.results.release.grouped import Groups, Shares
     from epsilons.results.release.kinds import (
         AnyEstimate,
         CountEstimate,
@@ -38,6 +39,7 @@ __all__ = [
     "ByLevel",
     "Cells",
     "Compared",
+    "Comparisons",
     "CountEstimate",
     "Counts",
     "Entry",
@@ -56,5 +58,6 @@ __all__ = [
     "Spent",
     "VarianceEstimate",
     "VectorEstimate",
+    "compare",
     "shown_levels",
 ]
