@@ -125,7 +125,7 @@ def test_a_population_is_covered_where_the_same_people_are_asked_twice() -> None
     given: dict[str, Any] = {"bounds": bounds, "about": "population", "related": False}
     for seed in range(FEW):
         x = rng.choice(everyone, PEOPLE)
-        later = bounds[0] + bounds[1] - x  # whoever is above the mean now is below it then
+        later = bounds[0] + bounds[1] - x  # people above the mean now are below it then
         epsilon = budgets(x, "not related", rng)
         releases = [
             ep.mean(each, epsilon=epsilon, source=ep.Seeded(2 * seed + at), **given)
