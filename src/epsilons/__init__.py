@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from epsilons.questions.mean import Mean
     from epsilons.questions.quantile import Quantile
     from epsilons.questions.variance import Variance
-    from epsilons.results.release import Release, Releases
+    from epsilons.results.release import Comparisons, Release, Releases, compare
 else:
     __getattr__, __dir__ = names(__name__)
 
@@ -54,6 +54,7 @@ __all__ = [
     "Allocation",
     "Budgets",
     "Check",
+    "Comparisons",
     "Count",
     "Covariance",
     "Frequencies",
@@ -73,6 +74,7 @@ __all__ = [
     "allocate",
     "check",
     "collector",
+    "compare",
     "compare_menus",
     "count",
     "covariance",

@@ -432,7 +432,17 @@ class Estimated(Bracketed[float]):
         return type(self)(self.value * unit, self.low * unit, self.high * unit)
 
 
-# The mean of some of the people: the people who answered, or a private subset.
+def weighted_ends(weights: Floats, ends: tuple[Floats, Floats]) -> Bounds:
+    """The ends of a weighted sum of numbers within intervals that hold at once.
+
+    Proof: docs/proofs/groups.md (28).
+    """
+    sums = np.sort(np.array([ends[0] * weights, ends[1] * weights]), axis=0)
+    sums = np.where(weights == 0.0, 0.0, sums).sum(axis=1)
+    return float(sums[0]), float(sums[1])
+
+
+# The mean of some of the people: of those who answered, or of a private subset.
 
 
 @storable("risk.OneGroup")

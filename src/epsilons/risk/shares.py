@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
 
 import numpy as np
 
 from epsilons.frozen import storable
-from epsilons.risk import cells, ratio
-from epsilons.risk.margins import Margin, RatioCells
+from epsilons.risk import cells, mean, ratio
+from epsilons.risk.margins import Bounds, Margin, RatioCells
+from epsilons.risk.tails.combined import Contrast
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats
 
@@ -44,6 +45,10 @@ def around(raw: Floats, reach: float) -> tuple[Floats, Floats]:
 
 # Shares of people with public budgets.
 
+_EXACT: Final = 64
+"""Number of cells up to which a weighted sum uses that noises sum to zero. Beyond, independent
+noise bounds it, and needs less memory."""
+
 
 @storable("risk.WeighedCells")
 @dataclass(frozen=True, eq=False)
@@ -75,31 +80,86 @@ class WeighedCells(AroundCells):
 
     def error(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the error of one share, at this confidence, rounding included."""
-        limit = self._limit(confidence)
+        limit = self.limit(confidence)
         return cells.share_error(self.weighing, assumption, limit) + self.slack
 
     def worst(self, assumption: Assumption, confidence: float) -> float:
         """Bound on the largest error of any share, at this confidence, rounding included."""
-        limit = self._limit(confidence)
+        limit = self.limit(confidence)
         return cells.band(self.weighing, assumption, self.cells, limit) + self.slack
+
+    def off(self, weights: Floats, assumption: Assumption, confidence: float) -> float:
+        """Bound on the error of a weighted sum of the raw shares.
+
+        Proof: docs/proofs/groups.md (29).
+        """
+        width = float(np.ptp(weights))
+        # Noises that sum to zero do not change if all weights do by the same number.
+        middle = 0.0 if self.weighing.closed is None else (weights.max() + weights.min()) / 2.0
+        around = weights - middle
+        beta, slack = 1.0 - confidence, self.slack * float(np.abs(around).sum())
+        some = weights[weights != 0.0]
+        level = 1.0 - beta / max(len(some), 1)
+        apart = float(np.abs(some).sum()) * self.error(assumption, level)
+        if len(some) < 2 or self.weighing.keep is not None:
+            return apart
+        if not isinstance(assumption.related, bool):
+            # Each share differs by at most δ between budgets, and all of them sum to one.
+            most = float(np.abs(weights - np.median(weights)).sum()) / width
+            related = assumption.apart * most
+            assumption = replace(assumption, related=related if related < 1.0 else True)
+        closed = self.weighing.closed if self.cells <= _EXACT else None
+        noise = Contrast(around / width, self.weighing.scale, closed)
+        rest = 1.0 - self.limit(1.0 - beta, 2.0)
+        far = width * mean.reach(self.weighing, assumption, noise.deviation, rest) + slack
+        if assumption.sampled and assumption.related is not False:
+            return far  # budgets, which decide, are sampled together with the values
+        return min(far, apart)
+
+    def apart(self, assumption: Assumption, confidence: float) -> float | None:
+        """Bound on the errors of the differences of all pairs; None if those of the band are less.
+
+        It follows from weights and noise, which are public. Where budgets are sampled together with
+        the values, they must not choose. Proof: docs/proofs/groups.md (26).
+        """
+        if assumption.sampled and assumption.related is not False:
+            return None
+        pair = np.zeros(self.cells)
+        pair[:2] = 1.0, -1.0
+        level = 1.0 - (1.0 - confidence) / math.comb(self.cells, 2)
+        found = self.off(pair, assumption, level)
+        return found if found < 2.0 * self.worst(assumption, confidence) else None
+
+    def combination(
+        self, raw: Floats, weights: Floats, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """An interval for the sum of the shares, each times a weight.
+
+        Proof: docs/proofs/groups.md (29).
+        """
+        least, most = float(weights.min()), float(weights.max())
+        if least == most:
+            return least, most  # shares sum to one
+        centre, reach = float(weights @ raw), self.off(weights, assumption, confidence)
+        low, high = np.clip([centre - reach, centre + reach], least, most)
+        return float(low), float(high)
 
     @property
     def numbers(self) -> int:
         """Number of shares."""
         return self.cells
 
-    def _limit(self, confidence: float) -> float:
-        """The confidence to use in the formulas for continuous noise.
+    def limit(self, confidence: float, points: float = 1.0) -> float:
+        """The confidence to use for continuous noise. Proof: docs/proofs/tables.md (5).
 
-        Proof: docs/proofs/tables.md (5).
-
-        With noise that sums to zero over more than two cells, integer noise is within one lattice
-        point of continuous noise, up to a factor e^{k·slack/scale} in probability.
+        The integer noises of more than two cells that sum to zero are within one lattice point of
+        continuous ones, up to a factor e^{k·slack/scale} in probability; any combination of them
+        up to twice that exponent.
         """
         closed, scale = self.weighing.closed, self.weighing.scale
         if closed is None or self.cells == 2 or not scale > 0.0:
             return confidence
-        return 1.0 - (1.0 - confidence) * math.exp(-self.cells * self.slack / scale)
+        return 1.0 - (1.0 - confidence) * math.exp(-points * self.cells * self.slack / scale)
 
 
 # Shares with a separately released total.

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from epsilons import Budgets, Frequencies, Mean, errors, parameters, verify
+from epsilons import Budgets, Frequencies, Mean, compare, errors, parameters, verify
 from epsilons import compare_menus as menus_compared
 from epsilons import frequencies as frequencies_of
 from epsilons import mean as mean_of
@@ -297,6 +297,18 @@ def verify_command(
 def statement(file: Path, length: Length) -> None:
     """Print paragraphs to copy about the release in the JSON file FILE, if the file holds."""
     click.echo(_published(file).require().release.statement(length))
+
+
+@cli.command("compare")
+@click.argument("first", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("second", type=click.Path(dir_okay=False, path_type=Path))
+@options.taken("confidence")
+@options.JSON
+def compare_command(first: Path, second: Path, confidence: float, as_json: bool) -> None:
+    """Compare the releases in two JSON files: the change from FIRST to SECOND, if both hold."""
+    one, other = (_published(file).require().release for file in (first, second))
+    found = compare(one, other, confidence)
+    click.echo(report.to_json(found.to_dict()) if as_json else str(found))
 
 
 def _published(path: Path) -> verify.Published:

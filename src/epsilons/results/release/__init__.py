@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
+    from epsilons.results.release.comparing import Compared, Comparisons, compare
     from epsilons.results.release.derived import Amount, Counts, Side
     from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
-    from epsilons.results.release.grouped import Compared, Groups, Shares
+    from epsilons.results.release.grouped import Groups, Shares
     from epsilons.results.release.kinds import AnyEstimate
     from epsilons.results.release.release import Release
     from epsilons.results.release.releases import JointRange, JointRanges, Releases
@@ -32,6 +33,7 @@ __all__ = [
     "ByLevel",
     "Cells",
     "Compared",
+    "Comparisons",
     "Counts",
     "Entry",
     "Expected",
@@ -46,5 +48,6 @@ __all__ = [
     "Spending",
     "Spent",
     "VectorEstimate",
+    "compare",
     "shown_levels",
 ]

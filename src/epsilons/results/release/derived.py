@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
@@ -23,13 +24,14 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Group
 
 if TYPE_CHECKING:
-    from epsilons.results.release import grouped, kinds
+    from epsilons.results.release import comparing, grouped, kinds
     from epsilons.results.release.release import Release
     from epsilons.risk import quantiles
 else:
     quantiles = later("epsilons.risk.quantiles")
     kinds = later("epsilons.results.release.kinds")
     grouped = later("epsilons.results.release.grouped")
+    comparing = later("epsilons.results.release.comparing")
 
 __all__ = [
     "SHOWN",
@@ -386,7 +388,9 @@ class Tabled:
         share: grouped.Shares | None = found(self.assumption, self.confidence)
         return share
 
-    def difference(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
+    def difference(
+        self, first: Group, second: Group, confidence: float = 0.95
+    ) -> comparing.Compared:
         """Return the mean of one group minus the mean of another, with an interval.
 
         Args:
@@ -405,7 +409,7 @@ class Tabled:
         groups, level = self._groups("difference"), parameters.confidence(confidence)
         return replace(groups.difference(first, second, self.assumption, level), unit=self.unit)
 
-    def ratio(self, first: Group, second: Group, confidence: float = 0.95) -> grouped.Compared:
+    def ratio(self, first: Group, second: Group, confidence: float = 0.95) -> comparing.Compared:
         """Return the mean of one group divided by the mean of another, with an interval.
 
         Args:
@@ -438,6 +442,48 @@ class Tabled:
         """
         estimate = self._groups("compare").comparing(first, second)
         return replace(self, estimate=estimate)  # type: ignore[type-var]
+
+    def differences(self, confidence: float | None = None) -> comparing.Comparisons:
+        """Return the differences of all pairs of groups or categories, the largest first.
+
+        Args:
+            confidence: the confidence of the intervals; by default, the confidence of the release.
+
+        Returns:
+            The larger number of each pair minus the smaller one. Where the interval excludes 0, the
+            two differ.
+
+        Raises:
+            ArgumentError: there are no two groups or categories, or the confidence is not strictly
+                between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that any of the intervals
+            misses is at most 1 − confidence. Proof: docs/proofs/groups.md (26), (29).
+        """
+        level = self.confidence if confidence is None else parameters.confidence(confidence)
+        return comparing.differences_of(cast("Release", self), level)
+
+    def combine(self, weights: Mapping[Any, float], confidence: float = 0.95) -> Amount:
+        """Return a weighted sum of the means of groups, or of shares, with an interval.
+
+        Such as a mean for a population of which it is known how many people are in each group.
+
+        Args:
+            weights: a finite number for each label, such as {"north": 0.4, "south": 0.6}. Groups
+                that are left out have weight 0. Weights need not sum to one.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: there are neither groups nor categories, a label is not one of theirs, a
+                weight is no finite number, or the confidence is not strictly between 0 and 1.
+
+        Guarantee:
+            Over all data that the assumption allows, the probability that the interval misses is at
+            most 1 − confidence. Proof: docs/proofs/groups.md (27), (28), (29).
+        """
+        level = parameters.confidence(confidence)
+        return Amount(*comparing.combined_of(cast("Release", self), weights, level))
 
     def to_frame(self, confidence: float | None = None) -> Any:
         """Return all numbers as a Polars frame: a row for each, with its interval.

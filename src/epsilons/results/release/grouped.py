@@ -11,6 +11,7 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.loading import later
+from epsilons.results.release.comparing import Compared, plain
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
 from epsilons.risk.margins import AnyMargin, Bracketed
@@ -25,7 +26,7 @@ else:
     said = later("epsilons.results.release.said")
     sheet = later("epsilons.results.report.sheet")
 
-__all__ = ["Compared", "Groups", "GroupsMargin", "Shares"]
+__all__ = ["Groups", "GroupsMargin", "Shares"]
 
 Bounds = tuple[float, float]
 
@@ -77,67 +78,16 @@ class GroupsMargin(AnyMargin, Protocol):
     ) -> Bounds:
         """An interval for the mean of one group divided by the mean of another."""
 
+    def jointly(self, assumption: Assumption, confidence: float) -> bool:
+        """Whether all pairs are compared by joint tests rather than by the band."""
+
+    def combination(
+        self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """An interval for the sum of the means, each times a weight."""
+
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, and the ends of its interval."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The comparison of two groups.
-
-    Attributes:
-        what: "difference" (the mean of the first group minus the mean of the second) or "ratio"
-            (the mean of the first group divided by the mean of the second).
-        first: the label of a group.
-        second: the label of another group.
-        value: the difference or ratio of the two published means.
-        low: the lower end of its interval.
-        high: the upper end.
-        confidence: the confidence of the interval.
-        unit: the unit of the values; None if unknown, and for a ratio.
-        nothing: whether the interval covers every possible value, so it is not informative.
-    """
-
-    what: str
-    first: Any
-    second: Any
-    value: float
-    low: float
-    high: float
-    confidence: float
-    unit: str | None = None
-    nothing: bool = False
-
-    def __str__(self) -> str:
-        between, shown, low, high = self.cells
-        within = f"{numbers.percent(self.confidence)} interval {low} to {high}"
-        line = f"{self.what.capitalize()}, {between}: {shown}   ({within})"
-        return f"{line}\n{said.NOTHING}" if self.nothing else line
-
-    @property
-    def cells(self) -> tuple[str, str, str, str]:
-        """As text: the two groups, the value with its unit, and the ends of its interval."""
-        first, second = numbers.group_name(self.first), numbers.group_name(self.second)
-        sign = "minus" if self.what == "difference" else "over"
-        wide, value = self.high - self.low, self.value
-        shown = numbers.aligned(value, wide) if np.isfinite(value) else numbers.number(value)
-        if not any(each in shown for each in "123456789∞n"):
-            shown = shown.removeprefix("-")  # print 0, not -0
-        shown = shown if self.unit is None else f"{shown} {self.unit}"
-        low, high = numbers.aligned(self.low, wide), numbers.aligned(self.high, wide)
-        return f"{first} {sign} {second}", shown, low, high
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain data; the value is None if both means are 0."""
-        return {
-            "what": self.what,
-            "first": _plain(self.first),
-            "second": _plain(self.second),
-            "value": None if np.isnan(self.value) else self.value,
-            "low": self.low,
-            "high": self.high,
-            "nothing": self.nothing,
-        }
 
 
 @storable("release.Groups")
@@ -300,7 +250,7 @@ class Groups(Estimate):
         share = self.shares(assumption, confidence)
         compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
         return {
-            "groups": [_plain(each) for each in self.labels],
+            "groups": [plain(each) for each in self.labels],
             "by": list(self.by),
             "groups_are": "public" if self.public else "private",
             "outside": self.outside,
@@ -421,8 +371,3 @@ class Groups(Estimate):
             helps.append('groups_are="public", if group membership is no secret')
         what = f"The intervals{of} cover nearly everything possible: they say almost nothing."
         return [f"{what} {said.would_help(helps)}"]
-
-
-def _plain(label: Any) -> Any:
-    """A label as JSON stores it: a pair as a list."""
-    return list(label) if isinstance(label, tuple) else label

@@ -25,7 +25,7 @@ from epsilons.risk.groups.reach import (
     inverted,
     least_refuted,
 )
-from epsilons.risk.margins import Behind, Bounds, Margin
+from epsilons.risk.margins import Behind, Bounds, Margin, weighted_ends
 from epsilons.risk.mean import SAMPLING
 from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_sum, of_means
 from epsilons.risk.weighing import Assumption, Weighing
@@ -89,6 +89,13 @@ class GroupMargins(Margin, ABC):
         """Part of β for each group's own interval in a comparison; None if there is no joint test.
 
         The choice must not depend on the noisy cells. Proof: docs/proofs/groups.md (23).
+        """
+
+    @abstractmethod
+    def jointly(self, assumption: Assumption, confidence: float) -> bool:
+        """Whether joint tests of all pairs are likely to give narrower intervals than the band.
+
+        The choice must not depend on the drawn cells. Proof: docs/proofs/groups.md (26).
         """
 
     @abstractmethod
@@ -166,6 +173,27 @@ class GroupMargins(Margin, ABC):
             return 1.0, 1.0
         pair, beta = self._pair(first, second, assumption, confidence)
         return pair.ratio(bounds, beta)
+
+    def combination(
+        self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """An interval for the sum of the means, each times a weight.
+
+        Two groups with weights of opposite signs are tested jointly. Otherwise the ends of
+        simultaneous intervals are added up. Proof: docs/proofs/groups.md (28).
+        """
+        lo, unit = bounds[0], bounds[1] - bounds[0]
+        some = np.flatnonzero(weights).tolist()
+        if len(some) == 2 and weights[some].prod() < 0.0:
+            first, second = sorted(some, key=lambda each: -weights[each])
+            times = float(weights[first]), -float(weights[second])
+            pair, beta = self._pair(first, second, assumption, confidence)
+            low, high = pair.difference(beta, times)
+        else:
+            level = 1.0 - (1.0 - confidence) / max(len(some), 1)
+            low, high = weighted_ends(weights, self.unit(assumption, level))
+        start = lo * float(weights.sum())
+        return start + unit * low, start + unit * high
 
     def leading(self, assumption: Assumption) -> Floats:
         """The leading term of the mean squared error of each group, on a unit range.
@@ -340,19 +368,32 @@ class GroupedMeans(GroupMargins):
         return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """Part of β with the shorter interval for `LIKELY` groups; it uses public facts only."""
+        """The part that gives the shorter interval for `LIKELY` groups, from public facts alone."""
+        widths = []
+        for part in (OWN, None):
+            pair, beta = self._likely._pair_with(part, (0, 1), assumption, confidence)
+            low, high = pair.difference(beta)
+            widths.append(high - low)
+        return OWN if widths[0] < widths[1] else None
+
+    def jointly(self, assumption: Assumption, confidence: float) -> bool:
+        """Whether a joint test is narrower for two `LIKELY` groups, from public facts alone."""
+        if assumption.sampled and assumption.related is not False:
+            return False
+        beta, likely, unit = 1.0 - confidence, self._likely, (0.0, 1.0)
+        level = 1.0 - beta / math.comb(self.numbers, 2)
+        low, high = likely.difference(0, 1, unit, assumption, level)
+        lows, highs = likely.band(unit, assumption, confidence)
+        return high - low < float((highs - lows)[:2].sum())
+
+    @cached_property
+    def _likely(self) -> GroupedMeans:
+        """The same margin with `LIKELY` groups in place of the drawn ones."""
         average = 1.0 / (self.numbers + self.outside)
         cells = np.outer(LIKELY, (0.2, 0.8)).ravel() * average
         likely = np.full(len(self.drawn), 0.5 * average)
         likely[: len(cells)] = cells
-        widths = []
-        for part in (OWN, None):
-            pair, beta = replace(self, drawn=likely)._pair_with(
-                part, (0, 1), assumption, confidence
-            )
-            low, high = pair.difference(beta)
-            widths.append(high - low)
-        return OWN if widths[0] < widths[1] else None
+        return replace(self, drawn=likely)
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, with its interval."""
@@ -619,6 +660,11 @@ class OpenGroupedMeans(Behind, GroupMargins):
         if self.counted is None:
             return _UNTOLD
         return OWN if self.scale * self.numbers < JOINTLY * self.counted.total else None
+
+    def jointly(self, assumption: Assumption, confidence: float) -> bool:
+        """Whether two groups are tested jointly; only the noisy counts, not the cells, decide."""
+        related = assumption.sampled and assumption.related is not False
+        return not related and self.owned(assumption, confidence) == OWN
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, with its interval."""

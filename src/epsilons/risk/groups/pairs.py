@@ -82,14 +82,19 @@ class GroupPair:
     sides: tuple[PairSide, PairSide]
     integers: float
 
-    def difference(self, beta: float) -> Range:
-        """An interval for the first mean minus the second, with error probability beta."""
+    def difference(self, beta: float, times: tuple[float, float] = (1.0, 1.0)) -> Range:
+        """An interval for the first mean minus the second, except with probability beta.
+
+        Or for these two means, each times a nonnegative factor. Proof: docs/proofs/groups.md (19).
+        """
         (a, b), (c, d) = (side.mean for side in self.sides)
+        f, g = times
+        crude = f * a - g * d, f * b - g * c
         if not self._told:
-            return a - d, b - c
-        between = self.sides[0].estimate - self.sides[1].estimate
-        far = self.error(((1.0, 1.0), (1.0, 1.0)), beta)
-        return _both((a - d, b - c), (between - far, between + far))
+            return crude
+        between = f * self.sides[0].estimate - g * self.sides[1].estimate
+        far = self.error(((f, f), (g, g)), beta)
+        return _both(crude, (between - far, between + far))
 
     def ratio(self, bounds: Range, beta: float) -> Range:
         """An interval for the first mean divided by the second, in data units.

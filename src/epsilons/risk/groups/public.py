@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from itertools import combinations
+from typing import ClassVar, Final, cast
 
 import numpy as np
 
 from epsilons.frozen import storable
 from epsilons.risk import mean
-from epsilons.risk.margins import Bounds, Margin, Weighed
+from epsilons.risk.margins import Bounds, Margin, Weighed, weighted_ends
 from epsilons.risk.ratio import Difference
-from epsilons.risk.tails.laplace import bisect, least, quantile_of
+from epsilons.risk.tails.combined import Contrast
+from epsilons.risk.tails.laplace import bisect, deviation, least, quantile_of
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers, freeze
 
@@ -116,26 +118,52 @@ class PublicGroups(Margin):
         Proof: docs/proofs/parallel.md (6).
         """
         lo, hi = bounds
-        least_one, most = (lo, hi) if lo >= 0.0 else (-hi, -lo)
-        sign = 1.0 if lo >= 0.0 else -1.0
-        ends = least_one / most, most / least_one if least_one > 0.0 else math.inf
-        own = sign * self.drawn[[first, second]]
-        if np.isnan(own).any():
-            return ends
-        above, below = np.maximum(own, 0.0).tolist()
-        wide = most - least_one
 
         def reach(a: float, b: float) -> float:
-            return wide * self._reach((first, second), (a, b), assumption, confidence)
+            return (hi - lo) * self._reach((first, second), (a, b), assumption, confidence)
 
-        # Each function below changes its sign at most once. Proof: docs/proofs/parallel.md (6).
-        low, far = 0.0, _FAR
-        if above > reach(1.0, 0.0):
-            low = _last(lambda rho: above - rho * below - reach(1.0, rho), 0.0, far)
-        high = math.inf
-        if below > reach(0.0, 1.0):
-            high = 1.0 / _first(lambda s: below - above * s - reach(s, 1.0), 0.0, far)
-        return min(max(low, ends[0]), ends[1]), max(min(high, ends[1]), ends[0])
+        return ratio_ends((self.drawn[first], self.drawn[second]), bounds, reach)
+
+    def jointly(self, assumption: Assumption, confidence: float) -> bool:
+        """Whether all pairs have narrower intervals by joint bounds than by the band.
+
+        It follows from weights and noise, which are public. Where budgets are sampled together with
+        the values, they must not choose. Proof: docs/proofs/groups.md (26).
+        """
+        if assumption.sampled and assumption.related is not False:
+            return False
+        told = [place for place, each in enumerate(self.weighings) if each is not None]
+        level = 1.0 - (1.0 - confidence) / max(len(told), 1)
+        apart = sum(
+            (len(told) - 1) * Weighed(each, slack).error(assumption, level)
+            for each, slack in zip(self.weighings, self.slacks, strict=True)
+            if each is not None
+        )
+        level = 1.0 - (1.0 - confidence) / math.comb(self.numbers, 2)
+        pairs = combinations(told, 2)
+        return sum(self._reach(pair, (1.0, 1.0), assumption, level) for pair in pairs) < apart
+
+    def combination(
+        self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
+    ) -> Bounds:
+        """An interval for the sum of the means, each times a weight.
+
+        Groups where nothing was drawn may have any mean within the bounds.
+        Proof: docs/proofs/groups.md (27).
+        """
+        lo, hi = bounds
+        there = [each is not None and math.isfinite(each.scale) for each in self.weighings]
+        told = np.flatnonzero(np.array(there) & (weights != 0.0))
+        sums = np.zeros(self.numbers)
+        sums[told] = weights[told]
+        whole = np.full(self.numbers, lo), np.full(self.numbers, hi)
+        ends, others = weighted_ends(sums, whole), weighted_ends(weights - sums, whole)
+        reach = (hi - lo) * self._sum_reach(told, np.abs(weights[told]), assumption, confidence)
+        centre = float(weights[told] @ self.drawn[told])
+        if math.isfinite(centre + reach):
+            low, high = np.clip([centre - reach, centre + reach], *ends)
+            ends = float(low), float(high)
+        return ends[0] + others[0], ends[1] + others[1]
 
     def shares(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
         """The share of each group among all people, with its interval.
@@ -160,14 +188,14 @@ class PublicGroups(Margin):
         if len(weighings) < 2:
             return math.inf
         slack = sum(part * self.slacks[group] for part, group in zip(parts, groups, strict=True))
-        ways = [_ways(each, assumption) for each in weighings]
+        ways = [ways_of(each, assumption) for each in weighings]
         beta = 1.0 - confidence
         if any(each is None for each in ways):
             return _apart(weighings, parts, assumption, beta) + slack
         scales = [part * each.scale for part, each in zip(parts, weighings, strict=True)]
         noise = Difference(max(scales), min(scales), 0.0)
         found = [
-            _joint(
+            joint(
                 noise,
                 parts[0] * one[0] + parts[1] * other[0],
                 parts[0] ** 2 * one[1] + parts[1] ** 2 * other[1],
@@ -178,9 +206,70 @@ class PublicGroups(Margin):
         ]
         return min(found) + slack
 
+    def _sum_reach(
+        self, groups: Integers, parts: Floats, assumption: Assumption, confidence: float
+    ) -> float:
+        """Bound on the error of a combination of any number of means, on a unit range.
 
-def _ways(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float]] | None:
-    """Bound an error without noise by a shift plus a sum S with P(S > s) ≤ exp(−2s²/v).
+        Proof: docs/proofs/groups.md (27).
+        """
+        if len(groups) == 2:
+            pair = int(groups[0]), int(groups[1])
+            return self._reach(pair, (float(parts[0]), float(parts[1])), assumption, confidence)
+        beta, all_parts = 1.0 - confidence, parts.tolist()
+        weighings = [cast(Weighing, self.weighings[group]) for group in groups.tolist()]
+        slack = float(parts @ np.array(self.slacks)[groups])
+        level = 1.0 - beta / max(len(weighings), 1)
+        each_off = [mean.quantile(each, assumption, level) for each in weighings]
+        apart = slack + float(parts @ np.array(each_off))
+        ways = [ways_of(each, assumption) for each in weighings]
+        if len(weighings) < 2 or any(each is None for each in ways):
+            return apart
+        noise = Contrast(parts * np.array([each.scale for each in weighings]), 1.0)
+        found = [
+            noise.deviation(
+                sum(part * shift for part, (shift, _) in zip(all_parts, each, strict=True)),
+                sum(part**2 * square for part, (_, square) in zip(all_parts, each, strict=True)),
+                beta,
+            )
+            for each in zip(*(each or () for each in ways), strict=True)
+        ]
+        return min(min(found) + slack, apart)
+
+
+def ratio_ends(
+    drawn: tuple[float, float], bounds: Bounds, reach: Callable[[float, float], float]
+) -> Bounds:
+    """An interval for the quotient of two means of values with one sign.
+
+    Proof: docs/proofs/parallel.md (6).
+
+    Args:
+        drawn: the two estimates, in data units; NaN where nothing was drawn.
+        bounds: of the values.
+        reach: bound on the error of a·(first mean) − b·(second mean) for coefficients a, b ≥ 0. It
+            grows in both, and in proportion to them.
+    """
+    lo, hi = bounds
+    least_one, most = (lo, hi) if lo >= 0.0 else (-hi, -lo)
+    sign = 1.0 if lo >= 0.0 else -1.0
+    ends = least_one / most, most / least_one if least_one > 0.0 else math.inf
+    own = sign * np.array(drawn)
+    if np.isnan(own).any():
+        return ends
+    above, below = np.maximum(own, 0.0).tolist()
+    # Each condition changes its sign once. Proof: docs/proofs/parallel.md (6).
+    low, far = 0.0, _FAR
+    if above > reach(1.0, 0.0):
+        low = _last(lambda rho: above - rho * below - reach(1.0, rho), 0.0, far)
+    high = math.inf
+    if below > reach(0.0, 1.0):
+        high = 1.0 / _first(lambda s: below - above * s - reach(s, 1.0), 0.0, far)
+    return min(max(low, ends[0]), ends[1]), max(min(high, ends[1]), ends[0])
+
+
+def ways_of(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float]] | None:
+    """Bounds on an error without noise: a shift plus a sum S with P(S > s) ≤ exp(−2s²/v).
 
     Proof: docs/proofs/parallel.md (5).
 
@@ -198,7 +287,7 @@ def _ways(weighing: Weighing, assumption: Assumption) -> list[tuple[float, float
     return [(float(mean.leaning(weighing, assumption.apart)), 0.0)]
 
 
-def _joint(noise: Difference, shift: float, square: float, beta: float) -> float:
+def joint(noise: Difference, shift: float, square: float, beta: float) -> float:
     """An α with P(|c + S + noise| > α) ≤ β for all |c| ≤ shift.
 
     Proof: docs/proofs/parallel.md (4), (5).
@@ -211,8 +300,8 @@ def _joint(noise: Difference, shift: float, square: float, beta: float) -> float
             return noise.tail(alpha, sigma)
         return 0.5 if alpha == 0.0 else 1.0 - noise.tail(-alpha, 0.0)
 
-    if noise.a <= 0.0 and sigma <= 0.0:
-        return shift
+    if noise.a <= 0.0:
+        return deviation(shift, square, 0.0, beta)
     if sigma <= 0.0:
         return quantile_of(exceeds, shift, noise.a, beta)
     return shift + least(

@@ -477,7 +477,10 @@ def _tails(own: tuple[float, ...], cells: int) -> Floats:
         own: the coefficients of noises of scale 1.
         cells: number of noises that sum to zero; 0 if cells are independent.
     """
-    theta, moments = moments_of(np.array(own), cells)
+    with np.errstate(over="ignore", invalid="ignore"):
+        theta, moments = moments_of(np.array(own), cells)
+    known = np.isfinite(moments)  # of many cells, those of the largest rates overflow
+    theta, moments = theta[known], moments[known]
     far = _AT[:, None]
     markov = 0.5 * moments / np.cosh(np.minimum(theta * far, 700.0))
     room = moments - 1.0
