@@ -175,7 +175,7 @@ def test_shares_that_drowned_tell_nothing() -> None:
 
 
 def test_a_noisy_total_is_no_more_than_noise() -> None:
-    """With very many people, the error is the noise of nine cells divided by their number."""
+    """With very many people, the error is the noise of nine cells divided by n."""
     rng = np.random.default_rng(3)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * 1e7, scale=2.0, slack=0.0, largest=1.0, equal=True)

@@ -64,7 +64,7 @@ class Holed(TwoSided):
 
 
 class Bumpy(TwoSided):
-    """A law that is flat on a segment and then steeper, and correct at both ends of it."""
+    """A law that is flat on a segment and then jumps; it is correct at both ends of it."""
 
     def exponent(self, x: int) -> Any:
         a = abs(x)

@@ -221,7 +221,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
 
 
 def test_the_count_moves_with_the_sum() -> None:
-    """Two sums lose half as much as a sum and a count, so they need half the noise."""
+    """The loss of two sums is half the loss of a sum and a count, so they need half the noise."""
     one, two = (
         pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
         for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
@@ -260,7 +260,7 @@ def test_the_unbroken_twins_of_these_laws_keep_their_rate() -> None:
 
 @dataclass(frozen=True)
 class Loose:
-    """A mechanism that can have another unit than its law, or invalid numbers."""
+    """A mechanism with arbitrary fields: its unit can differ from that of its law."""
 
     levels: Any
     weights: Any
