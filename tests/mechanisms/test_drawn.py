@@ -94,7 +94,7 @@ def test_a_single_draw_has_the_law_of_many(name: str) -> None:
     if singles.shape[1] > 1:
         apart, theirs = (x[:, 0] - x[:, 1] for x in (singles, bulk))
         assert differ(apart, theirs) > ALPHA
-        assert differ(0.0 * apart, theirs) < ALPHA  # the same noise in both sums
+        assert differ(0.0 * apart, theirs) < ALPHA  # power: the same noise in both sums is detected
         together, theirs = (x[:, 0] + x[:, 1] for x in (singles, bulk))
         assert differ(together, theirs) > ALPHA
 

@@ -71,7 +71,7 @@ def test_draws_follow_the_law() -> None:
 
 
 def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:
-    """At thousands of scales, the envelope is one unit and is nearly always rejected."""
+    """Other candidates are at distances of thousands of scales, so they are never drawn."""
     mechanism = selection(1, weights=(1, 1, 1))
     source = ep.Seeded(5)
     cells, sums = np.array([1]), np.array([10**6])
@@ -151,7 +151,7 @@ class Careless(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Boastful(Selection):
-    """Counts only the weight below, as if people were added and not replaced."""
+    """Counts only the weight below a candidate, as if people were added and not replaced."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         below = int(masses[cells < candidate].sum())

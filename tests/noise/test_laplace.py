@@ -110,11 +110,11 @@ def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alph
 def test_a_scale_wrong_by_a_twentieth_is_noticed(
     scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
 ) -> None:
-    # The same number of draws as above, so samplers that pass there have a scale within 5 %.
+    # The test above has as many draws, so it also rejects a scale that is wrong by 5 %.
     if (scale * wrong).numerator > 2**53:
         scale = Fraction(
             scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
-        )  # use the vector sampler
+        )  # small enough for the vector sampler
     draws = DiscreteLaplace(scale * wrong).draw(Seeded(3), 300_000)
     assert fits(DiscreteLaplace(scale), draws, fit) < alpha
 
@@ -164,7 +164,7 @@ def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> No
     edges = edges_of(law)
     counts = cells(edges, theirs)
     source = Seeded(7)
-    if scale != 0.5:  # test_single_draws.py tests single draws of 0.5
+    if scale != 0.5:  # test_single_draws.py tests single draws with scale 0.5
         singles = cells(edges, [law.draw(source) for _ in range(size)])
         assert same(counts, singles) > alpha
     near = DiscreteLaplace(Fraction(scale).limit_denominator(1000))

@@ -108,9 +108,9 @@ WRONG: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_the_test_has_power(law: Any, wrong: str) -> None:
     if isinstance(law, Geometric) and wrong == "same":
-        return  # this law has only one side
+        return  # a geometric draw is never negative
     if isinstance(law, (Laplaces, Staircase2D)) and wrong == "apart":
-        return  # mirroring leaves this law unchanged
+        return  # mirroring does not change these distributions
     assert fits(law, [WRONG[wrong](each) for each in singles(law)]) < ALPHA
 
 

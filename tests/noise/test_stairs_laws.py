@@ -156,7 +156,7 @@ def test_the_ends_of_all_ranges() -> None:
     assert -Staircase(Fraction(1, 10**400), 1, 1).log_pmf(0) == pytest.approx(
         400 * math.log(10) + math.log(2)
     )
-    # e^{-700} is far below the precision of 1 + 2 steps t.
+    # e^{-700} is lost if it is added to 1 in floats.
     assert -Staircase(700, 1, 1).log_pmf(0) == pytest.approx(2 * math.exp(-700), rel=1e-12)
     assert -Hourglass(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
     assert -Staircase2D(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
@@ -176,7 +176,7 @@ def test_laws_are_frozen_values() -> None:
         assert law == kind(Fraction(1, 2), 5, 2)
         assert hash(law) == hash(kind(Fraction(1, 2), 5, 2))
         assert type(law.steps) is int
-        law.draw(None)  # the cached state of draws is not part of the value
+        law.draw(None)  # what a draw caches does not count in comparisons
         assert law == kind(Fraction(1, 2), 5, 2)
         assert pickle.loads(pickle.dumps(law)) == law
         assert repr(law) == f"{kind.__name__}(rate=Fraction(1, 2), steps=5, inner=2)"

@@ -57,7 +57,7 @@ class Levelled:
 
 
 def largest_of_pairs(level: Pair, n: int) -> int:
-    """Return the largest change of level over the shifts (s, n - s), and so their negatives."""
+    """Return the largest change of level over the shifts (s, n - s) and their negatives."""
     xs, ks = range(-4 * n, 4 * n + 1), range(-7, 8)
     table = {(x, k): level(x, k) for x in range(-5 * n, 5 * n + 1) for k in range(-8, 9)}
     return max(abs(table[x + s, k + 1] - table[x, k]) for x in xs for k in ks for s in range(n + 1))
@@ -115,7 +115,7 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
         return j + abs(k - j if x >= 0 else k + j)
 
     def found(level: Pair) -> Fraction:
-        """Return the loss that the checker finds without the regions; it must be the same."""
+        """Return the loss that the checker finds. It must equal the loss from the regions."""
         largest = unit_loss(Levelled(n, level), n, 1)
         assert largest == largest_of_pairs(level, n)
         return largest
