@@ -60,8 +60,7 @@ def test_zero_and_public_stay_apart_from_the_bars_of_many_budgets() -> None:
 
 
 def test_levels_that_read_alike_do_not_share_a_bar() -> None:
-    """Levels with equal labels have separate bars: stacked spending would seem to exceed
-    budgets."""
+    """Levels with equal labels have separate bars: stacked bars would seem to exceed budgets."""
     alike = [Spent(0.50001, 1, 0.5, 0.0), Spent(0.50002, 1, 0.5, 0.0)]
     values = charts.spending_bars(SpendingTable(alike)).to_dict()["data"]["values"]
     assert len({row["level"] for row in values}) == 2
