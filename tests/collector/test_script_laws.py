@@ -66,8 +66,7 @@ def off(count: int, chance: float) -> float:
 
 
 def furthest(case: Case, counts: dict[str, int]) -> float:
-    """Return the largest distance over the counts of each possible report and of flipped
-    reports."""
+    """Return the largest distance over the counts of each report and of all flipped reports."""
     assert set(counts) <= set(case.law)
     assert sum(counts.values()) == PEOPLE
     each = [off(counts.get(sent, 0), chance) for sent, chance in case.law.items()]

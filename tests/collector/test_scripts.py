@@ -38,8 +38,7 @@ def python(case: dict[str, Any]) -> list[Any]:
 
 
 def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a test vector of docs/local-reports.md as a survey question, or None if not in
-    surveys."""
+    """Return a vector of docs/local-reports.md as a survey question, or None if not in surveys."""
     given, name = vector["parameters"], vector["mechanism"]
     method = given.get("method", "auto")
     value: Any = vector["value"]

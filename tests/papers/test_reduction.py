@@ -17,7 +17,7 @@ from epsilons.papers.reduction import Reduced, Seats
 
 
 def test_fault_7_the_printed_reduction_overspends() -> None:
-    """The smallest ε of an octave is overspent: by 1/scale for the count plus ε/2 for the mean."""
+    """The smallest ε of an octave is overspent: 1/scale for the count plus ε/2 for the mean."""
     lower = 0.1
     printed = 1 / (1 / lower) + 2 * lower / 4
     assert printed == pytest.approx(1.5 * lower)

@@ -67,8 +67,7 @@ def test_numbers_that_are_near_cannot_be_told() -> None:
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """The effect of one changed value is bounded, for fair coins and for values with a fixed
-    sum."""
+    """The effect of one changed value is bounded, for fair coins and for a fixed sum."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
