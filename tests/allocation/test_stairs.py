@@ -88,7 +88,7 @@ SMALL: list[dict[float, int]] = [
 def by_hand(
     budgets: dict[float, int], rate: float, most: int, assumption: Assumption, loss: str
 ) -> float:
-    """Return the risk of one rate and one largest weight, computed from the law."""
+    """Return the risk of one rate and one largest weight, computed from the noise distribution."""
     people = np.array(sorted(itertools.chain.from_iterable([e] * n for e, n in budgets.items())))
     held = np.minimum(np.floor(people / rate * (1.0 + 1e-13)), most)
     if held.sum() == 0.0:

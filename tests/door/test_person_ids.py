@@ -168,8 +168,7 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
 
 
 def test_a_number_and_the_same_number_as_text_are_one_person() -> None:
-    """A number and its text are one person: the type that a reader infers depends on others'
-    ids."""
+    """A number and its text are one person: a reader infers the type from other people's ids."""
     ids = pd.Series([1, "1", "b", None, [1], decimal.Decimal("sNaN")], dtype=object)
     data = pd.DataFrame({"x": 1.0, "e": [1.0, 0.25, 1.0, 1.0, 1.0, 1.0], "p": ids})
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}

@@ -1,4 +1,4 @@
-"""Single draws and array draws have the same law; totals have the declared sensitivity; coins."""
+"""Single and array draws have one distribution; totals have the declared sensitivity; coins."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ ALPHA = 1e-8
 
 
 def differ(one: Any, other: Any) -> float:
-    """Return an upper bound on the p-value of the hypothesis that two samples have the same law."""
+    """Return an upper bound on the p-value of a test that two samples have the same
+    distribution."""
     points = np.concatenate([one, other])
     gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
     distance = float(np.abs(gaps[0] - gaps[1]).max())

@@ -135,7 +135,10 @@ def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("odds", "seed"), [((1, 3), 1), ((7, 1), 2), ((3, 5), 3)])
 def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) -> None:
-    """Draws match the law; with another seed, each of three tests fails with probability 10⁻⁷."""
+    """Draws match probabilities.
+
+    With another seed, each of three tests fails with probability 10⁻⁷.
+    """
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     mechanism, source = selection(12, odds=odds), ep.Seeded(seed)
     drawn = np.bincount([mechanism.draw(source, masses(people)) for _ in range(1500)], minlength=4)

@@ -55,7 +55,10 @@ def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
 
 @pytest.mark.statistical
 def test_draws_follow_the_law() -> None:
-    """Draws match the law; with another seed, each of three tests fails with probability 10⁻⁷."""
+    """Draws match probabilities.
+
+    With another seed, each of three tests fails with probability 10⁻⁷.
+    """
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     for scale, seed in ((1, 1), (4, 2), (30, 3)):
         mechanism = selection(scale)

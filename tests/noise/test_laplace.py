@@ -1,4 +1,4 @@
-"""The draws of each law, compared with its probabilities and with OpenDP's sampler."""
+"""The draws of each distribution, compared with its probabilities and with OpenDP's sampler."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
 
 
 def fits(law: Law, draws: Iterable[int], fit: Fit) -> float:
-    """Return the p-value of draws under a law; all samplers in this file use this test."""
+    """Return the p-value of draws under a distribution, for all samplers in this file."""
     edges = edges_of(law)
     cumulative = [0.0, *(below_edge(law, edge) for edge in edges), 1.0]
     shares = [b - a for a, b in itertools.pairwise(cumulative)]
@@ -133,7 +133,7 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(2**45), Fraction(3**30)], ids=str)
 def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: float) -> None:
-    # Rounding to floats would affect low bits. Modulo 64 the law is uniform up to 2**-40.
+    # Rounding to floats would affect low bits. Modulo 64 the distribution is uniform up to 2**-40.
     draws = DiscreteLaplace(scale).draw(Seeded(5), 300_000)
     assert fit(np.bincount(draws % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 

@@ -1,4 +1,4 @@
-"""The pair of independent Laplace laws, and the smallest variance of staircase noise."""
+"""The pair of independent Laplace noises, and the smallest variance of staircase noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single draws of every law, as in a release, compared with the law and with array draws.
+"""Single draws, as in a release, compared with probabilities and with array draws.
 
 The tests are seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """

@@ -1,4 +1,4 @@
-"""The draws of each staircase law, compared with its probabilities."""
+"""The draws of each staircase distribution, compared with its probabilities."""
 
 from __future__ import annotations
 

@@ -63,8 +63,7 @@ def test_whoever_there_may_be_a_ratio_of_weights_bounds_the_bias() -> None:
 
 
 def test_with_a_price_of_people_nothing_is_asked_of_their_mean() -> None:
-    """With a fixed dual price of a person, the bound at each mean is near the bias b of
-    everybody."""
+    """With a fixed dual price of a person, the bound is near everybody's bias b, for every mean."""
     weights, counts = CASES[1]
     b = 0.5 * float(counts @ np.abs(weights - 1.0 / counts.sum()))
     table = Leaning(weights, counts, 1.0 / counts.sum()).most(np.ones(1))

@@ -61,28 +61,28 @@ def test_the_scale_of_a_single_cell_is_caught() -> None:
 
 
 class OffByOne(Closed):
-    """A law on tables that sum to one."""
+    """A distribution on tables that sum to one."""
 
     def exponent(self, z: Any) -> Any:
         return super().exponent([z[0] - 1, *z[1:]])
 
 
 class Loose(Closed):
-    """A law on tables that need not sum to zero."""
+    """A distribution on tables that need not sum to zero."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
 
 
 class Pierced(Closed):
-    """A law in which one value is impossible."""
+    """A distribution in which one value is impossible."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 33 else super().exponent(z)
 
 
 class Stepped(Closed):
-    """A law that declares stairs of width two."""
+    """A distribution that declares stairs of width two."""
 
     @property
     def pieces(self) -> Pieces:
@@ -90,7 +90,7 @@ class Stepped(Closed):
 
 
 class Elsewhere(Closed):
-    """A law that declares the shape of a single number."""
+    """A distribution that declares the shape of a single number."""
 
     @property
     def pieces(self) -> Pieces:
