@@ -1,4 +1,4 @@
-"""Shared by all tests: the order of files, the cases that run, and servers started on first use."""
+"""Shared by all tests: the order of files, which cases run, and servers started on first use."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ FIRST = (
     "tests/corridor/",
     "tests/theory/",
 )
-"""Long files start first, because a worker that starts one last keeps the others waiting. The
-default order of xdist, most tests first, leaves the slowest files to the end if two workers
-share them."""
+"""Long files start first. If a worker starts a long file last, the other workers have to wait for
+it. By default, xdist starts the file with the most tests first, so two workers would start the
+slowest files last."""
 
 
 MANY: int = 10
@@ -84,7 +84,7 @@ LONG: dict[str, int] = {
     "tests/verify/test_drawn.py": 3,
     "tests/verify/test_replay": 6,
 }
-"""Files with slow cases, even if there are few. The ordinary run includes one case in this many."""
+"""Files with few but slow cases. For each file, the ordinary run includes one case in this many."""
 
 WHOLE = ("tests/test_docs.py", "tests/noise/test_contract.py", "tests/recorded/")
 """Tests in which every case is different, so all of them run."""

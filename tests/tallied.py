@@ -12,12 +12,12 @@ from epsilons.door.count.tallies import THREE, TWO, three_cells
 
 
 def tallied(**given: Any) -> Any:
-    """Return a tally with some of levels, counts, cells, sums and squares, on any grid."""
+    """Return a tally with the given fields only: levels, counts, cells, sums or squares."""
     return SimpleNamespace(**given)
 
 
 def halves(*sums: Any) -> Any:
-    """Return a tally of several sums, with two cells each. Only the first cell is read."""
+    """Return a tally with two cells for each sum. Mechanisms read only the first of the two."""
     return tallied(cells=np.stack([each for own in sums for each in (own, own)], axis=1))
 
 

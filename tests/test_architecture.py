@@ -1,4 +1,4 @@
-"""Architecture rules beyond import-linter: modules that draw, file lengths, and missing layers."""
+"""Architecture rules beyond import-linter: modules that draw, file lengths, modules in no layer."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_check_sees_who_draws(text: str) -> None:
 
 
 def test_rooms_that_may_draw_are_there() -> None:
-    """The listed packages exist. Otherwise the check would allow too little or too much."""
+    """The listed packages exist, so the list is not out of date."""
     assert all((SOURCE / room).exists() for room in MAY_DRAW)
     for path in (
         "draws/accounts.py",
@@ -186,7 +186,7 @@ def test_every_file_stands_in_one_layer() -> None:
 
 
 def test_the_corridor_alone_drives_a_statistic_but_for_replays_and_rehearsals() -> None:
-    """Only the corridor drives a statistic, except for replays and for rehearsals without data."""
+    """Only the corridor, replays, and rehearsals without data send draws to a statistic."""
     senders = {
         str(path.relative_to(SOURCE))
         for path in sources()

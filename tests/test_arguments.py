@@ -184,7 +184,7 @@ def test_it_works_or_refuses_by_name_before_anything_is_drawn(
             release = ep.publish([question], **call, source=source)[0]
         except EpsilonsError as refused:
             _check_refused(refused, source, f"{argument}={value!r}")
-            if (statistic, neighbours) != ("count", "replace"):  # always refused
+            if (statistic, neighbours) != ("count", "replace"):  # this call is always refused
                 _check_named(argument, str(refused))
             continue
         _check_release(release, given, argument, value)
@@ -225,7 +225,7 @@ def _check_release(release: ep.Release, given: dict[str, Any], argument: str, va
     assert ep.verify.exact(release.mechanism).holds
     spent = release.for_each(release.mechanism.levels)
     for amount, loss in zip(spent.tolist(), release.mechanism.losses, strict=True):
-        assert loss == amount == math.inf or Fraction(amount) >= loss  # exactly
+        assert loss == amount == math.inf or Fraction(amount) >= loss  # without rounding
 
 
 def _refuse_nan(word: str) -> float:
@@ -318,7 +318,7 @@ def test_people_without_an_answer_can_be_left_out_of_every_number(
 
 
 def test_no_message_advises_to_drop_rows() -> None:
-    """No message advises to drop rows, because that would publish who did not answer."""
+    """No message advises dropping rows, because that would publish who did not answer."""
     for path in Path(ep.__file__).parent.rglob("*.py"):
         text = " ".join(path.read_text().split()).lower()
         for advice in ("drop these rows", "drop them first", "drop rows"):
@@ -350,7 +350,7 @@ def test_terms_that_say_nothing_whatever_is_drawn_are_refused(
 
 
 def test_where_nobody_counts_budgets_no_cap_is_said_to_be_best() -> None:
-    """Without levels, a release names no best cap, which would contradict its error."""
+    """Without levels, a release names no best cap, because that cap would contradict its error."""
     given: dict[str, Any] = {"bounds": (0.0, 1.0), "epsilon": EPSILON, "neighbours": "add-remove"}
     for seed in range(3):
         release = ep.mean(X, **given, related=False, source=ep.Seeded(seed))

@@ -21,7 +21,7 @@ EPSILON = np.where(np.arange(N) % 2 == 0, 2.0, 8.0)
 WORDS = np.where(VALUES < 0.5, "low", "high")
 GAPS = VALUES.copy()
 GAPS[3] = np.nan
-PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # two rows of a person have one budget
+PEOPLE = np.arange(N) // 2 * 2 + (np.arange(N) % 2) * 1000  # a person has one budget
 PEOPLE[:8] = [0, 1, 0, 1, 0, 1, 0, 1]
 
 PUBLIC: dict[str, Any] = {"neighbours": "add-remove", "levels": {2.0: 300, 8.0: 300}}
@@ -66,7 +66,7 @@ OTHERS: dict[str, list[Any]] = {
     "groups_are": ["public"],
     "where": [VALUES > 0.4],
 }
-"""Other values of each argument. Valid ones change the result."""
+"""Values of each argument that differ from the default. Valid values change the result."""
 
 
 def outcome(call: str, **changes: Any) -> Any:
@@ -93,8 +93,8 @@ def arguments_of(call: str) -> list[str]:
 @pytest.mark.parametrize(("call", "name"), [(c, n) for c in CALLS for n in arguments_of(c)])
 def test_no_argument_is_dropped(call: str, name: str, usual: dict[str, Any]) -> None:
     """Another value of an argument changes the release or is refused."""
-    assert "Release" in usual[call][0]  # not an error
-    if name == "missing":  # one of its two words is the default
+    assert "Release" in usual[call][0]  # the call works
+    if name == "missing":  # one of the two words is the default, so compare the two
         data = {"values": GAPS} if "mean" in call else {}
         first, second = (outcome(call, missing=word, **data) for word in OTHERS[name])
         assert first != second
@@ -201,7 +201,7 @@ def test_no_argument_of_a_forecast_is_dropped(make: Callable[..., Any], call: st
     given = {"epsilon": {0.1: 60, 1.0: 60}} | PLANS[call]
     if "neighbours" not in names:
         given.pop("neighbours", None)
-    if "confidence" in names:  # it has an effect for "pac" only
+    if "confidence" in names:  # confidence has an effect only for loss="pac"
         given["loss"], others["loss"] = "pac", "mse"
 
     def shown(**changes: Any) -> Any:

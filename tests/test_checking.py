@@ -113,7 +113,7 @@ def test_it_foretells_what_publishing_refuses(question: Any, case: str) -> None:
     private: dict[str, Any] = {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     open_ = look(question, case, **private)
     assert open_.refusals == ()
-    ep.publish([question], **given, **private)  # this refuses no data
+    ep.publish([question], **given, **private)  # publishing refuses no data either
     assert "no data is refused" in str(open_)
 
 
@@ -286,7 +286,7 @@ def test_the_command_takes_every_option_of_every_publishing_command() -> None:
     taken = {option.name for option in cli.commands["check"].params}
     for name in ("mean", "frequencies"):
         own = {option.name for option in cli.commands[name].params}
-        assert own - {"page", "picture", "details"} <= taken  # a check publishes nothing
+        assert own - {"page", "picture", "details"} <= taken  # no output options
 
 
 WRITTEN = {

@@ -149,7 +149,7 @@ FREQUENCIES: list[tuple[list[str], dict[str, Any]]] = [
 
 
 def plain(words: list[str], given: dict[str, str]) -> list[str]:
-    """Return the given options, except those that `words` repeats."""
+    """Return `words` and the given options, except options that `words` sets."""
     rest = [[name, *value.split()] for name, value in given.items() if name not in words]
     return [*(word for each in rest for word in each), *words]
 
@@ -390,7 +390,8 @@ def test_every_option_of_every_command_is_compared() -> None:
                 assert {p.name for p in inner.params} == own, each
             continue
         if name not in compared:
-            # These commands share a class, which passes options on as for the two commands above.
+            # These commands have the same class as the two commands above, and pass options on as
+            # they do.
             assert isinstance(command, (Publish, Checking)), name
             assert {p.name for p in command.params} <= known, name
             continue

@@ -96,7 +96,7 @@ ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles
 """Pages that show alternative questions about the same people, and say that spending adds up."""
 
 ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
-"""The sentence on these pages."""
+"""The sentence with which these pages say so."""
 
 SPENT: dict[str, Fraction] = {}
 """The largest share of anyone's budget that the examples of each page have spent so far."""
@@ -107,7 +107,7 @@ def accounted(page: str) -> Iterator[None]:
     """Add up the spending of a page, as if all of its examples had the same people.
 
     Releases drawn from a seed are simulations and do not count. Releases with a ledger do not count
-    either, because it has its own accounts.
+    either, because a ledger keeps its own accounts.
 
     Raises:
         AssertionError: the page spends more than somebody's budget.
@@ -182,7 +182,7 @@ def run_python(page: str) -> None:
         if block.kind != "python":
             continue
         printed = io.StringIO()
-        padded = "\n" * block.line + block.text  # then tracebacks show line numbers of the page
+        padded = "\n" * block.line + block.text  # so tracebacks show line numbers of the page
         with contextlib.redirect_stdout(printed), accounted(page):
             exec(compile(padded, str(ROOT / page), "exec"), namespace)
         if after and after.kind == "text":
@@ -286,7 +286,7 @@ def walked() -> dict[str, Callable[[], Any]]:
 
 
 def entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
-    """Return the functions of epsilons that a call enters. Generators repeat at each `send`."""
+    """Return the functions of epsilons that a call enters, and generators once per `send`."""
     found = []
     source = ROOT / "src/epsilons"
 
@@ -323,7 +323,7 @@ def test_the_walks_are_those_that_calls_take() -> None:
 
 @pytest.mark.parametrize("module", ["epsilons", "epsilons.theory", "epsilons.verify"])
 def test_public_names_are_documented(module: str) -> None:
-    """Functions document Args, Returns and Raises; classes Args and Raises, or Attributes."""
+    """Functions document Args, Returns and Raises, and classes Args and Raises, or Attributes."""
     room = importlib.import_module(module)
     for name in room.__all__:
         thing = getattr(room, name)

@@ -1,4 +1,4 @@
-"""The public range of ε: smaller budgets count as 0, larger finite budgets as its upper end.
+"""The public range of ε: smaller budgets count as 0, larger finite budgets as 2²⁰.
 
 Every statistic works for every float as a budget, or refuses it by name before anything is drawn.
 No number of a release is NaN, and nobody spends more than is reported, to the last bit.
@@ -35,7 +35,7 @@ budgets = st.one_of(st.sampled_from(EXTREMES), st.floats(1e-320, 1e308), st.just
 
 
 def questions(bounds: tuple[float, float]) -> dict[str, Any]:
-    """Return every statistic, and every method that has separate arithmetic."""
+    """Return every statistic, and every method that has its own arithmetic."""
     lo, hi = bounds
     x = lo / 2.0 + hi / 2.0 + (hi / 4.0 - lo / 4.0) * np.linspace(-1.0, 1.0, N)
     return {
@@ -113,7 +113,7 @@ def test_a_finite_budget_is_never_infinite() -> None:
     assert units(2.0**21) == units(1e300) == MOST == 2**20 * ONE
     assert units(math.inf) == PUBLIC
     rows = ep.count([1.0] * 9, epsilon=[2.0**21] * 9, levels=[1.0, 2.0**21], source=ep.Seeded(1))
-    assert [row.epsilon for row in rows.spent] == [1.0, math.inf]  # the level of public records
+    assert [row.epsilon for row in rows.spent] == [1.0, math.inf]  # ∞: public records
     assert "count as 2²⁰" in rows.treats
 
 

@@ -69,7 +69,7 @@ def test_nan_and_numpy_scalars_are_numbers() -> None:
 
 @dataclass(frozen=True)
 class Planted:
-    """A class that is stored in tests."""
+    """A class that tests declare and store."""
 
     first: int
     second: float = 0.5
@@ -77,7 +77,7 @@ class Planted:
 
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the declarations of a test after the test."""
+    """Remove the classes that a test declares, after the test."""
     monkeypatch.setattr(frozen, "_FORMS", dict(frozen._FORMS))
     monkeypatch.setattr(frozen, "_FORM_OF", dict(frozen._FORM_OF))
 

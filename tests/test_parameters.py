@@ -123,7 +123,7 @@ BAD_BOUNDS: list[tuple[object, str]] = [
     ((0.0, -0.0), "equal"),
     ((2, 1), "reversed"),
     ((-1.7e308, 1.7e308), "too wide or too narrow"),
-    ((-1e155, 1e155), "too wide or too narrow"),  # its square overflows
+    ((-1e155, 1e155), "too wide or too narrow"),  # the square of the width overflows
     ((0.0, 5e-324), "too wide or too narrow"),
     ((0.0, 1e-300), "too wide or too narrow"),
     ((0, 10**400), "bounds="),
@@ -314,7 +314,7 @@ def test_every_function_that_took_the_word_says_what_to_write(function: Any, wor
 @pytest.mark.parametrize(
     ("given", "known", "meant"),
     [
-        ("epsilon", ["region", "eps", "age"], "eps"),  # "region" shares more letters
+        ("epsilon", ["region", "eps", "age"], "eps"),  # although "region" shares more letters
         ("eps", ["steps", "epsilon"], "epsilon"),
         ("Wage", ["age", "wage"], "wage"),
         ("minuts", ["hours", "minutes"], "minutes"),

@@ -1,4 +1,4 @@
-"""The picture in the README shows the numbers that the package computes, as does its caption."""
+"""The picture in the README and its caption show the numbers that the package computes."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ WORD_OF: Final = {
     "statistic": types.Allocated,
     "weights": types.Weights,
 }
-"""Parameters that take words, and the type that must list the words."""
+"""Parameters that take one of several words, and the literal type that lists the words."""
 
 
 def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -55,7 +55,7 @@ def walked(name: str, what: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield name, what
         offered = (
             ["call"] if issubclass(what, Question) else dir(what)
-        )  # the corridor calls the others
+        )  # only the corridor calls other methods
         for each in offered:
             found = inspect.getattr_static(what, each)
             inner = getattr(found, "__func__", found)

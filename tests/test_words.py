@@ -50,7 +50,7 @@ def test_a_mean_says_what_values_that_do_not_fit_count_as(
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_missing_values_count_as_it_is_said(neighbours: str) -> None:
-    """Missing values are treated as the release says; there is hardly any noise.
+    """Missing values are treated as the release says. Budgets are huge, so noise is negligible.
 
     One person has a value and a missing value, another person has only a missing value.
     """

@@ -1,4 +1,4 @@
-"""The check of words finds all banned expressions, only these, and has no unused exceptions."""
+"""The check of words finds the banned expressions and no others. It uses all of its exceptions."""
 
 from __future__ import annotations
 

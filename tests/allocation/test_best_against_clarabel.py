@@ -51,7 +51,10 @@ def by_person(index: int) -> bool:
 
 
 def indices() -> list[Any]:
-    """The first example of each kind and form is fast; the others are similar and marked slow."""
+    """The indices of examples.
+
+    Only the first of each kind runs always; the others are marked slow.
+    """
     seen, found = set(), []
     for index in range(PROFILES):
         form = kind_of(index), by_person(index)

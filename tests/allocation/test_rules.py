@@ -82,7 +82,7 @@ def allocated(epsilon: Epsilon, goal: Goal, method: str) -> Allocation:
 
 
 def price(found: Allocation) -> float:
-    """Return the weight per unit of ε: the scale of Laplace noise, or one unit over its rate."""
+    """Return the weight per unit of ε: the scale of Laplace noise, or unit/rate of a staircase."""
     if found.stairs is None:
         return found.scale
     with np.errstate(over="ignore"):
@@ -338,7 +338,7 @@ def test_the_optimal_rules_are_caps(method: str, epsilon: list[float], goal: Goa
 def test_public_people_beside_budgets_that_are_next_to_nothing_have_a_cap(
     strictest: float, assumption: Assumption
 ) -> None:
-    """No finite cap minimizes the squares here, but the scan still ends at a large cap."""
+    """No finite cap minimizes the squared error here, but the scan still ends, at a large cap."""
     for words in ({}, {"statistic": "frequencies", "categories": 3}):
         chosen: dict[str, Any] = {**asdict(assumption), "loss": "pac", "confidence": 0.98, **words}
         budgets = past_the_door({strictest: 1, math.inf: 1})
@@ -368,7 +368,7 @@ def test_threshold_is_one_level_for_those_who_reach_it_and_the_best_such(
     assert at in found.levels
     np.testing.assert_array_equal(found.spent, np.where(found.levels >= at, at, 0.0))
     for level in found.levels.tolist():
-        # If people below a threshold are left out, the threshold is the smallest budget.
+        # If people below a threshold are left out, the smallest budget left is the threshold.
         alone = [e if e >= level else 0.0 for e in epsilon]
         other = allocated(alone, goal, "uniform").risk
         assert found.risk <= other * (1.0 + 1e-9)
@@ -388,7 +388,7 @@ def test_a_more_generous_person_never_makes_the_optimum_worse(
     generous[who % len(epsilon)] *= more
     for goal in ((assumption, "mse", 0.95), (RELATED, "pac", 0.95)):
         closed = goal[0].related is False or goal[0] == RELATED
-        missed = 1e-9 if closed else 1e-6  # without closed form, caps are searched
+        missed = 1e-9 if closed else 1e-6  # without a closed form, caps are searched
         # If caps and factors are searched, minimax is only guaranteed to be no worse than optimal.
         for method in ("optimal", "threshold", *(("minimax",) if closed else ())):
             before = allocated(epsilon, goal, method).risk

@@ -27,7 +27,7 @@ GOALS = list(itertools.product(ASSUMPTIONS, LOSSES))
 
 
 def units(found: Allocation) -> list[Fraction]:
-    """Return the weight of a person at each level in units, exactly."""
+    """Return the exact weight of a person at each level: their spending divided by the rate."""
     assert found.stairs is not None
     rate = Fraction(found.stairs.law.pieces.rate)
     return [Fraction(spent) / rate for spent in found.spent.tolist()]
@@ -88,7 +88,7 @@ SMALL: list[dict[float, int]] = [
 def by_hand(
     budgets: dict[float, int], rate: float, most: int, assumption: Assumption, loss: str
 ) -> float:
-    """Return the risk of one rate and one largest weight, computed from the law."""
+    """Return the risk of one rate and one largest weight, computed from the noise distribution."""
     people = np.array(sorted(itertools.chain.from_iterable([e] * n for e, n in budgets.items())))
     held = np.minimum(np.floor(people / rate * (1.0 + 1e-13)), most)
     if held.sum() == 0.0:
@@ -105,7 +105,7 @@ def by_hand(
 def test_no_rate_and_no_cap_is_better(budgets: dict[float, int], assumption: Assumption) -> None:
     found = ep.allocate(budgets, **asdict(assumption), method="staircase")
     parts = {level / m for level in budgets for m in range(1, 13) if level > 0.0}
-    between = np.geomspace(0.1, max(budgets), 60).tolist()  # rates that can only be worse
+    between = np.geomspace(0.1, max(budgets), 60).tolist()  # these rates cannot be better
     rates = [rate for rate in {*parts, *between} if rate >= 0.1]
     least = min(
         by_hand(budgets, rate, most, assumption, "mse")

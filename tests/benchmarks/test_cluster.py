@@ -45,7 +45,7 @@ def test_waves_are_those_of_the_busiest_core() -> None:
 def test_terms_are_counted_by_hand() -> None:
     query = Query(900, 3, 10, 7.0, 5, 2, True)
     # Three partitions on two cores: the busiest core reads two partitions, 600 rows. Five reducers
-    # add three waves. Two cores merge 30 groups of 7 bytes.
+    # on two cores run in three waves. Two cores merge 30 groups of 7 bytes.
     assert query.terms() == [1.0, 5.0, 0.0, 600.0, 15.0, 105.0, 1.0]
     assert replace(query, ours=False).terms() == [1.0, 5.0, 600.0, 0.0, 15.0, 105.0, 0.0]
     assert query.shuffled == 210.0
@@ -138,7 +138,7 @@ def test_the_table_and_the_words_are_made_of_the_model() -> None:
     rows = cluster.over_cores(MODEL, [MODEL], there)
     assert [row[0] for row in rows] == list(cluster.OVER_CORES)
     for cores, bare, ours, low, high in rows:
-        # If storage limits the scan, a query that computes less is not faster.
+        # If reading from storage is the bottleneck, a query that computes less is not faster.
         assert bare < ours if cores <= 1000 else bare <= ours
         assert low == pytest.approx(ours)
         assert high == pytest.approx(ours)

@@ -1,4 +1,4 @@
-"""The benchmark page: limits, failures, quick and long form, confidence intervals, sections."""
+"""The benchmark page: limits, failures, quick and long runs, confidence intervals, sections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running, timing out and describing other libraries, without installing any, and offline."""
+"""Other libraries are run, timed out and described; the tests install nothing and are offline."""
 
 from __future__ import annotations
 

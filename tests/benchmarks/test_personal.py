@@ -134,7 +134,7 @@ def test_worst_cases_against_enumeration(seed: int) -> None:
     unrelated = [
         np.mean([off(np.array(order), x.mean()) ** 2 for order in itertools.permutations(x)])
         for x in vectors
-        if (np.diff(x) >= 0).all()  # one order per multiset: the mean is over all permutations
+        if (np.diff(x) >= 0).all()  # one order; others are permutations
     ]
     assert math.isclose(one.mse(UNRELATED), max(unrelated) + noise, rel_tol=1e-12)
     related = max(off(x, x.mean()) ** 2 for x in vectors)
@@ -233,7 +233,7 @@ def test_the_gains_that_are_claimed() -> None:
     assert wide.gain(personal_cases.NAMED) >= 2.0
     assert narrow.gain(personal_cases.NAMED) >= 1.6
     assert 1.012 <= two.gain(personal_cases.NAMED) <= 1.013
-    for case in (wide, narrow):  # these gains are smaller, as the page says
+    for case in (wide, narrow):  # here gains are smaller, as the page says
         assert 1.4 <= case.gain(personal_cases.CLEVER) <= case.gain(personal_cases.NAMED)
 
 
@@ -274,7 +274,7 @@ def test_measured_errors_have_their_formulas() -> None:
 def test_a_wrong_formula_is_noticed() -> None:
     cases = personal_cases.compared(500, (personal_cases.WIDE,))
     found = personal_trials.measure(cases, personal_trials.skewed(500), 4_000, 1)
-    for one in found.values():  # as if the standard deviation of the noise were its scale
+    for one in found.values():  # as if noise had variance scale², not 2·scale²
         assert personal_trials.Measured(one.squares, one.expected / 2.0).z > 6.0
 
 

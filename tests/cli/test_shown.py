@@ -1,4 +1,4 @@
-"""Commands that publish or plan can write a page and a picture, and check both paths first."""
+"""Commands that publish or plan can write a page and a picture. They check both paths first."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class Fuzz:
         return Asked("PUT", f"/r/{name}/{place}", (*headers, key), body, may)
 
     def _counts(self, name: str, body: bytes) -> bool:
-        """Whether the mechanism accepts the bytes as a report."""
+        """Whether the mechanism accepts the bytes as one person's private report."""
         try:
             state = self.surveys[name].mechanism.state(body)
         except DataError:

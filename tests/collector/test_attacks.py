@@ -271,7 +271,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
     assert b" 413 " in raw(served, chunked)[:20]
     assert b" 400 " in raw(served, head + b"X: " + b"y" * 100_000)[:20]
     for more, status in ((16_384, b" 201 "), (16_385, b" 400 "), (120_000, b" 400 ")):
-        good = served.token("lunch")  # a complete request in one piece, with a head of this size
+        good = served.token("lunch")  # for a complete request with a head of this size
         assert served.reserve("lunch", good, lock(key_of(good))).status == 201
         start = begun(secrets.token_hex(16), good) + f"Reservation: {key_of(good)}\r\n".encode()
         end = b"\r\nContent-Length: 25\r\n\r\n"
@@ -280,7 +280,7 @@ def test_large_bodies_and_headers_are_cut(served: Served) -> None:
         assert len(whole) == more
         assert status in raw(served, whole + made(LUNCH))[:20], more
     folded = head + b"X: a\r\n\tb: c\r\nContent-Length: 25\r\n\r\n" + made(LUNCH)
-    assert raw(served, folded)  # the server responds
+    assert raw(served, folded)  # any response will do
     split = b"GET /s/lunch%0d%0aSet-Cookie:%20a=b HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answer = raw(served, split)
     assert b" 404 " in answer[:20]

@@ -1,4 +1,4 @@
-"""The pages in a real Chromium: choose, answer, send, and watch the estimate change."""
+"""The pages in a real Chromium: people choose, answer and send, and the estimate changes."""
 
 from __future__ import annotations
 
@@ -168,7 +168,8 @@ def test_after_a_failure_the_same_report_is_sent(served: Served, phone: Opened) 
 def test_a_report_that_arrived_is_not_announced_as_to_be_sent(
     served: Served, phone: Opened
 ) -> None:
-    """If the response was lost, a reloaded page asks the server again and shows "sent"."""
+    """If the response to a report is lost, a reloaded page asks the server again and shows
+    "sent"."""
     page, before = phone.page, served.count("lunch")
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -233,7 +234,7 @@ def test_where_nothing_can_be_kept_nothing_is_asked(
 
 
 def test_a_way_back_before_chance_decides(served: Served, phone: Opened) -> None:
-    """People can go back before the draw, not after it: they could pick among several draws."""
+    """People can go back before the draw. After it they cannot, or they could pick among draws."""
     page = phone.page
     page.goto(served.link("lunch"))
     page.wait_for_selector("#form:not([hidden])")
@@ -366,7 +367,7 @@ def test_the_key_is_handed_on_to_the_file_once(
 def test_a_second_link_in_the_same_tab_is_a_second_person(served: Served, phone: Opened) -> None:
     before, page = served.count("lunch"), phone.page
     for many in (1, 2):
-        page.goto(served.link("lunch"))  # the second link differs only after #: no page is loaded
+        page.goto(served.link("lunch"))  # the second link differs only after the #
         page.wait_for_selector("#form:not([hidden])")
         answer(page, "lunch")
         page.get_by_role("button", name="Send it").click()
@@ -508,7 +509,7 @@ def test_the_organiser_closes_it(phone: Opened, chromium: Any, tmp_path: Path) -
         shoot(page, "closing")
         page.get_by_role("button", name="Yes, close it now").click()
         page.get_by_text("This survey is closed for good.").wait_for()
-        page.wait_for_timeout(2500)  # the text must stay after the next update
+        page.wait_for_timeout(2500)  # the text must still be shown after the next update
         assert page.get_by_text("This survey is closed for good.").is_visible()
         assert "Close this survey now" not in page.locator("main").inner_text()
         said = page.locator("#honest").inner_text()

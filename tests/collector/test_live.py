@@ -1,4 +1,4 @@
-"""Live estimates: they change in batches while a survey is open, and intervals are valid."""
+"""Live estimates change in batches while a survey is open, and their intervals are valid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EVERYTHING = {
 
 
 def in_batches(seen: Sequence[dict[str, Any]], sent: int) -> None:
-    """Check that estimates differ by at least a batch, and that a batch is withheld."""
+    """Check that successive estimates differ by at least a batch, and a batch is withheld."""
     counts = [told["reports"] for told in seen]
     assert counts == sorted(counts)
     assert all(later - earlier >= BATCH for earlier, later in itertools.pairwise(counts))
@@ -82,7 +82,7 @@ def test_after_each_report_nothing_or_a_batch_is_new(
 
 
 def test_further_reports_are_chosen_by_chance_and_stay() -> None:
-    """Reports are chosen uniformly among all that wait; false-alarm probability 10⁻⁶."""
+    """New reports are chosen uniformly among all waiting reports; false-alarm probability 10⁻⁶."""
     every = {b"a": 30, b"b": 10}
     chosen = Counter[int]()
     for _ in range(2000):
@@ -118,7 +118,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
                 told = served.ask("GET", "/o/lunch/estimate", None, key).held
                 seen.append((sent[0], told))
                 exports.add(served.ask("GET", "/o/lunch/reports.parquet", None, key).status)
-                for token in (tokens[0], tokens[-1]):  # the first was used, the last was not
+                for token in (tokens[0], tokens[-1]):  # the first link was used, the last was not
                     place = f"/r/lunch/{secrets.token_hex(16)}"
                     headers = {"Authorization": f"Bearer {token}", "Reservation": "0" * 32}
                     found = served.ask("PUT", place, made(survey), headers)
@@ -135,7 +135,7 @@ def test_a_watcher_who_polls_reads_off_no_report(tmp_path: Path) -> None:
                 place = f"/r/lunch/{secrets.token_hex(16)}"
                 assert served.ask("PUT", place, data, headers).status == 201
                 sent[0] += 1
-                time.sleep(0.02)  # lets the watcher see more than one step on any machine
+                time.sleep(0.02)  # on slow machines, the watcher also sees more than one step
         finally:
             over.set()
             watching.join()
@@ -166,7 +166,7 @@ SURVEYS_A_CELL = 300
 
 
 def covered(kind: str, choice: str, people: int, seed: int) -> tuple[int, int]:
-    """Count how often the first interval, and the narrower one, cover the true value."""
+    """Count how often the first interval covers the true value, and how often the narrower does."""
     survey, values, shares, truth = KINDS[kind]
     options = survey.options
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)

@@ -1,7 +1,8 @@
 """Reports made by the browser's code have the distribution that their budget requires.
 
-False alarms: 18 counts for each budget at 6.2 standard deviations, below 2·10⁻⁸ in total. Reports
-are made from seeded random bytes, for repeatable results, and from the system's generator.
+A test fails if one of 18 counts per budget is 6.2 standard deviations off. Correct code fails with
+probability below 2·10⁻⁸ in total. Reports are made from seeded random bytes, for repeatable
+results, and from the system's generator.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def off(count: int, chance: float) -> float:
 
 
 def furthest(case: Case, counts: dict[str, int]) -> float:
-    """Return the largest distance over all possible reports, and of the sum of flipped reports."""
+    """Return the largest distance over the counts of each report and of all flipped reports."""
     assert set(counts) <= set(case.law)
     assert sum(counts.values()) == PEOPLE
     each = [off(counts.get(sent, 0), chance) for sent, chance in case.law.items()]

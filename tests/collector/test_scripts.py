@@ -38,7 +38,7 @@ def python(case: dict[str, Any]) -> list[Any]:
 
 
 def asked(vector: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a vector of docs/local-reports.md as a survey question; None if surveys lack it."""
+    """Return a vector of docs/local-reports.md as a survey question, or None if not in surveys."""
     given, name = vector["parameters"], vector["mechanism"]
     method = given.get("method", "auto")
     value: Any = vector["value"]
@@ -88,12 +88,12 @@ def random_case(rng: np.random.Generator) -> dict[str, Any]:
         question["options"] = [f"{LABELS[k % 10]} {k}" for k in range(many)]
         value = int(rng.integers(many))
     words = rng.integers(0, 2**64, 8, dtype=np.uint64)
-    if kind == "number" and rng.integers(2):  # on either side of the value's place on the grid
+    if kind == "number" and rng.integers(2):  # words near the value on the grid
         lo, hi = question["bounds"]
         part = min(max((value - lo) / (hi - lo), 0.0), 1.0)
         place = round(part * GRID) + int(rng.integers(-1, 2))
         words[0] = min(max((place << 34) - int(rng.integers(2)), 0), 2**64 - 1)
-    if rng.integers(3) == 0:  # on either side of the threshold, and a rejected word
+    if rng.integers(3) == 0:  # words just below and above the threshold, and a rejected word
         edge = threshold(epsilon) - int(rng.integers(2))
         words[0 if kind == "yes-no" else 1] = edge
         if kind == "one-of" and rng.integers(2):
@@ -131,7 +131,7 @@ def test_odds_are_those_of_python(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", MECHANISMS)
 def test_no_odds_read_as_certainty(tmp_path: Path, kind: str) -> None:
-    """Odds never read as certainty, even at ε = 16, which surveys of 0.2.0 could offer."""
+    """Printed odds never look certain, even at ε = 16, which surveys of 0.2.0 could offer."""
     budgets = [0.01, 1.0, 5.29, 5.3, 8.0, 16.0]
     levels = [{"name": str(each), "epsilon": each} for each in budgets]
     question = {"kind": kind, "options": ["a", "b"], "bounds": [0, 1], "levels": levels}

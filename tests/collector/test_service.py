@@ -122,7 +122,7 @@ def test_what_is_exported_flows_on(opened: Any, survey: collector.Survey, tmp_pa
         table = frame(engine, pl.read_parquet(file), tmp_path)
         assert survey.mechanism.estimate(data=table).raw == pytest.approx(expected.raw)
     assert survey.mechanism.estimate(data=file).n == 15
-    again = collector.Service(path)  # reads the existing reports
+    again = collector.Service(path)  # a new collector reads the existing reports
     assert again.estimate(survey.id)["reports"] == 15
     again.close()
 
@@ -258,7 +258,7 @@ def test_too_many_at_once_are_sent_away(tmp_path: Path, monkeypatch: pytest.Monk
             return service.submit("lunch", place, token, made(survey), key_of(token))
 
         found = [submitted()]
-        assert begun.wait(20)  # from here on, the writer does not read the queue
+        assert begun.wait(20)  # the writer no longer reads the queue
         found += [submitted() for _ in range(19)]
         assert not found[0].cancel(), "it may be on the disk already"
         go.set()
@@ -306,7 +306,7 @@ def test_the_file_holds_no_time_no_token_and_no_link(opened: Any) -> None:
     assert path.stat().st_mode & 0o077 == 0
     log = path.with_name("survey.db-wal")
     assert not log.exists() or log.stat().st_size == 0
-    service.__init__(path)  # the fixture closes it again
+    service.__init__(path)  # the fixture will close it again
 
 
 @pytest.mark.parametrize("survey", SURVEYS, ids=NAMES)
@@ -403,7 +403,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_levels_that_hide_nothing_are_refused_for_new_surveys(
     tmp_path: Path, epsilon: float
 ) -> None:
-    """New surveys refuse levels at which 100 of 100 people would send their true answer."""
+    """New surveys refuse levels at which a page would say that 100 of 100 people send the truth."""
     levels = [{"name": "a", "epsilon": 1.0}, {"name": "none", "epsilon": epsilon}]
     survey = collector.Survey.from_dict({**RIGHT, "levels": levels})
     with pytest.raises(BudgetError, match=r"'none'.*at most 5\.29"):

@@ -226,7 +226,7 @@ def test_surveys_say_what_they_said(version: str, tmp_path: Path) -> None:
             assert outcome.status == (201 if is_open else 410), name
             outcome = service.submit(name, "f" * 32, reserved, new, "0" * 32).result(30)
             assert outcome.status == (201 if is_open else 410), name
-            if version == "0.2.0":  # version 0.2.0 has no keys in its pages and files
+            if version == "0.2.0":  # pages and files of version 0.2.0 have no device keys
                 outcome = service.submit(name, "e" * 32, plain_, new).result(30)
                 assert outcome.status == (201 if is_open else 410), name
                 outcome = service.submit(name, "d" * 32, reserved, new).result(30)
@@ -278,7 +278,7 @@ def check_ledger(where: str, expected: dict[str, Any], table: Path, *, says: boo
             elif held_["state"] != "open":
                 with pytest.raises(ClaimError, match="another name"):
                     ask(held_["call"], table, ledger=claim)
-        assert end_of(ledger) == last  # a repeated call charges nobody
+        assert end_of(ledger) == last  # repeating a call charges nobody
         opened = names["open"]
         drawn = ask(opened["call"], table, ledger=ledger.claim("open", **opened["claim"]))
         assert ledger.check(head=drawn.ledger.head).holds

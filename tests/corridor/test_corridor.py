@@ -76,7 +76,8 @@ def test_an_account_is_asked_three_things_in_order_and_told_the_exact_loss(name:
         assert loss <= charged <= budget
     if verdict.exact:
         assert losses == verdict.losses
-    # With one draw the charge is known in advance. With several it depends on earlier draws.
+    # With one draw, the charge is known in advance. With several draws, it depends on earlier
+    # draws.
     if account.charge is None:
         assert release.mechanism.kind == "composition"
     else:

@@ -110,7 +110,7 @@ def test_parts_that_are_rounded_never_add_up_to_more(epsilon: float, others: int
 
 
 CALL = Call.of(epsilon=1.0)
-"""A call with one part of the budget for each question."""
+"""A call with ε = 1 for everyone."""
 
 APART: dict[str, Any] = {
     "range": mean(bounds=None),
@@ -203,7 +203,7 @@ def test_the_risk_is_never_above_that_of_a_part_for_each(related: Any, loss: str
 
 @pytest.mark.parametrize(("means", "part"), [(2, 0.5), (5, 0.28)])
 def test_noise_of_a_release_is_the_part_that_is_promised(means: int, part: float) -> None:
-    """With a single ε for everyone, the noise is compared with one release at ε/d per mean."""
+    """The noise of d means drawn together is compared with the noise of one mean at ε/d."""
     releases = ep.publish(MEANS[:means], epsilon=0.5, source=ep.Seeded(3))
     (alone,) = ep.publish(MEANS[:1], epsilon=0.5 / means, source=ep.Seeded(3))
     together, split = releases.mechanism, alone.mechanism
@@ -261,7 +261,10 @@ def test_errors_come_before_noise() -> None:
 
 
 def test_means_of_other_people_are_never_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one table this cannot happen. If it did, the weights would not be the verified ones."""
+    """Means of different people are detected.
+
+    This cannot happen with one table; if it did, the weights would not be the verified ones.
+    """
     import dataclasses
 
     real, seen = Call.part, itertools.count()
@@ -330,7 +333,7 @@ def test_intervals_hold_and_so_do_all_at_once(about: str, related: Any) -> None:
         if about == "population":
             truth = [0.2 * -math.expm1(-5.0)] * 3
         off = [abs(each.raw - true) for each, true in zip(releases, truth, strict=True)]
-        if seed == 0:  # the margin depends on budgets alone, which do not change
+        if seed == 0:  # the margin depends only on budgets, which are the same in all runs
             margin: Any = releases[0].estimate.margin
             reach = margin.error(assumption, 0.9), margin.at_once(assumption, 0.9)
         missed += np.array(off) > reach[0]

@@ -53,7 +53,7 @@ TERMS: dict[str, dict[str, Any]] = {
 
 
 def reach(release: ep.Release) -> float:
-    """Return the largest half-width of the intervals, none of which is clipped."""
+    """Return the largest half-width of the intervals. No interval may be clipped."""
     low, high = release.interval()
     return float(np.max(np.subtract(high, low))) / 2.0
 
@@ -107,10 +107,10 @@ def test_every_question_gets_its_share_rounded_down(questions: list[Any], terms:
 def test_parts_that_round_to_other_floats_are_within_the_budgets_that_are_named(
     level: float, shares: list[int]
 ) -> None:
-    """Shares of a budget are rounded down separately, and the stated budget covers their sum."""
+    """Shares of a budget are rounded down separately. The stated budget is at least their sum."""
     parts = [float_down(Fraction(level) * share / sum(shares)) for share in shares]
     first = -float_down(-Fraction(parts[0]) * sum(shares) / shares[0])
-    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # too small for the sum
+    assert sum(map(Fraction, parts), Fraction(0)) > Fraction(first)  # `first` is below the sum
     releases = ep.publish(
         [ep.Mean(np.arange(40.0), bounds=(0, 40), method="proportional")] * 3,
         epsilon=np.full(40, level),
@@ -215,7 +215,7 @@ def test_intervals_are_as_narrow_as_was_asked(terms: str) -> None:
     alone = [reach(ep.publish([each], source=ep.Seeded(1), **asked)[0]) for each in (MEAN, SHARES)]
     targets = [4.0 * alone[0], 2.5 * alone[1]]
     releases = ep.publish([MEAN, SHARES], targets=targets, source=ep.Seeded(7), **asked)
-    slack = 1.0 if terms == "replace" else 1.1  # first-order forecast with guessed counts
+    slack = 1.0 if terms == "replace" else 1.1  # with guessed counts, the forecast is approximate
     for release, target in zip(releases, targets, strict=True):
         assert reach(release) <= target * slack
 
@@ -333,7 +333,10 @@ def test_what_is_wrong_with_the_data_is_said_before_shares_are_chosen() -> None:
 
 @pytest.mark.parametrize("given", [{}, {"shares": [1, 5]}], ids=str)
 def test_a_cap_is_of_all_questions_together(given: Any) -> None:
-    """Budgets are independent of values here, so everyone spends up to the cap."""
+    """A cap limits the total of all questions.
+
+    Everyone spends up to it, because budgets are unrelated to values.
+    """
     unrelated = [
         ep.Mean(VALUES, bounds=(0, 100), related=False),
         ep.Frequencies(COLOURS, categories=["red", "green", "blue"], related=False),

@@ -70,7 +70,7 @@ def grid(value: float, bounds: tuple[float, float]) -> int:
 
 
 def in_public_range(budget: float) -> float:
-    """Return a budget clipped to the public range: 0 below 2⁻⁶⁰, finite ones at most 2²⁰."""
+    """Return a budget clipped to the public range: 0 if below 2⁻⁶⁰; 2²⁰ if larger and finite."""
     if budget * 1152921504606846976 < 1.0:
         return 0.0
     return budget if math.isinf(budget) else min(budget, 1048576.0)

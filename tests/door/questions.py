@@ -25,7 +25,7 @@ HARD = [None, math.nan, math.inf, -math.inf, -0.0, 0.0, 1e300, -1e-310, -20.0, 7
 
 
 def rows(n: int) -> pl.DataFrame:
-    """Return rows of people with one budget and about three rows each; a tenth are from `HARD`."""
+    """Return about three rows per person, who has one budget. A tenth of values are from `HARD`."""
     rng = np.random.default_rng(8)
     who = rng.integers(0, n // 3, n)
     whole = rng.normal(25.0, 40.0, n)

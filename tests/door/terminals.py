@@ -19,7 +19,7 @@ from epsilons.door.engines import running
 
 
 class Terminal:
-    """A terminal of 80 columns: its input, and the text that it shows. It handles \\r and \\n."""
+    """A terminal of 80 columns: the text written to it, and the text shown, with \\r and \\n."""
 
     def __init__(self) -> None:
         self.told = ""
@@ -91,7 +91,7 @@ class Console(io.StringIO):
 
 
 def on_console(work: Callable[[], Any], share: running.Share | None = None) -> tuple[Any, str]:
-    """Run some work, and return its result and the terminal's input."""
+    """Run some work, and return its result and the text written to the terminal."""
     console = Console()
     with contextlib.redirect_stderr(console):
         return running.shown(work, "working", share), console.getvalue()

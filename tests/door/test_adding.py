@@ -39,7 +39,7 @@ def rows(request: pytest.FixtureRequest) -> nw.LazyFrame[Any]:
 
 
 def found(groups: nw.LazyFrame[Any]) -> list[str]:
-    """Return the groups as sorted text. As text, NaN equals itself."""
+    """Return the groups as sorted text, because NaN equals itself only as text."""
     return sorted(map(repr, groups.collect().to_polars().rows()))
 
 

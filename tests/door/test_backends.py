@@ -108,7 +108,7 @@ def test_two_budgets_of_one_person_are_refused(run: Count) -> None:
     rows = [1.0, 2.0, 3.0], [0.5, 0.5000001, 0.5], ["a", "a", "b"]
     with pytest.raises(ConflictingBudgetsError, match="differs between rows"):
         run(rows, BOUNDS, person=True)
-    assert run(rows, BOUNDS)[1] == [3]  # as three people, they are in one level
+    assert run(rows, BOUNDS)[1] == [3]  # without a person column: three people at one level
 
 
 def test_rows_of_nobody_are_refused(run_everywhere: Count) -> None:
@@ -227,7 +227,7 @@ def test_numpy_answers_as_plain_python_does(n: int, reference: Count) -> None:
     ("name", "n"),
     [
         *[pytest.param(name, 10**4, id=name) for name in EVERYWHERE[1:] if name != SPARK],
-        # For fewer rows, Spark's answers are compared in the test of its plans below.
+        # Spark's answers for fewer rows are compared below, in the test of its query plans.
         *[
             pytest.param(name, 10**6, marks=pytest.mark.slow, id=f"{name}, a million")
             for name in EVERYWHERE[1:]
@@ -281,7 +281,7 @@ def test_only_the_tally_comes_back(
         {
             "number": [k + 0.5 for k in range(n)],
             "word": [f"word {k}" for k in range(n)],
-            "epsilon": [1.0 + k / n / 300.0 for k in range(n)],  # two levels of nine bits
+            "epsilon": [1.0 + k / n / 300.0 for k in range(n)],  # two levels of nine-bit floats
             "who": [f"person {k}" for k in range(n)],
         }
     )
@@ -302,7 +302,8 @@ def test_only_the_tally_comes_back(
         assert bins.cells.sum(axis=0).tolist() == [10 * bins.unit] * 249 + [510 * bins.unit]
     levels = len(bins.levels)
     assert levels == 2
-    # Engines that parse long queries slowly return a few groups unmerged: here one per word.
+    # Engines that parse long queries slowly do not merge a few groups in the query: here one group
+    # per word is returned.
     words = n if "duckdb" in name or name == SPARK else 4 * levels
     most = [levels, words, words, 251 * levels, levels, 3 * levels, 4 * levels, 251 * levels]
     assert len(queries) in (4, 8)

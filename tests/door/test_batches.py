@@ -178,7 +178,7 @@ def test_types_are_judged_before_rows(tmp_path: Path) -> None:
 def test_other_columns_may_be_of_any_type() -> None:
     strange = pa.array([(1, 2, 3)], type=pa.month_day_nano_interval())
     table = pa.table({"number": [1.0], "strange": strange})
-    with pytest.raises(Exception):  # noqa: B017, PT011  (Polars does not know it)
+    with pytest.raises(Exception):  # noqa: B017, PT011  (an unknown type)
         pl.from_arrow(table)
     for data in (table, table.to_reader()):
         assert fold(data, {"number": "numbers"}, sizes, operator.add) == [1]

@@ -111,7 +111,7 @@ def test_together_is_one_by_one(
         scans.clear()
         monkeypatch.setattr(module, "MOST_CELLS", 0 if terms else 10**4)
         found = together(opened(data, **terms))
-        # With one row per person, one query answers all questions if many groups are allowed.
+        # With one row per person, one query answers all questions if it may return many groups.
         assert scans == ([len(questions())] if not terms else scans)
         assert max(scans) > 2
         alone = [rows.count(ask) for rows, ask in opened(data, **terms)]
@@ -205,7 +205,7 @@ def test_what_was_scanned_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(count_engine, "count", None)
     assert [plain(rows.count(ask)) for rows, ask in asked] == expected
     with pytest.raises(TypeError):
-        first.count(Ask("numbers", (0.0, 40.0)))  # another question is counted again
+        first.count(Ask("numbers", (0.0, 40.0)))  # not counted yet, so the data are read
 
 
 def test_an_engine_that_fails_tells_nothing(tmp_path: Path) -> None:

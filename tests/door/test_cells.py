@@ -303,7 +303,7 @@ def test_very_many_rows_of_one_person_are_even_shares() -> None:
 
 
 def test_what_is_left_goes_to_the_level_of_its_people() -> None:
-    """The remainder of a unit stays at its level, regardless of the order of groups.
+    """The remainder of a person's unit is added at that person's level, for any order of groups.
 
     Two unsorted levels each have a person with 17 rows.
     """

@@ -1,7 +1,7 @@
 """Text is compared byte by byte, regardless of the collation of an engine.
 
 A collation treats different texts as equal. A group-by then returns one of several spellings, so
-one person can choose the spelling for everyone. If ids are equal, people are merged.
+one person can choose the spelling for everyone. If two ids count as equal, two people are merged.
 """
 
 from __future__ import annotations

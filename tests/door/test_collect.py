@@ -34,7 +34,7 @@ for turn in range(4):
     except KeyboardInterrupt:  # with Polars loaded one Ctrl-C is two interrupts
         stopped = stopped or time.time()
 """
-"""A query over 9·10¹² rows, which would take days; then the connection is used again."""
+"""Stop a query over 9·10¹² rows, which would take days; then use the connection again."""
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_child_of_a_process_has_a_worker_of_its_own() -> None:
 
 
 def test_another_thread_than_the_main_one_works_itself() -> None:
-    """Other threads than the main one run the work directly, because they receive no signals."""
+    """Threads other than the main thread run the work directly, because they receive no signals."""
     seen = []
 
     def ask() -> None:
@@ -144,7 +144,7 @@ def test_work_that_had_not_begun_is_stopped_once_more() -> None:
 
 @pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_at_the_very_end_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupt at the very end does not wait again for a lock that the thread already holds."""
+    """After an interrupt at the very end, a thread does not wait for a lock that it holds."""
 
     class Interrupted:
         """A lock that raises a signal immediately after a timed acquire."""

@@ -130,7 +130,7 @@ def test_small_letters_are_not_large_ones(engine: str, on: Any) -> None:
 
 @pytest.mark.parametrize("engine", [*PLACED, "spark"])
 def test_names_that_come_twice_rename_no_others(engine: str, on: Any) -> None:
-    """Duplicate names do not rename other columns, unlike in a subquery, as after a join."""
+    """Duplicate names (as after a join) do not rename other columns. In a subquery they would."""
     data = on(engine, [("id", ROWS), ("id", ROWS), ("id_1", PEOPLE), ("v", ONES), ("e", BUDGETS)])
     found = sums_of("v", epsilon="e", bounds=BOUNDS, data=data, person="id_1")
     assert found.counts.tolist() == [3]

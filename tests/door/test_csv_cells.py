@@ -117,7 +117,7 @@ def others(count: int) -> list[bytes]:
 
 
 def totals(found: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the number of people and the totals on each of the two rungs, even if it is empty."""
+    """Return the number of people and the totals on both rungs, including empty rungs."""
     sums = found.cells
     people, added = np.zeros(2, dtype=np.int64), np.zeros((2, sums.shape[1]), dtype=np.int64)
     place = (found.levels == 1.0).astype(int)
@@ -270,14 +270,14 @@ def test_truth_values_are_what_they_say(tmp_path: Path) -> None:
     found = cells_of("w", epsilon=1.0, categories=[True, False], other="x", data=file)
     assert found.cells.tolist() == [[3, 2, 5]]
     mean = sums_of("w", epsilon=1.0, bounds=(0.0, 1.0), data=file, missing="midpoint")
-    assert mean.sums.tolist() == [4 * GRID + 3 * (GRID // 2)]  # 1 and 0 are also numbers
+    assert mean.sums.tolist() == [4 * GRID + 3 * (GRID // 2)]  # 1 and 0 are read as numbers
 
 
 def test_a_budget_that_overflows_does_not_make_a_record_public(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("v,e\n1,1e999\n1,inf\n1,1\n")
     found = sums_of("v", epsilon="e", bounds=(0.0, 1.0), data=file)
-    assert found.levels.tolist() == [1.0, 2.0**20, math.inf]  # the upper end of the public range
+    assert found.levels.tolist() == [1.0, 2.0**20, math.inf]  # 1e999 becomes 2²⁰, not ∞
     assert found.counts.tolist() == [1, 1, 1]
 
 

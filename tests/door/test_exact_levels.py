@@ -92,7 +92,8 @@ def test_a_rung_that_comes_back_as_another_number_is_no_rung(
     ladder = Ladder.declare(np.array([0.5, 1.0]))
     data = pl.DataFrame({"v": [0.0, 1.0], "e": [0.7, 2.0], "who": [1, 2]})
     for ask in (
-        # With one row per person, NumPy would find the rungs of a few budgets.
+        # A person column is needed here: without one, NumPy finds the rungs if there are few
+        # budgets.
         lambda: sums_of("v", epsilon="e", bounds=(0, 1), data=data, ladder=ladder, person="who"),
         lambda: cells_of("v", epsilon="e", edges=[0, 1, 2], data=data, ladder=ladder),
     ):

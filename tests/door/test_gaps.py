@@ -25,7 +25,7 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
         {
             "v": pd.Series([1.0, 7.0, None], dtype="Float64"),
             "e": 0.5,
-            # Polars has no periods, so a frame with periods is not moved from pandas.
+            # Polars has no type for periods, so a pandas frame with periods stays in pandas.
             "w": ["a", "b", "c"] if on_dask else pd.PeriodIndex(["2001", "2002", "2003"], freq="Y"),
         }
     )
@@ -34,7 +34,7 @@ def test_a_null_in_a_nullable_column_is_in_no_bin(on_dask: bool) -> None:
     asked: dict[str, Any] = {"values": "v", "epsilon": "e", "data": data, "edges": [0, 5, 9]}
     tally = cells_of(**asked, person="w", ladder=LADDER)
     assert tally.cells.tolist() == [[SHARES, SHARES]]
-    assert tally.counts.tolist() == [2]  # people in no bin do not count
+    assert tally.counts.tolist() == [2]  # people in no bin are not counted
     tally = cells_of(**asked, other="else")
     assert tally.cells.tolist() == [[1, 1, 1]]
 

@@ -125,7 +125,7 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
-    """One cell does not change other people's integers, which equal those from the file."""
+    """One cell does not change other people's integers. Tables and files give the same integers."""
     for groups in GROUPS:
         text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])
         file = tmp_path / "rows.csv"
@@ -146,7 +146,7 @@ def _written(file: Path, text: str) -> str:
 @pytest.mark.parametrize("labels", [["1", "2"], ["1.0", "02"], [1, 2]], ids=str)
 def test_a_label_is_the_number_that_it_spells(reader: str, labels: list[Any]) -> None:
     if reader == "pandas, categories" and "1.0" in labels:
-        labels = ["1", "2"]  # some versions keep the text of categories, and compare it unchanged
+        labels = ["1", "2"]  # some pandas versions compare categories as text
     data = READERS[reader](_table(ROWS))
     found = cells_of("group", epsilon="budget", categories=labels, data=data, ladder=LADDER)
     assert found.cells.sum(axis=0).tolist() == [2, 2]
@@ -198,7 +198,7 @@ def test_types_that_a_file_states_are_still_refused(tmp_path: Path) -> None:
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=str(tmp_path / "rows.parquet"), ladder=LADDER)
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
-        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # for the curator, under replace
+        sums_of("v", epsilon="e", bounds=BOUNDS, data=frame)  # refused under replace
     nested = pl.DataFrame({"v": [[3.0], [4.0]], "e": [1.0, 1.0]})
     with pytest.raises(ColumnError, match="values='v' must be a column of numbers"):
         sums_of("v", epsilon="e", bounds=BOUNDS, data=nested, ladder=LADDER)

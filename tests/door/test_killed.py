@@ -174,7 +174,7 @@ def test_a_killed_command(place: Place, large: Path, number: int) -> None:
     in_the_middle(process, seconds=2.2)
     out, err = kill(process, number)
     assert out == ""
-    if number == signal.SIGINT:  # the command line handles it
+    if number == signal.SIGINT:  # the command line handles Ctrl-C
         assert (process.returncode, err.strip()) == (1, "Aborted!")
     else:
         assert (process.returncode, err) == (-number, "")

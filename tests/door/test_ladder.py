@@ -78,7 +78,7 @@ def some_rows(n: int = 150) -> tuple[list[Any], list[Any], list[Any]]:
     for row in range(3, n, 11):
         people[row] = None
     values += [None, math.nan, 5.0]
-    budgets += [1.0, 1.0, None]  # a person without any valid value, and one without a budget
+    budgets += [1.0, 1.0, None]  # "ghost" has no valid value, "pauper" no budget
     people += ["ghost", "ghost", "pauper"]
     return values, budgets, people
 
@@ -218,7 +218,7 @@ def test_many_rows_of_arrays_take_the_engine_to_the_same_integers(person: bool) 
 
 
 def test_what_is_behind_a_mask_is_nobody() -> None:
-    # Without the mask, the row would belong to person 1, who would then have two rows.
+    # If the mask were ignored, the second row would belong to person 1.
     people = np.ma.array([1, 1, 2], mask=[False, True, False])
     for who in (people, people.astype(float), people.astype(object)):
         tally = sums_of(
@@ -335,7 +335,7 @@ def test_many_cells_of_arrays_take_the_engine_to_the_same_integers(
 ) -> None:
     kind = "integers"
     values, budgets, people = some_cells(kind)
-    values[7], values[8] = 2**70, -(2**200)  # beyond any engine's integers, and in no category
+    values[7], values[8] = 2**70, -(2**200)  # too large for engines; in no category
     categories = test_cells.CASES[kind][0]
     monkeypatch.setattr("epsilons.door.rows.SMALL", 10)
     tally = cells_of(
@@ -356,7 +356,7 @@ def test_a_table_of_all_rungs_must_fit() -> None:
 
 
 def test_rungs_are_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rungs do not depend on whether the first rows are read to choose between two queries."""
+    """Both ways of finding rungs give the same rungs. The first rows decide which way is used."""
     values, budgets, _ = some_rows()
     table = pl.DataFrame(
         {"v": values, "e": budgets}, schema_overrides={"v": pl.Float64, "e": pl.Float64}

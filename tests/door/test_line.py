@@ -269,7 +269,10 @@ def test_on_a_ladder_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("form", ["lists", "pandas", "polars"])
 def test_people_one_by_one_are_those_that_are_counted(form: str) -> None:
-    """The people that `fold` returns are counted: under add/remove the smaller budget counts."""
+    """`fold` returns the people who are counted.
+
+    Of several budgets of a person, the smallest counts.
+    """
     import pandas as pd
     import polars as pl
 

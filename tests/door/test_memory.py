@@ -128,7 +128,7 @@ def test_memory_does_not_grow_with_rows(tmp_path: Path, engine: str) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_a_hundred_million_rows_in_4_gib(tmp_path: Path, engine: str, question: str) -> None:
-    """A hundred million rows are counted in 4 GiB, where the two numeric columns take 1.6 GB."""
+    """A hundred million rows are counted in 4 GiB. The two numeric columns alone take 1.6 GB."""
     peak = measured(engine, question, data.table(10**8), tmp_path)
     assert peak["anonymous"] < 1 * GIB
     assert peak["all"] < 1.25 * GIB
@@ -147,7 +147,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_three_million_people_in_4_gib(
     tmp_path: Path, people: Path, engine: str, memory: str
 ) -> None:
-    """Three million people fit in 4 GiB: grouping by person holds all in memory, or spills."""
+    """Three million people fit in 4 GiB. Grouping by person holds everyone in memory, or spills."""
     peak = measured(engine, "person", people, tmp_path, memory)
     assert peak["anonymous"] < 1.5 * GIB
 

@@ -198,7 +198,10 @@ def test_nothing_but_none_is_a_column_like_others(form: str, kind: str) -> None:
     ids=lambda column: f"{type(column).__name__} {getattr(column, 'dtype', 'text')}",
 )
 def test_a_declared_type_is_a_schema(column: Any) -> None:
-    """A declared type of the wrong kind is refused under replace; on a ladder only lists are."""
+    """A declared type of the wrong kind is refused under replace.
+
+    On a ladder only lists are refused.
+    """
     with pytest.raises(ColumnError, match="values must be numbers; its type is"):
         sums_of(column, epsilon=1.0, bounds=BOUNDS, missing="midpoint")
     with pytest.raises(ColumnError, match="values must be integers"):

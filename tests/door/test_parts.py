@@ -93,7 +93,7 @@ def test_parts_add_up_to_the_same_integers(
     frame = table(*IDS[ids])
     path = written(frame, tmp_path)
     at_once = plain(ask(path, ladder=ladder))
-    assert at_once == plain(ask(frame.lazy(), ladder=ladder))  # of unknown size
+    assert at_once == plain(ask(frame.lazy(), ladder=ladder))  # a lazy frame of unknown size
     seen: list[int] = []
 
     def counted(table: Columns) -> list[Columns]:
@@ -127,7 +127,7 @@ def test_what_is_not_hashed_by_its_value_is_read_at_once(tmp_path: Path) -> None
     floats = table(float)
     assert len(by_people(opened(floats))) == 1
     assert len(by_people(opened(table(str, pl.Categorical)))) == 1
-    assert len(by_people(opened(table().lazy()))) == 1  # would be computed once per part
+    assert len(by_people(opened(table().lazy()))) == 1  # each part would compute it again
     assert len(by_people(opened(table()))) == 3
 
 

@@ -53,11 +53,11 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
     "duckdb": duckdb.from_arrow,
 }
 UNKNOWN = [
-    ("pandas", "time"),  # not in nanoseconds
+    ("pandas", "time"),  # times are not in nanoseconds
     ("polars", "wide decimal"),
     ("duckdb", "wide decimal"),
     ("duckdb", "dictionary of integers"),
-    ("duckdb", "duration"),  # refused: 30 days equal a month there
+    ("duckdb", "duration"),  # refused: DuckDB treats 30 days and a month as equal
 ]
 KNOWN = [
     (engine, kind)
@@ -168,7 +168,7 @@ def test_objects_of_several_types_are_compared_as_they_are(kind: str) -> None:
 
 
 def test_a_number_and_the_same_number_as_text_are_one_person() -> None:
-    """A number and its text are one person, because a reader chooses by the ids of others."""
+    """A number and its text are one person: a reader infers the type from other people's ids."""
     ids = pd.Series([1, "1", "b", None, [1], decimal.Decimal("sNaN")], dtype=object)
     data = pd.DataFrame({"x": 1.0, "e": [1.0, 0.25, 1.0, 1.0, 1.0, 1.0], "p": ids})
     on: dict[str, Any] = {"epsilon": "e", "data": data, "person": "p"}

@@ -227,7 +227,10 @@ def test_the_share_of_a_scan(tmp_path: Path, quick: None) -> None:
 
 
 class Tracker:
-    """A replacement for Spark's status tracker, with another user's job and ours in two stages."""
+    """A replacement for Spark's status tracker.
+
+    It has another user's job, and our job in two stages.
+    """
 
     def __init__(self) -> None:
         self.jobs = [3]
@@ -249,7 +252,7 @@ def test_the_share_of_a_spark_job() -> None:
     assert share() is None
     tracker.jobs = [3, 4, 5]
     assert share() == 0.6
-    tracker.jobs = [3, 5]  # between two jobs of a query
+    tracker.jobs = [3, 5]  # one job of the query has ended, the next has started
     assert share() == 0.6
 
 

@@ -161,11 +161,11 @@ def test_typed_arrays_are_rounded_down(budgets: Any) -> None:
     read = arrays.read([0.0, 1.0], budgets, None, Names(), lenient=False)
     assert np.asarray(read.epsilon).tolist() == [2.0**53 + 2, 1.0]
     counted = sums_of([0.0, 1.0], epsilon=budgets, bounds=BOUNDS)
-    assert counted.levels.tolist() == [1.0, 2.0**20]  # the upper end of the public range
+    assert counted.levels.tolist() == [1.0, 2.0**20]  # 2**53 + 2 is clipped to 2²⁰
 
 
 def test_levels_caps_and_keys() -> None:
-    budgets: dict[Any, int] = {TENTH: 3, BELOW: 4, 1: 1}  # two of them become one float
+    budgets: dict[Any, int] = {TENTH: 3, BELOW: 4, 1: 1}  # TENTH becomes the float BELOW
     assert ep.Budgets(budgets) == ep.Budgets({BELOW: 7, 1.0: 1})
     declared = declared_of("e", budgets, Decimal("0.9"))
     assert declared.ladder.levels.tolist() == [BELOW, 1.0]
@@ -219,7 +219,7 @@ def rounded_of(engine: str, budgets: pa.Array) -> list[float]:
     "digits", [(3, 1), (9, 2), (18, 3), (18, 9), (20, 12), (38, 18), (38, 30)], ids=str
 )
 def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
-    """Decimals are rounded down on engines. Budgets differ enough to be separate levels."""
+    """Decimals are rounded down on engines. Test budgets differ enough to be separate levels."""
     precision, scale = digits
     wholes = {7, 9 * 10 ** (precision - 1) + 7}
     wholes |= {10**k * 37 // 29 + k for k in range(1, precision - 1)}
@@ -238,7 +238,10 @@ def test_decimals_on_engines(engine: str, digits: tuple[int, int]) -> None:
 
 
 def nine_digits() -> tuple[pa.Table, list[float]]:
-    """Return random decimals and their floats. Polars would multiply by the inverse of 10⁹."""
+    """Return random decimals and their floats.
+
+    Polars alone would multiply by the inverse of 10⁹.
+    """
     source = np.random.default_rng(4)
     wholes = (10 ** source.uniform(0, 13, 400)).astype(np.int64).tolist()
     budgets = [Decimal(whole).scaleb(-9) for whole in wholes]

@@ -64,7 +64,7 @@ def test_a_person_of_two_groups_is_half_in_each(engine: str, tmp_path: Path) -> 
     found = rows.count(door.Ask("numbers", BOUNDS))
     assert found.categories == ("a", "b")
     half = GRID // 2
-    # The first level has k and l. The second has i, with half a unit in each group, and j.
+    # At the first level are k and l. At the second are i, with half a unit in each group, and j.
     assert found.cells.tolist() == [[half, half, half, half], [half + GRID, 0, 0, half]]
     assert found.counts.tolist() == [2, 2]
     assert found.people is None

@@ -67,7 +67,7 @@ def test_cells_that_no_people_have_are_refused(changed: dict[str, Any]) -> None:
     assert sound(CELLS) is CELLS
     with pytest.raises(PrivacyError, match="Nothing was drawn"):
         sound(replace(CELLS, **changed))
-    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # two people, rounded
+    nearly = replace(CELLS, cells=np.array([[7, 9], [30, 0]]))  # 1.6 units round to two people
     assert sound(nearly, whole=False) is nearly
     with pytest.raises(PrivacyError):
         sound(replace(CELLS, cells=np.array([[7, 7], [30, 0]])), whole=False)
@@ -128,7 +128,10 @@ def test_a_function_with_another_meaning_is_noticed(
 def test_a_fault_leaves_the_account_right(
     fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fault before a draw charges nobody; after it, all are charged and the name is used up."""
+    """If a fault occurs before a draw, nobody is charged.
+
+    After it, all are, and the name is used.
+    """
     table = pl.DataFrame({"id": range(40), "x": np.linspace(0.0, 1.0, 40)})
     ledger = ep.Ledger.create(tmp_path / "people.db", neighbours="replace")
     ledger.enrol(person=list(range(40)), epsilon=1.0)

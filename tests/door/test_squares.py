@@ -63,8 +63,8 @@ def test_every_rounding_on_an_engine() -> None:
     places = np.concatenate([2**29 - h, 2**29 + h])
     exact = np.array([square(int(g)) for g in places])
     np.testing.assert_array_equal(squares(places), exact)
-    # One budget per value would merge levels. Twenty parts are separate levels, so a single wrong
-    # square is detected.
+    # If each value had its own budget, levels would be merged. Twenty budgets are separate levels,
+    # so a single wrong square is detected.
     part = np.arange(len(places)) % 20
     frame = pl.DataFrame({"x": places.astype(np.float64), "e": 2.0**part})
     on_duckdb = duckdb.from_arrow(frame.to_arrow())
@@ -72,14 +72,15 @@ def test_every_rounding_on_an_engine() -> None:
         found = moments_of("x", epsilon="e", bounds=(0.0, float(GRID)), data=data)
         expected = [int(exact[part == j].sum()) for j in range(20)]
         assert found.squares.tolist() == expected
-    # The expression in floats, for engines without a separate expression.
+    # The expression in floats, for engines without an expression of their own.
     off = (nw.col("x") - 2.0**29).abs()
     assert nw.from_native(frame).select(over_grid(off, off))["x"].to_list() == exact.tolist()
 
 
 @pytest.mark.parametrize("grid", [1, 2, 3, 4, 5, 6, 7, 10, 36, 63, 64, 99, 100])
 def test_a_person_moves_both_together_by_the_grid(grid: int) -> None:
-    # All pairs of points on small grids. With doubled squares, one person would change more.
+    # All pairs of points on small grids. If squares were doubled, one person could change both sums
+    # by more than the grid.
     def farthest(v: Callable[[int], int]) -> int:
         return max(abs(g - h) + abs(v(g) - v(h)) for g in range(grid + 1) for h in range(grid + 1))
 

@@ -52,7 +52,7 @@ def given(way: str, rows: dict[str, list[Any]], *, person: bool) -> dict[str, An
 
 @pytest.mark.parametrize("person", [False, True], ids=["rows", "people"])
 def test_a_level_has_the_smallest_budget_of_its_people(way: str, person: bool) -> None:
-    """A level has the smallest budget of its people, who are all in one cell."""
+    """A level has the smallest budget of its people. Here all of them are in one cell."""
     rows: dict[str, list[Any]] = {"x": [0.5] * 3, "e": list(CLOSE), "p": ["a", "b", "c"]}
     on = given(way, rows, person=person)
     assert sums_of(**on, bounds=(0.0, 1.0)).levels.tolist() == [1.0]
@@ -71,7 +71,7 @@ def test_under_add_remove_the_smaller_of_two_budgets_counts(way: str) -> None:
     on = given(way, rows, person=True) | {"ladder": LADDER}
     mean = sums_of(**on, bounds=(0.0, 1.0))
     assert mean.levels.tolist() == [0.25, 1.0]
-    assert mean.sums.tolist() == [2**29, 2**30]  # their rows have one mean
+    assert mean.sums.tolist() == [2**29, 2**30]  # a person's rows are averaged
     cells = cells_of(**on, edges=[0.0, 0.5, 1.0])
     half = cells.unit // 2
     assert cells.levels.tolist() == [0.25, 1.0]

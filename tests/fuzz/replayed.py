@@ -36,7 +36,7 @@ Drawn = tuple[Any, Any, Any]  # the mechanism, the total, the drawn result
 def tape(earlier: list[Drawn] | None = None) -> Iterator[list[Drawn]]:
     """Record all draws. If an earlier run is given, return its results instead of drawing."""
     made: list[Drawn] = []
-    inside = [0]  # a draw with several parts counts as one
+    inside = [0]  # draws inside another draw are not recorded separately
 
     def recorded(draw: Callable[..., Any]) -> Callable[..., Any]:
         def answer(self: Any, source: Any, *arguments: Any, **named: Any) -> Any:
@@ -74,11 +74,11 @@ def loss(mechanism: Any, first: Any, second: Any) -> Fraction | float:
         rates = mechanism.rates
         return sum((rate * move for rate, move in zip(rates, moves, strict=True)), Fraction())
     scale = getattr(mechanism.law, "scale", None)
-    if scale is None:  # a point mass: every difference is visible
+    if scale is None:  # no noise: every difference is visible
         return float("inf") if any(moves) else Fraction(0)
     if isinstance(mechanism, ClosedHistogram) and sum(_list(first)) != sum(_list(second)):
         return float("inf")  # the sum over all cells has no noise
-    if isinstance(mechanism, SeveralSums):  # its noise depends on the maximum norm
+    if isinstance(mechanism, SeveralSums):  # the density of this noise depends on the maximum norm
         return Fraction(max(moves)) / scale
     return Fraction(sum(moves)) / scale
 

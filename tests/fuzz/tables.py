@@ -176,7 +176,10 @@ def csv_of(columns: Columns, raw: tuple[int, bytes] | None, file: Path) -> Path:
 
 
 def _read_by_duckdb(file: str) -> Any:
-    """Return a relation with the types that DuckDB inferred. It no longer needs the file."""
+    """Return a relation with the types that DuckDB inferred.
+
+    It is in memory, independent of the file.
+    """
     connection = duckdb.connect()
     return connection.from_arrow(connection.read_csv(file).to_arrow_table())
 

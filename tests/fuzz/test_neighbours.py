@@ -111,7 +111,7 @@ def check(case: Case, directory: Path) -> None:
         assert str(refusals[0]) == str(refusals[1])
         return
     if case.neighbours == "replace" and (not case.lenient or case.form in READERS):
-        assume(not refusals)  # under replace, the curator can see errors
+        assume(not refusals)  # under replace, errors are shown only to the curator
     assert refusals == []
     compared(first, second, case.epsilon)
 

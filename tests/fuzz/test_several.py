@@ -49,7 +49,7 @@ def tables(who: int, seed: int) -> tuple[Table, Table]:
         values = chance.choice([-3.0, 0.0, 2.5, 7.1, 10.0, 99.0], len(people))
         others = values.copy()
         others[people == who] = chance.choice([0.0, 10.0, 3.3, -1e300, 1e300], 3)
-        if seed == 0:  # in every mean, from the lower to the upper bound
+        if seed == 0:  # the person moves from the lower to the upper bound in every mean
             values[people == who], others[people == who] = [-3.0, 0.0, 0.0], [10.0, 99.0, 1e300]
         first[name], second[name] = values, others
     return first, second

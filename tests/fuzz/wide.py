@@ -47,7 +47,10 @@ class Wide(Case):
     options: dict[str, Any]
 
     def columns(self, rows: list[Row]) -> Columns:
-        """Convert rows to columns, additional ones last: lines of files can be too short."""
+        """Convert rows to columns.
+
+        Additional columns come last, because lines of files can be too short.
+        """
         plain = [(value[0], budget, who) for value, budget, who in rows]
         every = super().columns(plain)
         for place, (name, kind) in enumerate(self.marks.items()):

@@ -1,4 +1,4 @@
-"""Simulated disk after a power failure: synced data survive, and arbitrary parts of other data."""
+"""A simulated disk: after a power failure, all synced data survive, and some of the other data."""
 
 from __future__ import annotations
 

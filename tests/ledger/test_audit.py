@@ -41,7 +41,7 @@ class Tampered:
                 assert self.store.run(sql) != 0, sql
 
     def chain_anew(self) -> None:
-        """Recompute the chain, as an attacker with the database and the code can."""
+        """Recompute the hash chain, as an attacker can who has the database and the code."""
         book, before = self.ledger._book, store.START
         with self.store.write():
             last: Any = dict(
@@ -235,7 +235,7 @@ def test_a_chain_that_was_made_anew_does_not_hold_the_heads_of_releases(
         "UPDATE accounts SET spent = spent - 5 WHERE number = 1",
     )
     tampered.chain_anew()
-    assert ledger.check().holds  # the database alone does not reveal the change
+    assert ledger.check().holds  # without an earlier head, the change is not detected
     for head in heads:
         found = ledger.check(head=head)
         assert not found.holds
@@ -251,7 +251,7 @@ def test_a_tail_that_was_removed_is_found_by_a_head(ledger: ep.Ledger) -> None:
     second = ep.mean(X, bounds=(0, 1), person=WHO, ledger=ledger.claim("second", share=1 / 10))
     assert second.ledger is not None
     assert ledger.check(head=second.ledger.head).holds
-    tampered.put_back()  # as from a backup
+    tampered.put_back()  # the database is restored, as from a backup
     assert ledger.check().holds
     assert ledger.check(head=first.ledger.head).holds
     assert not ledger.check(head=second.ledger.head).holds
@@ -262,7 +262,10 @@ def test_a_tail_that_was_removed_is_found_by_a_head(ledger: ep.Ledger) -> None:
 def test_under_add_remove_the_chain_tells_nobody_who_is_a_member(
     ledger: ep.Ledger, private: ep.Ledger
 ) -> None:
-    """Under add/remove hashes are salted: without a salt, a guess of all charges can be checked."""
+    """Under add/remove, hashes are salted.
+
+    Without a salt, anyone could check a guess of all charges.
+    """
     for book, neighbours in ((ledger, "replace"), (private, "add-remove")):
         book.enrol(person=WHO, epsilon=EPSILON)
         ep.mean(

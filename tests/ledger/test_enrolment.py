@@ -119,7 +119,7 @@ def test_under_add_remove_erasing_tells_nobody_who_is_a_member(private: ep.Ledge
         private.erase(who)
         assert private.account(who).budget == 0.0
     private.check().require()
-    private.enrol(person=["p0"], epsilon=1.0)  # a raise without consent
+    private.enrol(person=["p0"], epsilon=1.0)  # this would raise a budget without consent
     assert private.account("p0").left == 0.0
 
 

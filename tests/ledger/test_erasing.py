@@ -31,7 +31,7 @@ def test_an_erased_id_is_nowhere_in_the_file(tmp_path: Path, neighbours: str) ->
 
 
 def left_readable(path: Path) -> None:
-    """Make a ledger as older versions left it, with readable remains of erased ids."""
+    """Make a ledger like those of older versions, in which erased ids are still readable."""
     many = [f"{number} is {SECRET}" for number in range(40)]
     with ep.Ledger.create(path) as ledger:
         ledger.enrol(person=[*WHO, *many], epsilon=1.0)
@@ -96,7 +96,7 @@ def test_a_return_is_written_down(ledger: ep.Ledger, private: ep.Ledger) -> None
         for _ in range(2):
             book.withdraw("p0")
             book.erase("p0")
-            book.enrol(person=["p0"], epsilon=0.0)  # their current budget: nothing changes
+            book.enrol(person=["p0"], epsilon=0.0)  # the budget stays 0
             book.check().require()
             assert book.account("p0").lines[-1].what == "came back"
         tampered = Tampered(book)

@@ -44,9 +44,9 @@ class World:
                 claim.sheet(None, pick.sample(WHO, pick.randint(1, 3)))
                 self.sheets.append((name, claim))
                 if pick.random() < 0.2:
-                    claim.let_go()  # as after an error; its sheet can still be settled
+                    claim.let_go()  # as after an error; the sheet can still be settled
         except ClaimError:
-            pass  # already settled, failed or abandoned, or another claim under a removed name
+            pass  # settled, failed or abandoned; or the name was removed and claimed again
         except LedgerError as error:
             if "anything left" not in str(error):
                 raise

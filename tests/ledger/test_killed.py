@@ -67,7 +67,7 @@ def killed(where: str, kind: str, **when: int) -> None:
 
 
 def some(kind: str, steps: int, few: int) -> list[int]:
-    """Return a few of the steps, including the last; they differ between kinds."""
+    """Return a few of the steps, including the last. Each kind of work has different steps."""
     first = 1 + sorted(WORK).index(kind)
     every = max(1, math.ceil((steps - first) / (few - 1)))
     return sorted({*range(first, steps, every), steps})
@@ -84,7 +84,7 @@ def test_killed_at_some_steps(place: Callable[[], str], kind: str) -> None:
 def test_killed_right_before_and_right_after_each_commit(place: Callable[[], str]) -> None:
     steps = steps_of(place(), "found")
     commits = [number for number, step in enumerate(steps, start=1) if "commit" in step]
-    assert len(commits) == 6  # before and after: opened, prepaid, settled
+    assert len(commits) == 6  # before and after each commit: opened, prepaid, settled
     for step in commits:
         killed(place(), "found", step=step)
 

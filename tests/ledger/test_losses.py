@@ -97,7 +97,7 @@ def carried_out(ledger: ep.Ledger, releases: int, seed: int, **terms: Any) -> in
         assert verdict.holds
         levels = np.asarray(found.mechanism.levels)
         proven = (Fraction(0), *verdict.losses)
-        # If people are sampled, the checker has only a certified bound, not an exact fraction.
+        # If people are sampled, the checker computes only a certified bound, not an exact fraction.
         # People pay the loss for which the sampling was designed.
         losses = proven if verdict.exact else (Fraction(0), *found.mechanism.losses)
         for account, offered in zip(claim._accounts.tolist(), claim._budgets.tolist(), strict=True):

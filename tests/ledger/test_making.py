@@ -18,7 +18,7 @@ from tests.ledger.work import run_making
 
 
 def usable(where: str) -> None:
-    """Check that an interrupted creation left a ledger, or an error on how to create it."""
+    """Check that an interrupted creation left a ledger, or that the error says how to create it."""
     try:
         ledger = ep.Ledger(where)
     except LedgerError as error:
@@ -95,7 +95,7 @@ def test_blanks_around_a_name_do_not_count(ledger: ep.Ledger) -> None:
 
 
 def test_names_that_differ_in_blanks_stay_two_where_they_were(ledger: ep.Ledger) -> None:
-    """Names that differ only in blanks stay two releases in ledgers of version 0.2.0."""
+    """In ledgers of version 0.2.0, names that differ only in spaces are still separate releases."""
     ledger.enrol(person=WHO, epsilon=EPSILON)
     answers = {name: mean(ledger, name, at_most=0.1).value for name in ("jan", "feb", "march")}
     store: Any = ledger._book.store
@@ -220,7 +220,7 @@ def test_a_stored_release_is_there_without_its_question(ledger: ep.Ledger) -> No
         ledger=ledger.claim("both", at_most=0.2),
     )
     store: Any = ledger._book.store
-    with store.write():  # as if no question had this hash any longer
+    with store.write():  # simulate a hash that no question has any longer
         store.run("UPDATE releases SET question = 'of another time'")
     with pytest.raises(ClaimError, match="another question"):
         mean(ledger, "a", at_most=0.2)

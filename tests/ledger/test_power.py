@@ -105,7 +105,7 @@ def test_every_connection_syncs_folders_and_overwrites_what_is_deleted(
         }.items():
             (connection,) = ledger._book.store._idle
             assert connection.execute(f"PRAGMA {pragma}").fetchone() == (value,)
-    assert len(made) == 3  # to create the ledger, to open it, and to reconnect after closing
+    assert len(made) == 3  # connections to create, open and reopen the ledger
 
 
 def test_a_new_file_is_synced_in_its_folder(

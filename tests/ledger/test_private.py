@@ -21,7 +21,7 @@ X = [(7 * i % 11) / 10 for i in range(N)]
 BINS = [0, 0.25, 0.5, 1.01]
 ONE = "p3"
 AT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-"""A time stamp, which is removed because the two sequences run at different times."""
+"""A time stamp. It is removed from outputs, because the two sequences run at different times."""
 
 SEQUENCE: list[tuple[list[Any], dict[str, Any], dict[str, Any]]] = [
     ([ep.Mean("x", bounds=(0, 1), related=False)], {"at_most": 0.5}, {}),

@@ -203,7 +203,7 @@ def test_releases_at_once_overdraw_nobody(place: Callable[[], str], processes: i
     told = run_crowd(where, processes, 3)
     released = sum(each == "released" for results in told for each in results)
     refused = {each for results in told for each in results if each != "released"}
-    assert released >= 3  # some process always succeeds
+    assert released >= 3  # some releases always succeed
     # Empty accounts are the only reason for refusals.
     assert all("anything left" in each or "0 for everyone" in each for each in refused)
     with ep.Ledger(where) as ledger:

@@ -1,4 +1,4 @@
-"""Series of releases: equal releases get equal shares, and other series have equal errors."""
+"""Series of releases: equal releases get equal shares, and different releases get equal errors."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_a_claim_is_used_by_one_thread_at_a_time(ledger: ep.Ledger) -> None:
         claim.open("question")
     claim.let_go()
     assert ledger.history() == ()
-    # After a use with any outcome, the claim can be used again.
+    # After a failed or a successful use, the claim can be used again.
     first = ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim)
     again = ep.mean(X, bounds=(0, 1), person=WHO, ledger=claim)
     assert again.to_json() == first.to_json()

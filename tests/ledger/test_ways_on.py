@@ -54,7 +54,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 LAST = ["before begin", "before UPDATE accounts SET", "before commit", "after commit"]
-"""Steps of the transaction that stores a staged draw, which is the fourth of a call."""
+"""Steps of the transaction that stores a staged draw. It is the fourth transaction of a call."""
 
 
 @pytest.mark.parametrize("step", LAST)
@@ -122,7 +122,7 @@ def test_a_failure_that_could_not_be_written_down_is_written_when_asked_again(
     claim = claimed(ledger, "a", at_most=0.5)
 
     def released() -> Any:
-        Failing(ledger, "before begin", 1)  # fails the transaction that records the failure
+        Failing(ledger, "before begin", 1)  # fails when the failure is recorded
         raise RuntimeError
 
     with pytest.raises(StorageError):
@@ -169,7 +169,7 @@ def test_an_error_before_anything_was_drawn_lets_its_claim_go(
         assert ledger.history() == ()
         ledger.check().require()
     assert set(ledger.budgets(share=1).levels.tolist()) == set(EPSILON)
-    mean(ledger, "a", part=1.0)  # another question and another claim
+    mean(ledger, "a", part=1.0)  # the name can be used for another question
     mean_of_all = ledger.account("p0").spent
     assert 0 < mean_of_all <= 50
     ledger.check().require()

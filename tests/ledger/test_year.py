@@ -91,7 +91,8 @@ def test_a_year_is_as_forecast(
     assert ratios.mean() <= HIGH
     assert (ratios.mean(axis=0) <= HIGHEST).all()
     assert all(left == pytest.approx(plan.left, abs=0.01) for _, left in years)
-    # With a uniform limit, errors are also as forecast, especially in the last month.
+    # If all months have the same limit, errors are also as forecast, and so is the error of the
+    # last month.
     uniform = [
         carried_out(tmp_path / f"limit{year}.db", question, values, at_most=plan.at_most)
         for year in range(TIMES)
@@ -101,7 +102,7 @@ def test_a_year_is_as_forecast(
     assert (np.abs(limited) / foretold).mean() <= HIGH
     assert (np.abs(limited[:, -1]) / foretold[-1]).mean() <= HIGHEST
     assert all(left == pytest.approx(plan.left_uniform, abs=0.02) for _, left in uniform)
-    if not related:  # these data are the worst case, so errors are not far below the forecast
+    if not related:  # these data are nearly the worst case, so errors are near the forecast
         assert ratios.mean() >= LOW
         assert (np.abs(limited) / foretold).mean() >= LOW
         assert foretold[-1] > 1.5 * forecast[-1]
@@ -119,7 +120,7 @@ def test_a_year_is_as_forecast(
 
 
 def test_how_rare_a_false_alarm_is() -> None:
-    """False-alarm probabilities follow from |Laplace noise|: exponential with mean √½ at SD 1."""
+    """False-alarm probabilities: |Laplace noise| with SD 1 is exponential with mean √½."""
     from scipy import stats
 
     many = MONTHS * TIMES

@@ -67,7 +67,7 @@ def mean_of_strangers(ledger: ep.Ledger) -> None:
 
 def leave(ledger: ep.Ledger) -> str:
     """Withdraw a person, erase them, and enrol them again with the same budget."""
-    with contextlib.suppress(LedgerError):  # raised if an earlier run ended after the erasure
+    with contextlib.suppress(LedgerError):  # an earlier run may have been killed after the erasure
         ledger.withdraw("p0")
         ledger.erase("p0")
     ledger.enrol(person=["p0"], epsilon=EPSILON[:1], consent="came back")

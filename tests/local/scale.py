@@ -29,7 +29,7 @@ def simulated(people: int, categories: int = 0) -> Iterator[Reports]:
     """Yield reports in chunks: 30 % of people say yes, or are in the first category."""
     asked = mechanism(categories)
     for chunk, start in enumerate(range(0, people, CHUNK)):
-        rng = np.random.default_rng([2026, chunk])  # independent of the noise
+        rng = np.random.default_rng([2026, chunk])  # the data are independent of the noise
         some = min(CHUNK, people - start)
         yes = rng.random(some) < SHARE
         budgets = rng.integers(1, 51, some) / 10

@@ -10,7 +10,7 @@ from epsilons.draws.noise import Source
 class Tape(Source):
     """Replays bytes in order. It raises an error at the end, and never starts again."""
 
-    private = True  # makes a report equal to one from a person's device
+    private = True  # reports are marked as private, as from a person's device
 
     def __init__(self, data: builtins.bytes) -> None:
         self.data = data

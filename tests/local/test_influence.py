@@ -21,7 +21,7 @@ from tests.local.test_poisoning import MAKERS, MENU, WEIGHTS, claimed
 
 
 def lies(mechanism: Any, epsilon: float, k: int) -> Iterator[Reports]:
-    """Yield all reports that k dishonest people can send at a budget, if they send the same."""
+    """Yield all reports that k dishonest people can send at a budget, if they all send the same."""
     columns: list[tuple[Any, ...]]
     if mechanism.kind == "bit":
         columns = [(np.full(k, bit),) for bit in (False, True)]
@@ -94,7 +94,8 @@ def test_influence_by_attack(name: str, weights: str) -> None:
                 bound = release.influence(k)
                 assert moved <= bound * (1.0 + 1e-6)
                 shares.append(moved / bound)
-        # If reports are numbers, reach and weight are largest at different budgets.
+        # For numbers, the largest reach and the largest weight are at different budgets, so no lie
+        # attains the bound.
         assert max(shares) > {"vector": 0.5, "duchi": 0.97, "laplace": 0.98}.get(name, 0.999)
 
 
@@ -164,7 +165,8 @@ def test_influence_of_people_who_claim_to_be_public(name: str, weights: str) -> 
         if release.influence(3) < math.inf:
             assert moved <= release.influence(3) * (1.0 + 1e-6)
             shares.append(moved / release.influence(3))
-    # Otherwise reports at ε = 1 have the same weight, or are numbers, and lies reach further there.
+    # In the other cases, reports at ε = 1 have the same weight or are numbers, so lies at ε = 1
+    # move the estimate further than lies at ε = ∞.
     if weights == "variance" and name != "laplace":
         assert max(shares) > (0.3 if name == "projection" else 0.6)
 

@@ -164,7 +164,8 @@ def test_signs_turn_at_the_word_that_the_checker_reads(epsilon: float) -> None:
     plain = sum(int(side >= 0.0) << k for k, side in enumerate(sides.tolist()))
     chances = vector.channel(epsilon).chances[plain]
     for word, out in ((flip - 1, True), (flip, False)):
-        # Outside the cap, the first j bits of the next word flip signs; inside, a listed mask.
+        # For answers outside the cap, the first j bits of the next word flip signs. For answers
+        # inside, the next word selects one of the listed masks.
         columns = vector.randomize(x, epsilon, words(seed, 0, word, WORD - 1)).columns
         assert (columns[0].tolist(), columns[1].tolist()) == ([cap.signs], [cap.distance])
         answer = int(columns[3][0])

@@ -139,7 +139,7 @@ def test_seeds_do_not_depend_on_the_vector() -> None:
 
 
 def test_signs_are_randomized_as_they_say() -> None:
-    """Some words keep the sign and others flip it; the words are seed, length and coin."""
+    """The sign is kept or flipped, depending on the coin. The words are seed, length and coin."""
     vector = local.Vector(2, method="duchi")
     kept = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 2**64 - 1))
     flipped = vector.randomize([0.6, 0.8], 1.0, words(99, 0, 0))
@@ -203,7 +203,7 @@ def test_rows_that_cannot_be_are_refused() -> None:
 
 
 def test_two_categories_are_one_bit() -> None:
-    """With two categories, the matrix without its row of ones is randomized response."""
+    """With two categories, the mechanism is randomized response: one row of the matrix is left."""
     values = np.arange(1000) % 2
     shares = local.Frequencies(2)
     bit = local.Bit()

@@ -218,7 +218,7 @@ def test_numbers_with_noise_are_taken_from_trusted_people_only() -> None:
         mean.estimate(trusting.state(number))
     with pytest.raises(ArgumentError, match="numbers with noise"):
         mean.state(mean.randomize(0.5, 1.0)) + trusting.state(number)
-    # Both forms can be mixed if numbers are accepted.
+    # Bits and numbers can be mixed if numbers are accepted.
     bits = mean.randomize_many(np.full(4000, 0.5), 1.0, ep.Seeded(2))
     both = trusting.estimate([bits, number])
     assert both.n == 4001
@@ -248,7 +248,10 @@ def test_open_vectors_are_in_the_ball() -> None:
 
 
 def test_signs_that_are_worth_less_than_one_are_refused() -> None:
-    """Several signs that are less informative than one sign are refused: they would dominate."""
+    """Reports of several signs are refused if they are less informative than one sign.
+
+    Their weight would dominate.
+    """
     vector = local.Vector(3)
     for signs, distance in ((32, 0), (32, 2), (16, 0), (5, 0)):
         lie = Reports(

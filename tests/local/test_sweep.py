@@ -1,4 +1,4 @@
-"""Sums of bits are the same in parts, with the exponential and with the hyperbolic tangent."""
+"""Sums of bits are the same if they are computed in parts, by exponentials, or by tanh."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def exactly(epsilon: float) -> Decimal:
 def test_a_hyperbolic_tangent_is_right_but_for_its_last_digits(
     monkeypatch: pytest.MonkeyPatch, extent: tuple[float, float]
 ) -> None:
-    """tanh(ε/2) is accurate, both by the exponential and if budgets do not allow that."""
+    """tanh(ε/2) is accurate, by the exponential or, for budgets that do not allow that, by tanh."""
     monkeypatch.setattr(weights_, "MANY", 1)
     found = np.empty(len(BUDGETS))
     tangent(np.array(BUDGETS), extent, found)
@@ -56,7 +56,7 @@ def test_budgets_that_the_exponential_does_not_tell_go_the_other_way(
 @pytest.mark.parametrize("low", [1e-9, 0.05])
 @pytest.mark.parametrize("people", [1, 6, 7, 8, 100])
 def test_bits_are_added_up_in_parts(people: int, low: float, weights: str) -> None:
-    """Sums in parts of seven, with dot products of three, equal a sum person by person."""
+    """Sums in parts of seven, with dot products of length three, equal a sum person by person."""
     rng = np.random.default_rng(people)
     budgets = np.exp(rng.uniform(math.log(low), 1.0, people))
     bits = rng.random(people) < 0.4

@@ -1,4 +1,4 @@
-"""Single draws and array draws have the same law; totals have the declared sensitivity; coins."""
+"""Single and array draws have one distribution; totals have the declared sensitivity; coins."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ ALPHA = 1e-8
 
 
 def differ(one: Any, other: Any) -> float:
-    """Return an upper bound on the p-value of the hypothesis that two samples have the same law."""
+    """Return an upper bound on the p-value of a test that two samples have the same
+    distribution."""
     points = np.concatenate([one, other])
     gaps = [np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (one, other)]
     distance = float(np.abs(gaps[0] - gaps[1]).max())
@@ -94,7 +95,7 @@ def test_a_single_draw_has_the_law_of_many(name: str) -> None:
     if singles.shape[1] > 1:
         apart, theirs = (x[:, 0] - x[:, 1] for x in (singles, bulk))
         assert differ(apart, theirs) > ALPHA
-        assert differ(0.0 * apart, theirs) < ALPHA  # the same noise in both sums
+        assert differ(0.0 * apart, theirs) < ALPHA  # power: the same noise in both sums is detected
         together, theirs = (x[:, 0] + x[:, 1] for x in (singles, bulk))
         assert differ(together, theirs) > ALPHA
 

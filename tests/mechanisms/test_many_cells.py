@@ -19,7 +19,7 @@ UNIT = 2**30
 @pytest.mark.parametrize("bits", [3, 24, 30, 45])
 @pytest.mark.parametrize("size", [2**5, 2**33, 2**50, 2**61])
 def test_weighted_sums_are_those_of_python_integers(bits: int, size: int) -> None:
-    """The cases cover sums that fit int64, sums with halves that fit, and larger sums."""
+    """The cases cover sums that fit int64, sums that fit in two halves, and larger sums."""
     rng = np.random.default_rng(bits)
     weights = rng.integers(0, 2**bits, 4)
     weights[0] = 2**bits
@@ -38,7 +38,7 @@ def test_very_many_cells_have_noise_of_their_own_and_every_budget_is_kept() -> N
         mechanism = build_histogram(allocation, unit=UNIT)
         assert type(mechanism) is kind
         ep.verify.exact(mechanism).require()
-        # Rounding weights to a few bits costs a negligible part of a budget.
+        # Rounding weights to a few bits wastes a negligible part of a budget.
         spent = np.array([float(loss) for loss in mechanism.losses])
         assert spent == pytest.approx(allocation.spent, rel=1e-3)
     assert float(mechanism.scale) <= 2.0**53  # draws are fast up to this scale

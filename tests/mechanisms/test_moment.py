@@ -53,7 +53,7 @@ def test_every_method_keeps_every_budget(profile: str, method: str) -> None:
     ):
         assert loss == said
         assert loss <= (spent if math.isinf(spent) else Fraction(spent))
-    # The second rounding costs one unit of weight, which is negligible.
+    # Because squares are rounded as well, weights are smaller by one unit, which is negligible.
     alone = build(allocation, grid=GRID, bounds=(0.0, 1.0))
     assert mechanism.law == alone.law
     assert float(mechanism.divisor / alone.divisor) == pytest.approx(1.0, rel=1e-9)
@@ -99,7 +99,7 @@ def test_losses_are_those_of_brute_force(epsilon: tuple[float, ...]) -> None:
 
 
 def test_two_roundings_can_move_by_one_more_than_the_weight() -> None:
-    """So weights without this margin exceed the budget, and the checker detects it."""
+    """If weights ignore the second rounding, losses exceed the budget. The checker detects it."""
     grid, weight = 8, 3
     places = [(g, (2 * g - grid) ** 2 // (4 * grid)) for g in range(grid + 1)]
     far = 0
@@ -210,7 +210,7 @@ def test_squares_of_the_tally_that_move_too_far_show_in_a_replay(
     real = count_numpy.squares
 
     def wrong(grid: Any) -> Any:
-        # "rows": as if each of three rows were counted instead of the person.
+        # Fault "rows": each of a person's three rows is counted, instead of the person once.
         return 2 * real(grid) if fault == "twice" else 3 * real(grid)
 
     monkeypatch.setattr(count_numpy, "squares", wrong)

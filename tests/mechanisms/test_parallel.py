@@ -32,13 +32,13 @@ def part(people: dict[float, int], method: str = "proportional") -> Additive:
 
 
 def made() -> Parallel:
-    last = part({0.25: 2, 1.0: 3}, "uniform")  # at ε = 1 the first group has a larger loss
+    last = part({0.25: 2, 1.0: 3}, "uniform")  # people at ε = 1 lose more in the first group
     parts = (part({0.5: 3, 1.0: 4}), None, part({0.5: 1, 2.0: 5}, "uniform"), last)
     return Parallel(np.array([0.25, 0.5, 1.0, 2.0]), parts)
 
 
 def tiny() -> Parallel:
-    """Return two groups on a grid of two steps: people at ½ and 1, and two people at 1."""
+    """Return two groups on a grid of two steps, with the budgets (½, 1) and (1, 1)."""
 
     def group(levels: list[float], counts: list[int]) -> Additive:
         weights = np.array([int(level * 4) for level in levels])
@@ -202,9 +202,15 @@ def test_replay_knows_how_far_a_person_moves() -> None:
     assert moved(step, before, before, one) == (False, True)
     assert moved(step, before, (10, 0, 20 + weight, 30), one) == (True, True)
     assert moved(step, before, (10, 0, 21 + weight, 30), one) == (True, False)
-    assert moved(step, before, (11, 0, 21, 30), one) == (True, False)  # two groups
-    assert moved(step, before, (10, 1, 20, 30), one) == (True, False)  # a group without a draw
-    assert moved(step, before, (10, 0, 20, 31), one) == (True, False)  # the group has nobody at ½
+    assert moved(step, before, (11, 0, 21, 30), one) == (True, False)  # two groups move
+    assert moved(step, before, (10, 1, 20, 30), one) == (
+        True,
+        False,
+    )  # it has no draw
+    assert moved(step, before, (10, 0, 20, 31), one) == (
+        True,
+        False,
+    )  # it has nobody at ½
 
 
 def test_it_is_stored_and_read_back() -> None:

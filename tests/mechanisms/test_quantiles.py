@@ -40,7 +40,7 @@ def test_exponents_of_a_quantile_are_those_of_the_law(
 ) -> None:
     stated = probabilities(selection(scale, neighbours, odds=odds), people)
     assert stated == pytest.approx(law_of(people, scale, odds), rel=1e-12)
-    if odds[0] == odds[1]:  # this is the median, with finer steps
+    if odds[0] == odds[1]:  # equal odds: the median, with finer steps
         assert stated == pytest.approx(law(people, Fraction(scale, odds[0])), rel=1e-12)
 
 
@@ -110,7 +110,10 @@ def test_the_loss_of_a_quantile_is_that_of_the_worst_neighbours(
 
 
 def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
-    """One candidate has nearly all of the prior. Its distance falls while that of another grows."""
+    """One candidate has nearly all of the prior.
+
+    A change brings it closer and moves another away.
+    """
     for neighbours in ("replace", "add-remove"):
         mechanism = selection(4, neighbours, Listed(np.array([2**50, 1, 1, 1])), odds=(1, 3))
         worst = 0.0
@@ -132,7 +135,10 @@ def test_the_loss_of_a_quantile_is_nearly_attained_in_probabilities() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("odds", "seed"), [((1, 3), 1), ((7, 1), 2), ((3, 5), 3)])
 def test_draws_of_a_quantile_follow_the_law(odds: tuple[int, int], seed: int) -> None:
-    """Draws match the law; with another seed, each of three tests fails with probability 10⁻⁷."""
+    """Draws match probabilities.
+
+    With another seed, each of three tests fails with probability 10⁻⁷.
+    """
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     mechanism, source = selection(12, odds=odds), ep.Seeded(seed)
     drawn = np.bincount([mechanism.draw(source, masses(people)) for _ in range(1500)], minlength=4)

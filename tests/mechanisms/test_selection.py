@@ -55,7 +55,10 @@ def test_nobody_loses_more_than_their_weight_says(neighbours: str) -> None:
 
 @pytest.mark.statistical
 def test_draws_follow_the_law() -> None:
-    """Draws match the law; with another seed, each of three tests fails with probability 10⁻⁷."""
+    """Draws match probabilities.
+
+    With another seed, each of three tests fails with probability 10⁻⁷.
+    """
     people = [(0, 5), (1, 2), (3, 4), (4, 1)]
     for scale, seed in ((1, 1), (4, 2), (30, 3)):
         mechanism = selection(scale)
@@ -71,7 +74,7 @@ def test_draws_follow_the_law() -> None:
 
 
 def test_far_candidates_are_drawn_as_seldom_as_they_should_be() -> None:
-    """At thousands of scales, the envelope is one unit and is nearly always rejected."""
+    """Other candidates are at distances of thousands of scales, so they are never drawn."""
     mechanism = selection(1, weights=(1, 1, 1))
     source = ep.Seeded(5)
     cells, sums = np.array([1]), np.array([10**6])
@@ -151,7 +154,7 @@ class Careless(Selection):
 
 @dataclass(frozen=True, eq=False)
 class Boastful(Selection):
-    """Counts only the weight below, as if people were added and not replaced."""
+    """Counts only the weight below a candidate, as if people were added and not replaced."""
 
     def exponent(self, candidate: int, cells: Any, masses: Any) -> Fraction:
         below = int(masses[cells < candidate].sum())

@@ -1,4 +1,4 @@
-"""Two noisy sums: they match the scheme, are rounded down once, and move in one direction."""
+"""Two noisy sums match the scheme, are rounded down once, and move in one direction."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def chi_square(observed: Sequence[float], probabilities: Sequence[float]) -> flo
 
 
 def two_samples(first: Sequence[int], second: Sequence[int]) -> float:
-    """Return the p-value of the hypothesis that two samples, given as counts, have the same law."""
+    """Return the p-value of a test that two samples (as counts) have the same distribution."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     share = min(a.sum(), b.sum()) / (a.sum() + b.sum())
     cells: list[list[float]] = [[0.0, 0.0]]

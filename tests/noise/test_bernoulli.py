@@ -50,7 +50,7 @@ def test_the_exact_fallback_has_the_same_law(
     monkeypatch.setattr(bernoulli, "BAND", 2.0)
     exact = tosses_of(p, q, 40_000, 17)
     assert coin(exact, 40_000, math.exp(-p / q)) > alpha
-    # The words are the same, so not only the law but every single coin must be the same.
+    # Both samplers read the same words, so every single coin must be the same.
     assert exact == filtered
 
 
@@ -116,7 +116,7 @@ def test_the_test_has_power(coin: Coin, alpha: float) -> None:
 
 @pytest.mark.statistical
 def test_coins_in_all_chunks_are_tossed(coin: Coin, alpha: float) -> None:
-    # Numerators alternate, also across chunk boundaries, and each half is tested separately.
+    # Numerators alternate between 0 and 3. The coins of each numerator are tested separately.
     size = 3 * bernoulli.CHUNK + 17
     p = np.arange(size, dtype=np.int64) % 2 * 3
     heads = exp_minus_many(Seeded(4), p, 2)

@@ -1,4 +1,4 @@
-"""The law of a closed table, compared with an enumeration of all tables; and its draws.
+"""The noise of a closed table: its probabilities, by enumeration of all tables, and its draws.
 
 The tests are seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
@@ -41,7 +41,7 @@ FAR = dict(LAWS)
 
 @functools.cache
 def chances(law: Closed) -> dict[Table, float]:
-    """Return all tables with probability ∝ e^{-|z|/scale}, computed without the law."""
+    """Return all tables with probability ∝ e^{-|z|/scale}, computed without the class."""
     far = FAR[law]
     found: dict[Table, float] = {}
     for first in itertools.product(range(-far, far + 1), repeat=law.cells - 1):
@@ -75,7 +75,7 @@ def test_moments_and_tail_are_those_of_all_tables(law: Closed) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(2**20), Fraction(2**70)])
 def test_two_cells_are_a_number_and_its_opposite(scale: Fraction) -> None:
-    """Two cells have the discrete Laplace law of half the scale, as the noise of a mean."""
+    """The noise of two cells is discrete Laplace of half the scale, like the noise of a mean."""
     law, one = Closed(scale, 2), DiscreteLaplace(scale / 2)
     assert law.variance == pytest.approx(one.variance, rel=1e-12)
     for x in (0, 1, int(scale), 5 * int(scale)):

@@ -1,7 +1,7 @@
-"""The interface of every law, checked against sums of its probabilities.
+"""The interface of every noise distribution, checked against sums of its probabilities.
 
-A new law needs one file in `noise/` and one line in `LINES` or `PAIRS` here. The joint law of all
-cells of a table needs a line in `TABLES` instead.
+A new distribution needs one file in `noise/` and one line in `LINES` or `PAIRS` here. The joint
+distribution of all cells of a table needs a line in `TABLES` instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ TABLES: list[Closed | Cube] = [
     Cube(Fraction(4, 3), 4),
 ]
 FAR, FAR_PAIRS = 400, 90
-"""Enumeration limits: for all of these laws, less than 1e-15 is outside."""
+"""Enumeration limits: for all of these distributions, a probability below 1e-15 is outside."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law in (*LINES, *PAIRS, *TABLES)]
 
@@ -152,7 +152,7 @@ def exponent(law: Any, at: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize("law", EVERY)
 @pytest.mark.parametrize("points", [0, 1, 2, 3, 4, 5, 6, 8])
 def test_the_loss_is_the_largest_ratio(law: Any, points: int) -> None:
-    """The loss is exact over all outcomes within a few stairs; farther out the law repeats."""
+    """The loss is exact over all outcomes within a few stairs; farther out the ratios repeat."""
     wide = range(-16, 17)
     outcomes: list[tuple[int, ...]] = [(x,) for x in wide]
     if isinstance(law, PairLaw):

@@ -1,4 +1,4 @@
-"""The cube law, compared with an enumeration of all vectors; and its draws.
+"""Cube noise: its probabilities, by enumeration of all vectors, and its draws.
 
 The tests are seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
@@ -40,7 +40,7 @@ FAR = dict(LAWS)
 
 @functools.cache
 def chances(law: Cube) -> dict[Vector, float]:
-    """Return all vectors with probability ∝ e^{-max|z|/scale}, computed without the law."""
+    """Return all vectors with probability ∝ e^{-max|z|/scale}, computed without the class."""
     far = FAR[law]
     found = {
         z: math.exp(-max(map(abs, z)) / float(law.scale))
@@ -68,7 +68,7 @@ def test_moments_and_tails_are_those_of_all_vectors(law: Cube) -> None:
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(2**20), Fraction(2**70)])
 def test_one_number_has_the_discrete_laplace_law(scale: Fraction) -> None:
-    """One entry has the discrete Laplace law, as the noise of a mean."""
+    """One entry is discrete Laplace noise, like the noise of a mean."""
     law, one = Cube(scale, 1), DiscreteLaplace(scale)
     assert law.variance == pytest.approx(one.variance, rel=1e-12)
     for x in (0, 1, int(scale), 5 * int(scale)):
@@ -208,7 +208,8 @@ def test_a_witness_has_the_same_law(dimension: int) -> None:
 
 
 def cubes(law: Cube, variables: int, *, coins: bool) -> Any:
-    """Return vectors that are uniform in cubes; wrong arguments change the law of the sides."""
+    """Return vectors that are uniform in cubes; wrong arguments change how sides are
+    distributed."""
     d, chance = law.dimension, np.random.default_rng(6)
     r = Geometric(law.scale).draw(Seeded(6), 60_000 * variables).reshape(-1, variables).sum(axis=1)
     if coins:

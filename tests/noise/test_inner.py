@@ -25,14 +25,14 @@ def test_no_other_width_is_better(rate: Fraction, n: int) -> None:
     for kind, best in ((Staircase, best_inner), (Staircase2D, best_inner_2d)):
         variances = [kind(rate, n, g).variance for g in range(1, n + 1)]
         chosen = best(rate, n)
-        # Floats may not distinguish the best width from its neighbours, but no width can be better.
+        # In floats, widths next to the best can have the same variance, but none can be better.
         assert variances[chosen - 1] <= min(variances) * (1 + 4e-16)
         if rate >= 1:
             assert variances.index(min(variances)) == chosen - 1
 
 
 def test_pairs_have_two_valleys() -> None:
-    # The reason why the search considers all minima: at first a wider ring is worse.
+    # The search considers all local minima, because at first a wider ring is worse.
     variances = [Staircase2D(4, 200, g).variance for g in range(1, 201)]
     assert variances[0] < variances[1]
     assert best_inner_2d(4, 200) == variances.index(min(variances)) + 1 == 79

@@ -1,4 +1,4 @@
-"""The draws of each law, compared with its probabilities and with OpenDP's sampler."""
+"""The draws of each distribution, compared with its probabilities and with OpenDP's sampler."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def cells(edges: list[int], draws: Iterable[int]) -> list[int]:
 
 
 def fits(law: Law, draws: Iterable[int], fit: Fit) -> float:
-    """Return the p-value of draws under a law; all samplers in this file use this test."""
+    """Return the p-value of draws under a distribution, for all samplers in this file."""
     edges = edges_of(law)
     cumulative = [0.0, *(below_edge(law, edge) for edge in edges), 1.0]
     shares = [b - a for a, b in itertools.pairwise(cumulative)]
@@ -110,11 +110,11 @@ def test_single_draws_have_their_law(kind: Kind, scale: Fraction, fit: Fit, alph
 def test_a_scale_wrong_by_a_twentieth_is_noticed(
     scale: Fraction, wrong: Fraction, fit: Fit, alpha: float
 ) -> None:
-    # The same number of draws as above, so samplers that pass there have a scale within 5 %.
+    # The test above has as many draws, so it also rejects a scale that is wrong by 5 %.
     if (scale * wrong).numerator > 2**53:
         scale = Fraction(
             scale.numerator // 200 * 100, scale.denominator // 200 * 100 or 1
-        )  # use the vector sampler
+        )  # small enough for the vector sampler
     draws = DiscreteLaplace(scale * wrong).draw(Seeded(3), 300_000)
     assert fits(DiscreteLaplace(scale), draws, fit) < alpha
 
@@ -133,7 +133,7 @@ def test_other_mistakes_are_noticed_too(fit: Fit, alpha: float) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [Fraction(2**45), Fraction(3**30)], ids=str)
 def test_low_bits_are_as_exact_as_high_ones(scale: Fraction, fit: Fit, alpha: float) -> None:
-    # Rounding to floats would affect low bits. Modulo 64 the law is uniform up to 2**-40.
+    # Rounding to floats would affect low bits. Modulo 64 the distribution is uniform up to 2**-40.
     draws = DiscreteLaplace(scale).draw(Seeded(5), 300_000)
     assert fit(np.bincount(draws % 64, minlength=64).tolist(), [1 / 64] * 64) > alpha
 
@@ -164,7 +164,7 @@ def test_opendp_draws_the_same_law(scale: float, same: Same, alpha: float) -> No
     edges = edges_of(law)
     counts = cells(edges, theirs)
     source = Seeded(7)
-    if scale != 0.5:  # test_single_draws.py tests single draws of 0.5
+    if scale != 0.5:  # test_single_draws.py tests single draws with scale 0.5
         singles = cells(edges, [law.draw(source) for _ in range(size)])
         assert same(counts, singles) > alpha
     near = DiscreteLaplace(Fraction(scale).limit_denominator(1000))

@@ -1,4 +1,4 @@
-"""The pair of independent Laplace laws, and the smallest variance of staircase noise."""
+"""The pair of independent Laplace noises, and the smallest variance of staircase noise."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_move_costs_its_length(
     law = Laplaces(scale)
     after = law.exponent(start[0] + move[0], start[1] + move[1])
     assert abs(after - law.exponent(*start)) <= (abs(move[0]) + abs(move[1])) / scale
-    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # equality at start 0
+    assert law.exponent(*move) == (abs(move[0]) + abs(move[1])) / scale  # equality from 0
 
 
 @pytest.mark.statistical

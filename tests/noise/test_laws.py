@@ -1,4 +1,4 @@
-"""The declared properties of laws, compared with sums in 60-digit arithmetic."""
+"""The declared properties of distributions, compared with sums in 60-digit arithmetic."""
 
 from __future__ import annotations
 

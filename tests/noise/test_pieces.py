@@ -1,4 +1,4 @@
-"""The declared pieces of every law, compared with its exponents."""
+"""The declared pieces of every noise distribution, compared with its exponents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FAR = st.integers(-(10**30), 10**30) | st.integers(-200, 200)
 
 
 def concrete(base: type[Any]) -> Iterator[type[Any]]:
-    """Generate all concrete laws of the library."""
+    """Generate all concrete noise distributions of the library."""
     for each in base.__subclasses__():
         yield from concrete(each)
         if not each.__abstractmethods__ and each.__module__.startswith("epsilons."):

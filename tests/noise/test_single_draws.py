@@ -1,4 +1,4 @@
-"""Single draws of every law, as in a release, compared with the law and with array draws.
+"""Single draws, as in a release, compared with probabilities and with array draws.
 
 The tests are seeded, with the false-alarm probability of tests/noise: see conftest.py.
 """
@@ -108,9 +108,9 @@ WRONG: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("law", LAWS, ids=repr)
 def test_the_test_has_power(law: Any, wrong: str) -> None:
     if isinstance(law, Geometric) and wrong == "same":
-        return  # this law has only one side
+        return  # a geometric draw is never negative
     if isinstance(law, (Laplaces, Staircase2D)) and wrong == "apart":
-        return  # mirroring leaves this law unchanged
+        return  # mirroring does not change these distributions
     assert fits(law, [WRONG[wrong](each) for each in singles(law)]) < ALPHA
 
 

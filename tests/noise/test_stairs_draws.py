@@ -1,4 +1,4 @@
-"""The draws of each staircase law, compared with its probabilities."""
+"""The draws of each staircase distribution, compared with its probabilities."""
 
 from __future__ import annotations
 
@@ -90,10 +90,13 @@ def fits(law: Law, counts: Counter[object], fit: Fit) -> float:
 
 
 def stairs_fit(law: Staircase, draws: np.ndarray | list[int], fit: Fit) -> float:
-    """Return the p-value of one wide coordinate, in eighths of the first stair and quarters."""
+    """Return the p-value of one wide coordinate.
+
+    Cells are eighths of the first stair, and quarters of the others.
+    """
     n, g = law.steps, law.inner
     width, quarter = 2 * g - 1, n // 4
-    at = np.asarray(draws, dtype=np.int64)  # exact: larger values would raise
+    at = np.asarray(draws, dtype=np.int64)  # larger values would raise an error
     inside = np.abs(at) < g
     cells: Counter[tuple[int, int, int]] = Counter()
     # Eight times a position in 2**45 steps is far below 2**63.
@@ -179,7 +182,7 @@ def test_common_mistakes_are_noticed(fit: Fit, alpha: float) -> None:
     assert fits(law, counted(twice_zero), fit) < alpha
     glass = Hourglass(Fraction(1), 5, 3)
     x = np.abs(draws) * np.where(draws < 0, -1, 1)
-    k = (np.abs(x) + 2) // 5 + DiscreteLaplace(1).draw(Seeded(4), len(x))  # not mirrored
+    k = (np.abs(x) + 2) // 5 + DiscreteLaplace(1).draw(Seeded(4), len(x))  # wrong: not mirrored
     unmirrored = np.stack([x, k * 5 - x], axis=1)
     assert fits(glass, counted(unmirrored), fit) < alpha
 
@@ -223,8 +226,8 @@ def test_tiny_rates_do_not_wrap(rate: Fraction, alpha: float) -> None:
         flat = draws.ravel().tolist()
         assert {type(x) for x in flat} == {int}
         scaled = np.array([float(x * rate / n) for x in flat])
-        # Up to the rate, this is Laplace noise of scale 1. Its squares have variance 20; the bound
-        # is nine standard errors.
+        # In units of n/rate, this is nearly Laplace noise of scale 1. Its squares have mean 2 and
+        # variance 20. The bound is nine standard errors.
         assert abs(float((scaled**2).mean()) - 2) < 9 * math.sqrt(20 / 4000)
         assert abs(float(np.sign(scaled).mean())) < math.sqrt(2 * math.log(2 / alpha) / 4000)
         if kind is Hourglass:

@@ -1,4 +1,4 @@
-"""The declared properties of staircase laws, compared with sums, also at extreme parameters."""
+"""The declared properties of staircase noise, compared with sums, also at extreme parameters."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_any_parameters_are_accurate(rate: Fraction, n: int, share: Fraction) ->
         offset = g + Decimal(n - 1) / 2
         place = offset**2 + Decimal(n * n - 1) / 12
         square = place + 2 * n * t * offset + n * n * t * (1 + 2 * t)
-        disc = Decimal(g * (g - 1)) / 3  # the variance of a uniform law on 2g - 1 integers
+        disc = Decimal(g * (g - 1)) / 3  # the variance of a uniform draw from 2g - 1 integers
         variance = (near * disc + far * square) / (near + far)
         # j = 1 + K, so |x| j is (offset + n K)(1 + K).
         product = offset * (1 + t) + n * (t + t * (1 + 2 * t))
@@ -156,7 +156,7 @@ def test_the_ends_of_all_ranges() -> None:
     assert -Staircase(Fraction(1, 10**400), 1, 1).log_pmf(0) == pytest.approx(
         400 * math.log(10) + math.log(2)
     )
-    # e^{-700} is far below the precision of 1 + 2 steps t.
+    # e^{-700} is lost if it is added to 1 in floats.
     assert -Staircase(700, 1, 1).log_pmf(0) == pytest.approx(2 * math.exp(-700), rel=1e-12)
     assert -Hourglass(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
     assert -Staircase2D(700, 1, 1).log_pmf(0, 0) == pytest.approx(4 * math.exp(-700), rel=1e-12)
@@ -166,7 +166,7 @@ def test_the_ends_of_all_ranges() -> None:
 def test_unit_steps_are_the_discrete_laplace_and_its_hourglass() -> None:
     law = Staircase(Fraction(3, 7), 1, 1)
     assert [law.exponent(x) for x in (-2, 0, 5)] == [Fraction(6, 7), 0, Fraction(15, 7)]
-    # x = ±j, and y = k - x has the discrete Laplace law for every x.
+    # x = ±j, and y = k - x has the discrete Laplace distribution for every x.
     assert Hourglass(Fraction(3, 7), 1, 1).covariance == pytest.approx(0, abs=1e-12)
 
 
@@ -176,7 +176,7 @@ def test_laws_are_frozen_values() -> None:
         assert law == kind(Fraction(1, 2), 5, 2)
         assert hash(law) == hash(kind(Fraction(1, 2), 5, 2))
         assert type(law.steps) is int
-        law.draw(None)  # the cached state of draws is not part of the value
+        law.draw(None)  # what a draw caches does not count in comparisons
         assert law == kind(Fraction(1, 2), 5, 2)
         assert pickle.loads(pickle.dumps(law)) == law
         assert repr(law) == f"{kind.__name__}(rate=Fraction(1, 2), steps=5, inner=2)"

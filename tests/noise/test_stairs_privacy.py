@@ -1,7 +1,8 @@
-"""The largest log-ratio of each staircase law, by enumeration of the regions in the paper.
+"""The largest log-ratio of each staircase noise, by enumeration of the regions in the paper.
 
-The levels are not computed by the laws. The regions are those of Kulesza, Suresh and Wang (2024),
-equations (7), (11) and (12), on a lattice. The laws must agree with them at every point.
+The levels are not computed by the classes under test. The regions are those of Kulesza, Suresh and
+Wang (2024), equations (7), (11) and (12), on a lattice. The classes must agree with these levels at
+every point.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def glass(x: int, k: int, n: int, g: int) -> int:
 
 
 class Levelled:
-    """A law of pairs that is defined by its level, as input for the checker."""
+    """A distribution of pairs that is defined by its level, as input for the checker."""
 
     def __init__(self, n: int, level: Pair) -> None:
         self.n, self.level = n, level
@@ -57,7 +58,7 @@ class Levelled:
 
 
 def largest_of_pairs(level: Pair, n: int) -> int:
-    """Return the largest change of level over the shifts (s, n - s), and so their negatives."""
+    """Return the largest change of level over the shifts (s, n - s) and their negatives."""
     xs, ks = range(-4 * n, 4 * n + 1), range(-7, 8)
     table = {(x, k): level(x, k) for x in range(-5 * n, 5 * n + 1) for k in range(-8, 9)}
     return max(abs(table[x + s, k + 1] - table[x, k]) for x in xs for k in ks for s in range(n + 1))
@@ -87,7 +88,7 @@ def test_zero_with_both_signs_costs_more(n: int, g: int) -> None:
     assert max(losses) == pytest.approx(rate + math.log(2))
 
     class Doubled(Staircase):
-        """A law with that mistake, whose pieces the checker rejects."""
+        """A distribution with that mistake. The checker rejects its pieces."""
 
         def exponent(self, x: int) -> Fraction:
             return super().exponent(x) + (Fraction(7, 10) if x else 0)
@@ -115,7 +116,7 @@ def test_broken_hourglasses_cost_more(n: int) -> None:
         return j + abs(k - j if x >= 0 else k + j)
 
     def found(level: Pair) -> Fraction:
-        """Return the loss that the checker finds without the regions; it must be the same."""
+        """Return the loss that the checker finds. It must equal the loss from the regions."""
         largest = unit_loss(Levelled(n, level), n, 1)
         assert largest == largest_of_pairs(level, n)
         return largest

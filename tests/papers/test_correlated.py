@@ -76,7 +76,10 @@ def smallest(mean_square: float, n: int, cells: int = 0) -> float:
 
 
 def test_the_printed_errors_of_uni_tell_the_smallest_budget() -> None:
-    """Our data, and the distributions in the paper, have the smallest budget that UNI reveals."""
+    """The printed errors of UNI reveal the smallest budget.
+
+    Our data and the paper's have this budget.
+    """
 
     def log(name: str, regime: str, n: int, cells: int = 0) -> float:
         return math.log(smallest(PRINTED[name, regime, "E"][3], n, cells))
@@ -108,7 +111,7 @@ def test_smallest_inverts_the_error_of_uniform() -> None:
 
 
 def test_one_pair_of_printed_figures_is_impossible() -> None:
-    """One printed pair violates E ≥ 0.05·P², among algorithms that ignore the error criterion."""
+    """One printed pair with E < 0.05·P² is impossible, as the algorithm ignores the criterion."""
     broken = [
         (name, regime, ALGORITHMS[k])
         for (name, regime, error), figures in PRINTED.items()
@@ -189,7 +192,7 @@ def test_trials_have_the_errors_of_releases(cells: int, method: str) -> None:
 @pytest.mark.parametrize("cells", [0, 4])
 @pytest.mark.parametrize("loss", ["mse", "pac"])
 def test_hardest_data_meet_an_exact_promise(cells: int, loss: str) -> None:
-    """The hardest data attain the guaranteed error, and other data stay below it.
+    """The hardest data attain the guaranteed error. Other data have smaller errors.
 
     The limit is six standard errors: false-alarm probability 1e-8.
     """

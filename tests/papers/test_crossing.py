@@ -38,7 +38,10 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
 
 @pytest.mark.parametrize("step", [1, 2])
 def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
-    """The loss is as stated if a record moves queries by step one way, or step/2 in any way."""
+    """The loss is as stated.
+
+    A record moves queries by `step` in one direction, or by `step`/2 in any.
+    """
     crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
     scales = float(crossing.threshold), float(crossing.query)
     assert scales == (3.0, 3.0)

@@ -94,7 +94,7 @@ def test_fault_1_the_printed_cap_can_exceed_every_budget() -> None:
     printed = (float(budgets.levels[0] ** 2 * 10) + 8.0) / 5.0
     assert printed > 2.0 > 0.5
     mechanism = diffuse(budgets.levels, budgets.counts)
-    assert mechanism.base <= Fraction(1, 4)  # half of everyone's budget
+    assert mechanism.base <= Fraction(1, 4)  # everyone spends half of their budget
     assert set(mechanism.keep) == {Fraction(1)}
 
 
@@ -155,7 +155,7 @@ def printed_pairs(values: np.ndarray, kept: np.ndarray) -> int:
 
 
 def near_pairs(values: np.ndarray, kept: np.ndarray) -> int:
-    """Count the same for the library's pairs, from its first query."""
+    """Count these pairs among the pairs of the library, by its first query."""
     asked: list[Any] = []
 
     class Heard(Crossing):
@@ -191,7 +191,7 @@ def test_fault_4_the_printed_radius_is_half_of_what_fired() -> None:
     crossing = Crossing(1, Fraction(1, 20), Fraction(1, 20), 2160)
     ours = _radius(crossing, np.append(values, 0.0), 1.0, ep.Seeded(1))
     assert ours == 4.0
-    fired = int(math.log2(ours)) + 1  # the printed index, starting at 1
+    fired = int(math.log2(ours)) + 1  # the printed index starts at 1
     printed = 2.0 ** (fired - 2)
     assert np.mean(np.abs(values) <= printed) == 0.0
     assert np.mean(np.abs(values) <= ours) == 1.0

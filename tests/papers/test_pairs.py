@@ -33,12 +33,12 @@ Rows = tuple[np.ndarray, np.ndarray, Any]
 
 
 def twins() -> np.ndarray:
-    """Return values in steps of 100, each twice, with which the order of rows can leak."""
+    """Return values in steps of 100, each twice. With these values the order of rows can leak."""
     return np.repeat(100.0 * np.arange(N // 2), 2)[: N - 1]
 
 
 def with_text_ids(moved: bool) -> Rows:
-    """Return rows with the victim at the end; `moved` adds a victim's row at the front.
+    """Return rows with the victim at the end. If `moved`, the victim also has a row at the front.
 
     The additional row shifts the numbers of all ids.
     """
@@ -51,7 +51,10 @@ def with_text_ids(moved: bool) -> Rows:
 
 
 def stored_by_value(moved: bool) -> Rows:
-    """Return rows sorted by value; the victim has the largest or, if `moved`, the smallest."""
+    """Return rows sorted by value.
+
+    The victim has the largest value or, if `moved`, the smallest.
+    """
     own = -1.0 if moved else 1e6
     values, epsilon = np.append(twins(), own), np.append(np.full(N - 1, 8.0), VICTIM)
     order = np.argsort(values, kind="stable")
@@ -147,7 +150,7 @@ PEOPLE = np.array([0.0, 3.0, 3.5, 40.0, 700.0])
 def test_a_replaced_person_moves_a_crossing_by_one_pair(
     own: float, order: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Replacing a person moves a crossing by one pair, even if the others are reordered."""
+    """Replacing a person changes the queries of a crossing by one pair, for any order of rows."""
     other = PEOPLE.copy()
     other[0] = own
     before = questions(PEOPLE, monkeypatch)
@@ -206,7 +209,8 @@ def test_who_comes_or_goes_changes_one_slot(slots: int, monkeypatch: pytest.Monk
     everyone = seatings([1, 2, 3], slots, monkeypatch)
     for gone in (1, 2, 3):
         rest = seatings([p for p in (3, 2, 1) if p != gone], slots, monkeypatch)
-        # Repeat both to the same number of draws, so a coupling of uniform draws is a matching.
+        # Repeat both lists until they have the same length. Then a coupling of uniform draws is a
+        # matching.
         size = math.lcm(len(everyone), len(rest))
         left, right = everyone * (size // len(everyone)), rest * (size // len(rest))
         apart = np.array([[sum(a != b for a, b in zip(x, y, strict=True)) for y in right]

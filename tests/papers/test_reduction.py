@@ -17,7 +17,7 @@ from epsilons.papers.reduction import Reduced, Seats
 
 
 def test_fault_7_the_printed_reduction_overspends() -> None:
-    """The smallest budget of an octave is overspent: 1/scale for the count, ε/2 for the mean."""
+    """The smallest ε of an octave is overspent: 1/scale for the count plus ε/2 for the mean."""
     lower = 0.1
     printed = 1 / (1 / lower) + 2 * lower / 4
     assert printed == pytest.approx(1.5 * lower)
@@ -44,14 +44,17 @@ def reduced(values: np.ndarray, epsilon: np.ndarray) -> Reduced:
 
 
 def printed_seatings(people: tuple[int, ...], slots: int) -> list[tuple[int, ...]]:
-    """Return all seatings as printed: samples in their old order, empty slots (0) at the end."""
+    """Return all seatings of the printed algorithm: people in order, then empty slots (0)."""
     chosen = itertools.combinations(people, min(slots, len(people)))
     return [each + (0,) * (slots - len(each)) for each in chosen]
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
 def test_fault_8_one_person_changes_more_than_one_printed_slot(slots: int) -> None:
-    """One person changes several slots as printed; `test_pairs.py` tests ours."""
+    """In the printed algorithm one person changes several slots.
+
+    `test_pairs.py` tests our version.
+    """
     farthest = 0
     for gone in (1, 2, 3):
         rest = tuple(each for each in (1, 2, 3) if each != gone)

@@ -75,7 +75,7 @@ def test_sampling_spends_the_exact_loss_of_a_person_who_may_not_be_kept(
     with localcontext() as context:
         context.prec = 300
         keep = kept(epsilon, limit)
-        # A person is kept, at either end of the range, or replaced by the middle.
+        # A person is kept, with a value at either end of the range, or is replaced by the midpoint.
         half = (Decimal(limit) / 2).exp()
         loss = ((1 - keep + keep * half) / (1 - keep + keep / half)).ln()
         assert loss <= Decimal(epsilon) * (1 + Decimal(10) ** -50)  # the theorem
@@ -197,7 +197,7 @@ def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     level_of = np.array([0, 0, 1, 1, 1])
     grid = np.array([GRID, GRID, 0, GRID // 4, GRID])
     weight = int(sampled.weights.max())
-    # Two people stay, at the upper and the lower end, and cancel. Nobody else counts.
+    # Two people are kept. Their values, at the upper and the lower end, cancel. Nobody else counts.
     assert sampled.thin(ep.Seeded(1), level_of, grid) == 0
     grid[2] = GRID
     assert sampled.thin(ep.Seeded(1), level_of, grid) == weight
@@ -225,7 +225,7 @@ def test_it_is_never_better_than_the_best_cap() -> None:
 
 
 def test_the_noise_of_cells_is_independent() -> None:
-    """Noise is independent across cells: the number of people kept is random, not public."""
+    """Noise does not sum to zero over cells, because the number of people kept is not public."""
     goal = CellsGoal(RELATED, "mse", 0.95, 4)
     found = coins({0.2: 50, 0.5: 30, 2.0: 20}, goal)
     assert found.weighing.closed is None

@@ -41,7 +41,7 @@ def planned(people: dict[float, int], **said: Any) -> ep.RangePlan:
 def test_people_spend_what_a_release_takes(
     said: dict[str, Any], neighbours: str, close: bool, people: dict[float, int]
 ) -> None:
-    """Everyone's spending depends on budgets, and on how many rounds look at the data."""
+    """Everyone's spending depends on budgets, and on the number of rounds that read the data."""
     plan = planned(people, neighbours=neighbours, **said)
     draws = np.random.default_rng(3).normal(size=sum(people.values()))
     values = 1e9 + draws if close else 3.0 + draws
@@ -58,7 +58,10 @@ def test_people_spend_what_a_release_takes(
 
 
 def test_the_quantile_is_as_far_out_as_the_odds_allow() -> None:
-    """An end far from all data has odds of at most e^(14 − q·Σr/2), which must be e^−8."""
+    """An end far from all data has odds of at most e^(14 − q·Σr/2).
+
+    The quantile q makes this e^−8.
+    """
     for people in (PEOPLE, MANY, {0.02: 4000, 0.3: 900}):
         plan = planned(people)
         spent = sum(row.people * row.on_range for row in plan.forecasts[0].spent) / 2.0

@@ -1,11 +1,12 @@
 """Errors of means on ranges that were found stay within the forecasts of plans.
 
 With `shape="any"`, the error is Laplace noise of the forecast scale, because weights are equal for
-these people. So the sum of absolute errors, in units of that scale, has a Gamma law. For Gaussian
-data the error is a mixture of normal laws. So the mean of its absolute value is at most √(2/π)
-times its root mean square, and the standard deviation of its absolute value is at most the root
-mean square. Each of the eight cases raises a false alarm with probability at most 10⁻¹⁰; in the
-two Gaussian cases, this is by the central limit theorem. So about one run in 10⁹ raises one.
+these people. So the sum of absolute errors, in units of that scale, has a Gamma distribution. For
+Gaussian data the error is a mixture of normal distributions. So the mean of its absolute value is
+at most √(2/π) times its root mean square, and the standard deviation of its absolute value is at
+most the root mean square. Each of the eight cases raises a false alarm with probability at most
+10⁻¹⁰; in the two Gaussian cases, this is by the central limit theorem. So about one run in 10⁹
+raises one.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ COLUMNS: dict[str, Column] = {
 
 
 def absolute_errors(name: str, neighbours: str) -> NDArray[np.float64]:
-    """Errors of the mean of the clipped values, as parts of the range that was found."""
+    """Absolute errors of the mean of the clipped values, divided by the range that was found."""
     rng = np.random.default_rng(sum(map(ord, name)))
     found = []
     for seed in range(RUNS):
@@ -62,7 +63,7 @@ def test_errors_of_any_data_are_within_the_forecast(name: str, neighbours: str) 
     forecast = plan.forecasts[0]
     errors = absolute_errors(name, neighbours)
     assert fits(errors, forecast.rmse)
-    if neighbours == "replace":  # it is exact, so 0.7 times the forecast is rejected
+    if neighbours == "replace":  # the forecast is exact, so 0.7 times the forecast is rejected
         assert not fits(errors, 0.7 * forecast.rmse)
     assert np.count_nonzero(errors > forecast.pac) <= 0.05 * RUNS + 6.4 * math.sqrt(0.05 * RUNS)
 

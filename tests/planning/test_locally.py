@@ -48,7 +48,7 @@ def test_categories_by_hand() -> None:
     assert plan["hadamard"].rmse == pytest.approx(row, rel=1e-9)
     assert plan["projection"].rmse == pytest.approx(signs, rel=1e-9)
     assert plan["rappor"].rmse == pytest.approx(bits, rel=1e-9)
-    # All categories at once: Hoeffding for each of them.
+    # All categories simultaneously: a union of Hoeffding's bounds.
     once = math.sqrt(2.0 * math.log(2.0 * 5 / 0.05)) * row
     assert plan["hadamard"].pac == pytest.approx(once, rel=1e-6)
 
@@ -116,10 +116,10 @@ def test_the_plan_is_what_releases_say() -> None:
     ],
 )
 def test_errors_are_as_large_as_foretold(method: str, said: dict[str, Any]) -> None:
-    """Populations near the worst case: the squared error over its forecast is a chi-square.
+    """Near the worst case, the squared error divided by its forecast is a chi-square.
 
     Estimates sum over 1,250 people, so they are normal enough for false alarms of about 10⁻⁹ with
-    tails of 10⁻¹⁰. Three tenths more or less would be noticed.
+    tails of 10⁻¹⁰. An error of three tenths in a forecast would be detected.
     """
     rng, runs = np.random.default_rng(7), 400
     forecast = planned(**said)[method].rmse

@@ -1,4 +1,4 @@
-"""Menus of budgets that might be offered, side by side."""
+"""Plans for several menus of budgets that could be offered, side by side."""
 
 from __future__ import annotations
 

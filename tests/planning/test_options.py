@@ -1,4 +1,4 @@
-"""What would help most: every number against a search by hand, and the sentence about it."""
+"""What would help most: numbers equal a search by hand, and the sentence about them is right."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_frequencies_speak_of_people_and_not_of_a_range() -> None:
     "people",
     [
         {math.inf: 100},  # there is no error
-        {0.01: 12, 1.0: 1000},  # more strict people would gain 1 %
+        {0.01: 12, 1.0: 1000},  # more people with small budgets would gain 1 %
     ],
 )
 def test_where_nothing_buys_anything_it_says_so(people: dict[float, int]) -> None:

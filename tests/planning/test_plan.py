@@ -39,7 +39,7 @@ def test_the_best_is_what_auto_takes(profile: str, loss: str, assumption: Assump
     plan = ep.plan(ORDINARY[profile], **asdict(assumption), loss=loss)
     auto = ep.allocate(ORDINARY[profile], **asdict(assumption), loss=loss)
     assert plan.best == auto.method == plan.forecasts[0].method
-    # `auto` takes a staircase only for a real gain, and never takes minimax.
+    # `auto` uses a staircase only if it gains enough, and never uses minimax.
     apart = {"minimax", "staircase"} - {plan.best}
     others = [f for f in plan.forecasts if f.method not in apart]
     error = [f.rmse if loss == "mse" else f.pac for f in others]

@@ -1,4 +1,4 @@
-"""What a plan answers beyond its forecasts: what if, and how many more."""
+"""Plans also forecast other budgets, and say how many more people are needed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_nobody_is_needed_where_the_error_is_reached() -> None:
 
 
 def test_what_no_number_reaches() -> None:
-    """No number of private people reaches a zero error, and 0 is not a valid target."""
+    """No number of people with finite budgets reaches a zero error, and 0 is not a valid target."""
     assert need(Budgets({1.0: 5}), lambda people: 1.0, 0.5) == ((None, None), (1.0, None))
     public = ep.plan({1.0: 5, math.inf: 2}, about="people", related=True).need(rmse=1e-12)
     assert all(people is None for _, people in public)

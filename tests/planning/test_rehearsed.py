@@ -54,7 +54,7 @@ CASES = [
     if ONLY.get(name, neighbours) == neighbours
 ]
 LATER = {"adaptive"}
-"""Statistics whose last spending depends on the first draw."""
+"""Statistics in which the spending of the last stage depends on the first draw."""
 
 
 @pytest.mark.parametrize(("name", "neighbours"), CASES)

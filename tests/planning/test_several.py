@@ -49,7 +49,7 @@ def test_each_question_is_planned_for_its_part(terms: Any) -> None:
         assert planned.method == alone.best
         assert planned.rmse == pytest.approx(best.rmse, rel=1e-9)
         assert planned.plan.budgets.n == 1300
-    near = 0.02 if terms else 1e-3  # a ratio's interval differs from its leading term
+    near = 0.02 if terms else 1e-3  # the forecast of a ratio is only its leading term
     assert found[0].half_width == pytest.approx(three[three.best].pac, rel=near)
     spent = [
         first.spent + second.spent

@@ -28,14 +28,17 @@ def test_three_answers_stand_beside_one_another() -> None:
     assert own.rmse == pytest.approx(plan[plan.best].rmse)
     assert own.pac == pytest.approx(plan[plan.best].pac)
     assert own.gain == pytest.approx(plan[plan.best].gain)
-    # The weaker the relation, the more may be spent, and the smaller the error.
+    # The weaker the relation, the higher the best cap, and the smaller the error.
     assert own.cap < plan.sides[1].cap < plan.sides[2].cap
     assert own.rmse > plan.sides[1].rmse > plan.sides[2].rmse
     assert own.pac > plan.sides[1].pac > plan.sides[2].pac
 
 
 def test_a_little_related_is_worth_personal_budgets_for_the_demo() -> None:
-    """Related in any way: no gain. Within 0.05 of the range: a factor of 1.41, by hand."""
+    """If budgets are related in any way, there is no gain.
+
+    With δ = 0.05 the gain is 1.41, by hand.
+    """
     anyway, little, _ = ep.plan(DEMO, bounds=(0, 120)).sides
     assert anyway.gain == pytest.approx(1.0, abs=0.01)
     assert little.gain >= 1.35

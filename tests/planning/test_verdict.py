@@ -35,7 +35,7 @@ def budgets(strict: int) -> Any:
 def test_a_plan_and_its_release_say_the_same(
     strict: int, related: bool | float, about: Any
 ) -> None:
-    """They agree if the interval is exact and does not depend on the data."""
+    """Plan and release agree if the interval is exact and does not depend on the data."""
     asked: dict[str, Any] = {"bounds": (0, 120), "related": related, "about": about}
     release = ep.mean(VALUES, epsilon=budgets(strict), source=ep.Seeded(7), **asked)
     plan = ep.plan(budgets(strict), **asked)
@@ -88,7 +88,7 @@ def test_nothing_is_gained_where_all_budgets_are_alike() -> None:
 
 
 def test_an_interval_of_private_people_is_no_leading_term() -> None:
-    """What a release is worth depends on the interval that it has, not on its leading term."""
+    """The verdict on a release depends on its actual interval, not on the leading term."""
     people = {0.01: 10, 0.1: 500, 1.0: 490}
     plan = ep.plan(people, bounds=(0, 24), neighbours="add-remove")
     assert plan[plan.best].pac < 1.0

@@ -68,7 +68,7 @@ def test_the_first_stage_takes_a_tenth_and_the_second_may_have_all_that_is_left(
 
 
 def test_a_tenth_is_rounded_down() -> None:
-    """The parts themselves are compared: weights have fewer bits than floats and would hide it."""
+    """Tenths are compared directly: weights have fewer bits, and would hide a wrong rounding."""
     tenths = [(level, _tenth(level)) for level in np.linspace(0.1, 7.0, 500).tolist()]
     assert all(Fraction(tenth) <= Fraction(level) / 10 for level, tenth in tenths)
     assert all(Fraction(np.nextafter(tenth, 9.0)) > Fraction(level) / 10 for level, tenth in tenths)
@@ -130,7 +130,7 @@ def test_the_spread_that_is_taken_is_the_smallest_that_is_not_too_small() -> Non
         upper = spread**2 + scale * np.log(1.0 / 0.2)
         wanted = [each for each in SPREADS if each**2 >= upper] or [0.5]
         assert SPREADS[stages.found(drawn)] == min(wanted)
-    # If the mean is far from the middle, the variance is smaller.
+    # For the same square, the variance is smaller if the mean is far from the middle.
     far = (whole, round(whole * 0.25))
     assert SPREADS[stages.found(far)] < 0.2
     # Noise can give any number, even an impossible one.
@@ -165,7 +165,7 @@ def test_one_budget_leaves_nothing_to_choose_and_intervals_say_so() -> None:
 
 
 def test_real_errors_are_as_foretold() -> None:
-    """The mean square over 400 draws has a deviation of 11 %: false alarms below 10⁻⁶."""
+    """Mean squares of 400 draws are as forecast. They vary by 11 %: false alarms below 10⁻⁶."""
     plan = ep.plan({0.1: 2000, 1.0: 2000}, bounds=(0, 100), related=False, spread=0.05)
     rng, off = np.random.default_rng(9), []
     for seed in range(400):
@@ -175,8 +175,8 @@ def test_real_errors_are_as_foretold() -> None:
     assert 0.5 < square / plan["adaptive"].rmse ** 2 < 1.7
     plain = plan.guess
     assert plain is not None
-    assert square < 0.5 * plain.plain_rmse**2  # predicted without a guess
-    assert square < 2.0 * plain.rmse**2  # predicted with the right guess
+    assert square < 0.5 * plain.plain_rmse**2  # the forecast without a guess
+    assert square < 2.0 * plain.rmse**2  # the forecast with the right guess
 
 
 def test_the_widest_data_lose_what_the_first_stage_takes() -> None:

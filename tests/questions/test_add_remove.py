@@ -155,7 +155,7 @@ def test_a_personal_hourglass_has_little_noise() -> None:
     ]
     personal = ratio.noise_variance(Hourglass.best(4, 2**40), ratio.TWO_SUMS) / 1500.0**2
     assert stairs.mechanism.weights[0] == 1
-    assert noise[0] <= 1.5**2 * personal  # for any weights
+    assert noise[0] <= 1.5**2 * personal  # holds for any weights
     assert personal <= 0.6 * noise[1]  # half of the people at ε = 4 and half at 8, weights 1 : 2
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("shorter")
 
 
 def newcomers(facts: str) -> list[list[Row]]:
-    """The people to add: only a few if there are thousands of rungs, because these are slow."""
+    """The people to add. With thousands of rungs, which are slow, there are only a few."""
     everyone = list(NEWCOMERS.values())
     fine = "levels" not in FACTS[facts] and "epsilon" not in FACTS[facts]
     return everyone[::7] if fine else everyone[::2]
@@ -78,7 +78,8 @@ def test_where_the_drawn_numbers_coincide_everything_does(
         for start in STARTS.values():
             with silence(caplog):
                 assert everything(make(start, person=person, **FACTS[facts])) == expected
-        # Prints are computed from the fields. They are compared only for every fourth addition.
+        # Printed text is computed from the fields, so it is compared only for every fourth
+        # addition.
         for place, rows in enumerate(added):
             with silence(caplog):
                 found = make([*BASE, *rows], person=person, **FACTS[facts])

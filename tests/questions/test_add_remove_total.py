@@ -34,7 +34,7 @@ FORMS = ["arrays", "pandas", "polars", "csv"]
 
 
 def known(form: str) -> list[dict[str, Any]]:
-    """Public facts; thousands of rungs, which are slow, are tested only for arrays."""
+    """Public facts. Without levels there are thousands of slow rungs, tested only for arrays."""
     few: list[dict[str, Any]] = [{"levels": [0.5, 1.0]}, {"epsilon": 1.0}]
     return [*few, {"related": False}] if form == "arrays" else few
 

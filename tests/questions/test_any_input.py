@@ -1,4 +1,4 @@
-"""With an unknown range, every input and seed gives a release with finite numbers, no warning."""
+"""With an unknown range, every input and seed gives finite numbers and no warning."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_diffusion_has_a_release_for_every_two_people(name: str, epsilon: float)
 
 @pytest.mark.parametrize("name", [name for name in INPUTS if INPUTS[name].size == 60])
 def test_a_scale_is_found_that_can_be_divided_by(name: str) -> None:
-    """All scales are in the range of floats. Many seeds are used, because pairs are random."""
+    """All scales are in the range of floats. There are many seeds, because pairs are drawn."""
     for budget in (0.5, 50.0):
         mechanism = diffuse(np.array([budget]), np.array([60]))
         for seed in range(25):
@@ -184,7 +184,7 @@ def test_ranges_and_windows_lie_within_what_floats_hold() -> None:
 
 
 def test_a_large_divisor_draws_as_a_small_one_does() -> None:
-    """The distribution depends on distances over the divisor: scaling both by 2⁷⁰ has no effect."""
+    """Very large divisors work: the distribution depends on distances divided by the divisor."""
     cells, masses = np.array([2]), np.array([2**20])
 
     def share(scale: int) -> float:
@@ -194,7 +194,7 @@ def test_a_large_divisor_draws_as_a_small_one_does() -> None:
         drawn = [mechanism.draw(source, (cells, masses)) for _ in range(400)]
         return drawn.count(2) / 400
 
-    # e^{−2^20/scale}: a huge scale makes all candidates equally likely, a small scale selects one.
+    # Other candidates have odds e^{−2^20/scale}: near 1 for a huge scale, near 0 for a small scale.
     assert abs(share(2**80) - 0.25) < 0.12  # 5.5 standard errors
     assert abs(share(2**61) - 0.25) < 0.12
     assert share(2**14) == 1.0

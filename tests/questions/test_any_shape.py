@@ -89,7 +89,7 @@ def test_the_interval_holds_the_mean_of_the_values_cut_to_the_range(
 
 
 def test_one_weight_for_all_is_as_good_as_a_known_range() -> None:
-    """If everyone has the same ε, the only error is Laplace noise: range over the remaining ε."""
+    """If everyone has the same ε, the only error is Laplace noise of scale range/(n·rest of ε)."""
     release = mean(epsilon=1.0)
     lo, hi = release.bounds
     low, high = release.interval(0.95)
@@ -147,7 +147,7 @@ def test_under_add_remove_people_are_counted_wherever_weights_differ(terms: str)
     assert any(isinstance(stage, LevelCounts) for stage in plain.mechanism.stages) == (
         terms == "levels"
     )
-    alone = mean(epsilon=1.0, **PRIVATE)  # one weight: a count is not needed
+    alone = mean(epsilon=1.0, **PRIVATE)  # everyone has the same weight, so no count is needed
     assert [type(stage) for stage in alone.mechanism.stages].count(LevelCounts) <= 1
 
 

@@ -71,13 +71,13 @@ def test_the_whole_release_keeps_a_persons_promise(name: str, method: str) -> No
 
 
 def noise(epsilon: float, rng: np.random.Generator, size: int) -> np.ndarray:
-    """Discrete Laplace noise on a lattice of `STEPS` per unit, because float bits would leak."""
+    """Discrete Laplace noise on a lattice of `STEPS` per unit, because bits of floats leak."""
     fail = 1.0 - np.exp(-epsilon / STEPS)
     return np.asarray(rng.geometric(fail, size) - rng.geometric(fail, size))
 
 
 def diffused(value: int, keep: Fraction, base: float, seed: int) -> Callable[[int], np.ndarray]:
-    """Draw counts with privacy loss `base`, of one person who is kept by the library's coin."""
+    """Draw noisy counts of one person, who is kept by a coin; the noise has privacy loss `base`."""
     rng = np.random.default_rng(seed)
 
     def sample(size: int) -> np.ndarray:

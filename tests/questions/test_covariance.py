@@ -72,7 +72,7 @@ def test_one_unit_and_its_verdict(terms: str) -> None:
 
 
 def test_a_mechanism_that_forgets_a_cell_is_caught() -> None:
-    """A replaced person leaves some cells and enters others, so all cells must be counted."""
+    """A replaced person leaves some cells and enters others, and both count in the sensitivity."""
     mechanism = released().mechanism
     with pytest.raises(PrivacyError):
         ep.verify.exact(dataclasses.replace(mechanism, moves=1)).require()
@@ -108,7 +108,7 @@ def test_arrays_are_changed_in_both_columns() -> None:
 
 
 def test_a_unit_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A unit that is rounded up is detected before anything is drawn."""
+    """If cells are rounded up and exceed a person's unit, this is detected before any draw."""
     whole = units.nine_cells
 
     def rounded_up(people: Any, found: Any) -> Any:

@@ -84,7 +84,7 @@ def test_one_level_is_one_level_however_it_is_declared(
     for each in found[1:]:
         assert drawn(each) == drawn(first)
         assert [each.n, each.risk, width(each)] == [first.n, first.risk, width(first)]
-        assert each.sides == first.sides  # also for n, which equal weights reveal
+        assert each.sides == first.sides  # also the error of n
         assert each.spent(0.1) == first.spent(0.1) == pytest.approx(0.1)
         assert not isinstance(each.mechanism, Composed)
 
@@ -133,15 +133,13 @@ def test_a_guess_that_is_right_never_widens_the_interval(
         listed = make(people, seed, **asdict(assumption), levels=list(people))
         guessed = make(people, seed, **asdict(assumption), levels=people)
         if assumption == UNRELATED and not behind(guessed).equal:
-            continue  # for these people a count can reduce the error by more than it costs
+            continue  # a count of these people can reduce the error by more than it costs
         less.append(width(listed))
         more.append(width(guessed))
-        if isinstance(guessed.mechanism, Composed):  # both count people first, then do the same
+        if isinstance(guessed.mechanism, Composed):  # both count people, then draw alike
             assert drawn(guessed) == drawn(listed)
             assert more[-1] == less[-1]
-    assert not less or np.mean(more) <= 1.03 * np.mean(
-        less
-    )  # noisy sums differ, which has a small effect
+    assert not less or np.mean(more) <= 1.03 * np.mean(less)  # noisy sums differ slightly
 
 
 @pytest.mark.parametrize("statistic", RELEASES)
@@ -167,7 +165,7 @@ def test_the_plan_promises_what_the_release_gives(
         cells = 3 if statistic == "frequencies" else 1
         assert math.sqrt(release.risk / cells) == pytest.approx(best.rmse, rel=0.3)
         half = width(release) / 2.0
-        # A plan predicts a sample by a Gaussian sum; the interval of a ratio uses Hoeffding.
+        # A plan assumes a Gaussian sampling error. The interval of a ratio uses Hoeffding's bound.
         apart = 1.6 if statistic == "frequencies" or assumption.sampled else 1.3
         assert half <= apart * best.pac
     # If people were counted, the interval allows for the noise of the counts.

@@ -106,7 +106,7 @@ def test_rows_that_a_policy_refuses_are_refused_in_a_replay_and_never_else() -> 
 
 
 def test_a_unit_that_is_counted_twice_shows_in_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a person adds to the second group is also added to the first: more than one unit."""
+    """What a person adds to the second group is also added to the first, which exceeds a unit."""
     from epsilons.door.rows import Rows
 
     honest = Rows.count

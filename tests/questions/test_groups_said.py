@@ -145,7 +145,7 @@ def test_a_width_that_tells_nothing_is_said_to_with_what_would_help() -> None:
     assert "What would help: fewer or larger groups; larger budgets" in text
     assert 'groups_are="public", if group membership is no secret' in text
     text = " ".join(asked(strict, SOME["groups of answers"]).details().split())
-    assert "groups_are=" not in text  # answering is private, so groups cannot be public
+    assert "groups_are=" not in text  # who answered is private, so groups cannot be public
     none = asked(strict, SOME["groups"]).ratio("north", "east")
     assert (none.low, none.high, none.nothing) == (0.0, math.inf, True)
     assert "0 to ∞" in str(none)

@@ -1,4 +1,4 @@
-"""Estimating the range of data of any shape: quantiles, their cost, and odds of a wrong end."""
+"""Estimating the range of data of any shape: quantiles, their cost, and the odds of a wrong end."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_whatever_budgets_are_two_shares_fit_in_them(
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("goal", [GOAL, MeanGoal(SAMPLE, "mse", 0.95)], ids=["people", "sample"])
 def test_with_more_people_quantiles_lie_farther_out(goal: MeanGoal, neighbours: str) -> None:
-    """Quantiles become more extreme with more people, except where half of the budgets suffices."""
+    """Quantiles are more extreme with more people, except once, where half of a budget suffices."""
     sizes = np.unique(np.geomspace(20, 10**6, 60).astype(np.int64))
     levels = np.array([0.2, 1.0])
     found = [
@@ -195,7 +195,8 @@ def test_an_end_that_nobody_is_near_is_as_unlikely_as_said(
             assert at[1 + side] == quantile * spent / 2
         else:
             assert at[1 + side] == quantile / (1 - quantile) * spent / 2
-        # The other side is even less likely. The odds suffice, up to rounding of weights.
+        # An end on the other side is even less likely. The odds are as required, up to rounding of
+        # weights.
         assert at[1 - side] >= at[1 + side]
         assert float(at[1 + side]) >= 0.999 * _TIMES[neighbours] * (_LINE + _SURE)
 
@@ -217,7 +218,7 @@ def test_one_bucket_has_as_much_of_the_prior_as_is_counted_on() -> None:
     [(-line.TOP, line.TOP), (line.TOP, line.TOP), (0, line.TOP), (-line.TOP, -line.TOP), (5, -5)],
 )
 def test_whatever_is_drawn_the_range_is_made_of_floats(low: int, high: int) -> None:
-    """Without people, both ends of the line can be drawn; they are widened by a factor of 100."""
+    """Any two ends of the line can be drawn without people. The widened range is finite."""
     steps = outer(lambda _: nobody([1.0], [2]), GOAL, neighbours="add-remove")
     answer, drawn = None, iter([low, high] + [0] * 4)
     try:
@@ -248,7 +249,7 @@ def test_the_range_is_widened_by_the_quantiles_that_were_asked_for() -> None:
 
 
 def test_a_closer_look_asks_for_nothing_farther_out() -> None:
-    """A more extreme quantile could lie outside the window, and its end would be arbitrary."""
+    """Later rounds use less extreme quantiles, because extreme ones can be outside the window."""
     counted = nobody([1.0], [30_000])
     steps = outer(lambda _: counted, GOAL, neighbours="replace")
     first: Any = next(steps).mechanism

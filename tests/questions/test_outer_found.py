@@ -1,4 +1,4 @@
-"""Estimating the range of data of any shape: its contents, and how rarely it is wrong.
+"""Estimating the range of data of any shape: the values inside it, and how rarely it is wrong.
 
 The tests are seeded, so results are reproducible. With a new seed, about 1 range in 3000 is wrong;
 the number of wrong ranges is compared with an exact binomial tail of 10⁻⁸.
@@ -73,7 +73,7 @@ def test_the_range_holds_the_bulk_of_the_data(name: str, terms: str) -> None:
         cut = float(np.clip(values, lo, hi).mean() / 2.0 - values.mean() / 2.0) * 2.0
         assert abs(cut) <= most * deviation
         assert release.sigma is None
-        near = name == "far off" and release.estimate.alike  # one bucket of the line has width 4
+        near = name == "far off" and release.estimate.alike  # a bucket has width 4 there
         assert release.estimate.alike is near
         assert ("seem" in release.treats) is near
         low, high = release.interval(0.999_999)
@@ -150,7 +150,7 @@ def test_nobody_looks_closer_at_zero() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("terms", ["replace", "no levels"])
 def test_what_most_have_is_told_of_where_others_are_far_off(terms: str) -> None:
-    """Most people work 40 hours; the others are just numerous enough for the quantile to see."""
+    """If the range contains only the value of most people (40 hours), the release says so."""
     silent = 0
     for seed, share in itertools.product(range(15), (0.76, 0.9, 0.95)):
         rng = np.random.default_rng(seed)

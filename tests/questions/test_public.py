@@ -140,7 +140,7 @@ def test_under_add_remove_nothing_but_draws_knows_who_is_there(method: str, fact
 
 @pytest.mark.usefixtures("fixed")
 def test_the_number_of_people_is_the_one_that_was_drawn() -> None:
-    """The fixed counts are 2000, 2040 and 2080; diffusion subtracts a margin from each."""
+    """The fixed counts are 2000, 2040 and 2080. Diffusion subtracts a margin from each count."""
     counted = released(OTHERS, "weighted", neighbours="add-remove", levels=[0.5, 2.0, 8.0])
     assert counted.n == 2000 + 2040 + 2080
     slots = released(OTHERS, "diffusion", neighbours="add-remove", levels=[0.5, 2.0, 8.0])
@@ -306,7 +306,7 @@ def test_a_value_is_cut_to_the_range_that_was_found(
 def test_a_picture_is_as_sharp_as_what_its_stages_spend(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sharpness is correct if the number of people is known, and if the count is noisy."""
+    """`sharp` is correct both for a known number of people and for noisy counts."""
     counts = np.full(3, PEOPLE // 3)
     real = LevelCounts.draw
 
@@ -333,7 +333,8 @@ def test_a_picture_of_diffusion_counts_those_who_are_kept() -> None:
     first = release.mechanism.stages[0]
     kept = sum(float(p) * n for p, n in zip(first.keep, first.counts.tolist(), strict=True))
     base = float(first.base)
-    # `sharp` is half of the rate. The median's rate is base/4, the pairs' base/8 over steps of 2.
+    # `sharp` is half of the rate per step. The rate of the median is base/4. The rate of pairs is
+    # base/8, divided by steps of 2.
     assert picture.sharp[0] == pytest.approx(kept * base / 8)
     pairs = kept * kept / PEOPLE / 2
     assert picture.sharp[1] == pytest.approx(pairs * base / 32)

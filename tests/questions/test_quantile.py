@@ -128,7 +128,7 @@ def test_a_replay_shows_nobody(method: str, neighbours: str) -> None:
 
 
 def test_selections_are_drawn_around_the_weights_of_all_bins() -> None:
-    """The total of a draw equals a sum person by person: everyone's weight is in their bin."""
+    """The total of a draw is the sum of people's weights in each bin, added person by person."""
     question = ep.Quantile("x", q=0.5, bounds=BOUNDS, method="selection", related=False)
     call = question.call(epsilon="e", data=FRAME)
     first: Any = next(question.steps(question.open(call), call))
@@ -185,7 +185,7 @@ def test_without_noise_it_is_the_quantile_to_a_bin() -> None:
     low, high = release.interval(0.99)
     assert (low <= exact).all()
     assert (exact <= high).all()
-    # If a share of exactly q is below, the quantile can be in either of two bins.
+    # If exactly a share q is below an edge, the quantile can be in the bin on either side.
     assert (high - low <= 2.0 * 120.0 / release.mechanism.cells + 1e-9).all()
 
 

@@ -151,7 +151,7 @@ def test_under_add_remove_only_totals_know_who_is_there(name: str, facts: str, p
 
 
 def test_the_range_is_looked_for_more_than_once() -> None:
-    """The test above is meaningful: there are windows and later rounds, which could leak."""
+    """The test above covers windows and later rounds, which could leak."""
     values, epsilon = EVERYBODY["many"]
     run = driven(ep.Mean(values, bounds=None), called(epsilon, "add-remove", **FACTS["a guess"]))
     assert sum(isinstance(draw.mechanism, Selection) for draw in run.yielded) >= 4
@@ -267,7 +267,7 @@ def test_under_replace_nobody_is_charged_more_than_they_offer(
     ]
     few = name == "unknown range" and method == "weighted" and parts == 3
     assert {"many", "huge", "infinite"} <= set(answered)
-    assert ("zeros" in answered) is not few  # only half have a budget, 1/3: too few for a range
+    assert ("zeros" in answered) is not few  # half have no budget, the others 1/3 each
     assert "every kind" in answered  # the smallest budget is treated as 0
 
 

@@ -58,7 +58,7 @@ def test_its_losses_are_within_budgets() -> None:
 
 
 def test_one_large_share_has_less_noise_by_as_much_as_is_forecast() -> None:
-    """The noise of the total replaces a term p²·k that dividing by the sum of counts would have."""
+    """Dividing by a sum of k noisy counts adds p²·k to the variance. A noisy total avoids it."""
     values = mostly_one(2)
     truth = np.bincount(values, minlength=CATEGORIES) / PEOPLE
     runs = 120

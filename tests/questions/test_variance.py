@@ -1,4 +1,5 @@
-"""`ep.variance`: from squares drawn with a mean, or from three cells; verdicts and replays."""
+"""`ep.variance`: computed from squares drawn with a mean, or from three cells; verdicts and
+replays."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def sampled_frequencies(values: Any, epsilon: Any, **more: Any) -> Run:
 
 
 def with_sampling(rules: Iterable[str]) -> list[str]:
-    """Return the rules, with "sampling" at its position when calls were first recorded."""
+    """Return the rules, with "sampling" at the same position as when calls were first recorded."""
     names = list(rules)
     names.insert(next(at for at, name in enumerate(names) if name.startswith("hp")), "sampling")
     return names

@@ -37,7 +37,7 @@ _MADE: Final = re.compile(
 """The line with the date of a release, which changes every day."""
 
 _OF_THE_DAY: Final = ("title", "unit", "name", "date", "version")
-"""Fields about the call and the date, not the numbers. Other tests check them."""
+"""Fields that describe the call and the date. They are not recorded; other tests check them."""
 
 _NEW_OPTIONS: Final = re.compile(r"^  --(title|unit|report|figure) (TEXT|FILE) .*\n", re.M)
 """Options, one per line, that were added after the help of commands was recorded."""
@@ -188,7 +188,7 @@ def _asked(ask: Callable[[], Any]) -> Any:
     """Return the answer of a call, or the error as text."""
     try:
         return ask()
-    except Exception as error:  # an error is also an answer
+    except Exception as error:  # an error is recorded as well
         return f"{type(error).__name__}: {error}"
 
 
@@ -197,7 +197,7 @@ def _release(release: Any) -> Fields:
     by_reports = hasattr(estimate.margin, "influence")
     fields = {name: getattr(release, name) for name in _OF_RELEASE}
     if release.n_is_noisy:
-        fields["n"] = float(release.n)  # the type of n once showed whether it is noisy
+        fields["n"] = float(release.n)  # a noisy n was once a float
     some = {name: getattr(release, name) for name in _OF_SOME if hasattr(release, name)}
     if by_reports:
         some = {name: some[name] for name in some if name not in ("other", "error_at_once")}

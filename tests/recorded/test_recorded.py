@@ -74,7 +74,8 @@ def same(then: Any, now: Any) -> bool:
     """Return whether two values are equal: texts exactly, long numbers to five digits.
 
     The last digits of floats depend on the processor, because NumPy chooses the fastest of several
-    versions of a function. Integer weights are rounded from floats, so they also depend on it.
+    versions of a function. Integer weights are rounded from floats, so they also depend on the
+    processor.
     """
     if isinstance(then, float) and isinstance(now, float):
         return text(then) == text(now) or math.isclose(then, now, rel_tol=1e-5, abs_tol=1e-9)

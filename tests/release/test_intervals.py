@@ -34,7 +34,7 @@ def test_the_interval_of_a_mean_is_the_quantile_of_its_noise() -> None:
 
 
 def test_the_intervals_of_shares_are_quantiles_of_their_noise() -> None:
-    """A person changes two cells, so the scale is 2/(ε·n); the noise of all cells sums to zero.
+    """A person changes two cells, so the scale is 2/(ε·n). The noise of all cells sums to zero.
 
     One of four such cells has P(|z| > a) = e^{−2a}·(5 + 4a + a²)/5, in units of the scale.
     """
@@ -72,8 +72,8 @@ def test_the_bias_is_the_largest_over_all_counts_that_the_noise_allows(
         n = np.array(counts)
         worst = max(worst, 0.5 * float(np.abs(n * k / (n @ k) - n / n.sum()).sum()))
     assert bias >= worst - 1e-12
-    # With more than two rungs the bound is looser: it takes the worst case of the averages below
-    # and above separately.
+    # With more than two rungs the bound is looser: it bounds the averages below and above
+    # separately.
     assert bias <= (1.001 if len(weights) == 2 else 1.3) * worst + 1e-12
 
 
@@ -151,7 +151,10 @@ def test_a_person_spends_what_the_highest_rung_below_their_budget_spends() -> No
 def test_unrelated_budgets_have_the_shorter_of_two_intervals(
     counts: tuple[int, ...], rates: tuple[float, ...], weights: tuple[int, ...], sampled: bool
 ) -> None:
-    """The shorter interval is used: for a sample, or for any people. Only counts decide which."""
+    """The shorter of two intervals is used: for a sample, or for any people.
+
+    The choice depends only on counts.
+    """
     release = related(ep.mean, np.linspace(0.2, 0.6, 600), bounds=(0, 1), method="transformed")
     largest, total = float(weights[-1]), 1e6 * float(weights[-1])
     counted = LevelCount(counts, rates, np.array(weights))

@@ -1,4 +1,4 @@
-"""Intervals of releases are not too narrow, by independently written noise distributions."""
+"""Intervals of releases are not too narrow, according to independent code for the noise."""
 
 from __future__ import annotations
 
@@ -63,13 +63,19 @@ def hoeffding_and_laplace(sigma: float, scale: float, beta: float) -> float:
 
 
 def of_four(x: float, scale: float) -> float:
-    """The density of one of four Laplace variables given that they sum to zero; `cell_of_four`."""
+    """The density of one of four Laplace variables, given that they sum to zero.
+
+    See `cell_of_four`.
+    """
     far = abs(x) / scale
     return math.exp(-2.0 * far) * (3.0 + 3.0 * far + far * far) / (5.0 * scale)
 
 
 def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any = None) -> float:
-    """Solve P(|G + L| > a) = β for a: G Gaussian with deviation σ, L Laplace or of `density`."""
+    """Solve P(|G + L| > a) = β for a.
+
+    G is Gaussian with deviation σ; L is Laplace, or has `density`.
+    """
 
     def excess(a: float) -> float:
         def inside(x: float) -> float:
@@ -88,7 +94,7 @@ def gaussian_and_laplace(sigma: float, scale: float, beta: float, density: Any =
 def test_an_interval_for_a_population(confidence: float) -> None:
     """The sampling error has standard deviation at most σ = range/(2√n), attained by fair coins.
 
-    With this few people, the spread is predicted to be useless, although it is drawn as well.
+    For so few people the released spread is not used, because it is forecast not to help.
     """
     few = 60
     values = np.tile([40.0, 60.0], few // 2)
@@ -191,7 +197,7 @@ def test_an_interval_under_add_remove_ends_where_the_noise_refutes_it(confidence
 
 
 def least_chernoff(a: float, b: float, more: int, far: float) -> float:
-    """The best bound on P(X + Y₁ + … > far): Chernoff over all rates, or rate 1/a with X's tail."""
+    """The best bound on P(X + Y₁ + … > far): Chernoff's at any rate, or X's tail at rate 1/a."""
 
     def exponent(rate: float) -> float:
         return -rate * far - math.log1p(-((rate * a) ** 2)) - more * math.log1p(-((rate * b) ** 2))

@@ -46,7 +46,7 @@ def test_they_fit_a_screen(releases: ep.Releases) -> None:
     text = releases.details()
     for name in releases.names:
         assert name in text
-    assert text.count("budget ε") == 1  # a single spending table
+    assert text.count("budget ε") == 1  # one spending table for all releases
     assert text.count("NOT PRIVATE") == 1
     assert text.count("Each person's value") == 1
     assert "… and 18 more" in text

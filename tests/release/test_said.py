@@ -166,7 +166,7 @@ def test_groups_have_means_and_shares_and_may_be_compared() -> None:
     sheet = release.sheet()
     table = rows(sheet)
     assert table.heads[:2] == ("group", "mean (minutes)")
-    assert len(table.heads) == 7  # shares have their own intervals
+    assert len(table.heads) == 7  # each share has an interval
     assert facts(sheet)["Groups"] == "group: group membership is private"
     compared = [part for part in sheet.all(SheetTable) if part.section == "Groups compared"]
     assert [row[0] for row in compared[0].rows] == [f"{LONG} minus a", f"{LONG} over a"]
@@ -233,7 +233,7 @@ def test_quantiles_are_named_by_shares_of_people() -> None:
     assert [row[0] for row in table.rows] == ["10 %", "50 %"]
     assert release.sheet().name == "2 quantiles"
     assert NOTHING not in notes(release.sheet())
-    assert "of all people" in release.details()  # δ in `related` is a fraction of them
+    assert "of all people" in release.details()  # δ in `related` is a fraction of all people
     poor = estimating(release, interval=(np.zeros(2), np.full(2, 99.0)))
     assert NOTHING in notes(poor.sheet())
 

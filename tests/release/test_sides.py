@@ -60,7 +60,7 @@ def test_a_side_is_what_a_release_of_that_answer_would_be(
     expected = [True, 0.05, False] if related != 0.3 else [True, 0.3, 0.05, False]
     assert [side.related for side in sides] == expected
     for side in sides:
-        same = dataclasses.replace(release, related=side.related)  # the same draw
+        same = dataclasses.replace(release, related=side.related)  # from the same draw
         if statistic == "mean":
             low, high = same.interval(0.95)
             assert (side.low, side.high) == (low, high)
@@ -88,8 +88,8 @@ def test_what_is_true_of_less_data_tells_more(
 ) -> None:
     """Weaker assumptions give wider intervals.
 
-    In a population, unrelated budgets are a special case of weakly related budgets. For these
-    people they are not, because means at different budgets can differ by chance.
+    In a population, unrelated budgets are a special case of weakly related budgets. For a fixed set
+    of people they are not, because means at different budgets can differ by chance.
     """
     anything, little, nothing = ASKED[statistic](about=about, related=False, **terms).sides
     for less, more in [(anything, little), (anything, nothing)] + (
@@ -127,7 +127,10 @@ def test_a_guess_and_a_declared_cap_say_what_there_is_to_spend(statistic: str) -
 
 
 def test_where_nobody_knows_who_is_there_nobody_tells_a_cap() -> None:
-    """Weights are chosen as if each rung had 1,000 people; no cap based on this guess is shown."""
+    """Weights are chosen as if each rung had 1,000 people.
+
+    A cap based on this guess is not shown.
+    """
     release = mean(neighbours="add-remove", cap=1.0, related=False)
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}
     assert "best cap" not in release.details()
@@ -159,7 +162,7 @@ NO_MEAN_OF_ALL: dict[str, Any] = {
 
 @pytest.mark.parametrize("asked", NO_MEAN_OF_ALL)
 def test_the_caps_of_a_mean_are_told_of_no_other_number(asked: str) -> None:
-    """Budgets are public, but a cap that is best for a mean is not best for a ratio or product."""
+    """Caps are shown only for means: the best cap for a mean is not best for a ratio or product."""
     release = NO_MEAN_OF_ALL[asked]()
     assert len(release.sides) == 3
     assert {(side.cap, side.typical) for side in release.sides} == {(None, None)}

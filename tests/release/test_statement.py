@@ -128,7 +128,10 @@ def test_a_number_that_says_nothing_is_never_quoted(ask: Any, what: str) -> None
 
 
 def test_what_says_something_is_quoted_and_the_rest_counted() -> None:
-    """If there are many bins, the largest are quoted; empty groups are only counted."""
+    """If there are many bins, only the largest are quoted.
+
+    Empty groups are not quoted but counted.
+    """
     many = ep.frequencies(
         VALUES, epsilon=EPSILON, edges=list(range(0, 125, 5)), source=ep.Seeded(1)
     )
@@ -283,7 +286,7 @@ def test_every_kind_of_mechanism_has_words() -> None:
             r'^    kind(?:: ClassVar\[str\])? = "([^"]+)"', path.read_text("utf-8"), re.M
         )
     }
-    assert declared - {"composition", "report"} == set(STAGES)  # these two are not single stages
+    assert declared - {"composition", "report"} == set(STAGES)  # these two have several stages
 
 
 @pytest.mark.parametrize("kind", ["mean", "several", "local bit"])

@@ -108,7 +108,7 @@ def test_a_release_that_was_written_before_there_were_titles_is_read() -> None:
     stored = json.loads(release.to_json())
     for name in ("title", "unit", "name", "date", "version"):
         del stored["release"][name]
-        stored.pop(name, None)  # the same field at the top level of the file
+        stored.pop(name, None)  # the top level of the file also has this field
     again = ep.Release.from_json(json.dumps(stored))
     assert (again.title, again.unit, again.name, again.date) == (None, None, None, "")
     assert again.details().splitlines() == release.details().splitlines()[:-1]

@@ -75,7 +75,7 @@ def test_what_is_printed_first_is_short(kind: str) -> None:
     rows = [line for line in lines if line.startswith("  ") and "%)" not in line]
     results = [line for line in rows if any(char.isdigit() for char in line) or "–" in line]
     assert len(lines) - 1 - max(len(results) - 4, 0) <= 14
-    assert len(results) <= 16  # some lines are wrapped sentences
+    assert len(results) <= 16  # some sentences are wrapped
     assert lines[-1].startswith("More: details()")
     assert len(release.details()) > len(str(release))
 
@@ -111,7 +111,7 @@ def typical(budgets: Floats, method: str, **asked: Any) -> float:
 @pytest.mark.parametrize("related", [True, 0.05, False])
 @pytest.mark.parametrize("shares", [False, True])
 def test_gains_are_those_of_a_plan(strict: int, related: bool | float, shares: bool) -> None:
-    """The gain equals the gain in a plan, which rehearses the question with each rule."""
+    """The gain equals the gain in a plan. A plan forecasts the question with each rule."""
     budgets = np.where(np.arange(N) < strict, 0.05, np.where(np.arange(N) < 3_000, 0.5, 2.0))
     if shares:
         release = ep.frequencies(

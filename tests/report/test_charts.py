@@ -60,7 +60,7 @@ def test_zero_and_public_stay_apart_from_the_bars_of_many_budgets() -> None:
 
 
 def test_levels_that_read_alike_do_not_share_a_bar() -> None:
-    """On a shared bar their spending would be stacked, and would exceed every budget."""
+    """Levels with equal labels have separate bars: stacked bars would seem to exceed budgets."""
     alike = [Spent(0.50001, 1, 0.5, 0.0), Spent(0.50002, 1, 0.5, 0.0)]
     values = charts.spending_bars(SpendingTable(alike)).to_dict()["data"]["values"]
     assert len({row["level"] for row in values}) == 2
@@ -119,7 +119,7 @@ def test_a_drawing_has_no_parts_that_are_read_aloud_without_a_name() -> None:
     for tag in re.findall(r"<[^>]*>", drawn):
         assert "role=" not in tag
         assert "aria-roledescription" not in tag
-    assert drawn.count('role="x"') == 1  # text from the caller is unchanged
+    assert drawn.count('role="x"') == 1  # the caller's text is not changed
 
 
 def _one(value: float, low: float, high: float, bounds: tuple[float, float]) -> Interval:

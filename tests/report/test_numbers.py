@@ -1,4 +1,4 @@
-"""Numbers formatted as a person would write them."""
+"""Numbers are formatted as a person would write them."""
 
 from __future__ import annotations
 

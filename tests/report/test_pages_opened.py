@@ -62,7 +62,7 @@ def strange(seen: list[str]) -> list[str]:
 
 
 def findings(page: Page) -> list[str]:
-    """Axe's findings that are serious or critical."""
+    """Return the accessibility problems that Axe calls serious or critical."""
     page.add_script_tag(
         content=(resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
     )

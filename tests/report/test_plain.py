@@ -1,4 +1,4 @@
-"""JSON is valid for every parser: infinity is a string, and NaN is rejected."""
+"""JSON is valid for every parser: infinity is written as a string, and NaN is rejected."""
 
 from __future__ import annotations
 

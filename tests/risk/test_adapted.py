@@ -55,7 +55,7 @@ def exact_reach(sums: Floats, scale: float) -> Callable[[float], float]:
 @pytest.mark.parametrize("times", [2, 7])
 @pytest.mark.parametrize("beta", [0.01, 0.05, 0.3])
 def test_the_worst_choice_misses_no_more_often(scale: float, times: int, beta: float) -> None:
-    """Claims hold if an adversary who knows all sums chooses the most probable failure."""
+    """Claims hold if an adversary who knows all sums chooses the sum most likely to miss."""
     rng = np.random.default_rng(times)
     sums = [rng.normal(0.0, 1.0 + each / 3.0, 4000) for each in range(times)]
     scales = [scale / (1.0 + each) for each in range(times)]
@@ -91,7 +91,7 @@ def margin_of(weighing: Weighing, among: int) -> WeighedAdaptively:
 
 @pytest.mark.parametrize("assumption", [SAMPLE, UNRELATED])
 def test_the_worst_choice_has_no_larger_square(assumption: Assumption) -> None:
-    """Claims hold if an adversary who knows all sums chooses the largest excess of a square."""
+    """Claims hold if an adversary who knows all sums chooses the largest square minus its claim."""
     rng = np.random.default_rng(5)
     many, goal = choices(assumption), MeanGoal(assumption, "mse", 0.95)
     assert len({each.weights[-1] for each in many}) == len(many)

@@ -187,9 +187,9 @@ def test_no_other_biases_do_worse(k: int) -> None:
 @pytest.mark.parametrize("k", [3, 5, 12])
 @pytest.mark.parametrize("shift", [0.0, 0.5, 3.0])
 def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: float) -> None:
-    """Noise that sums to zero is within the bounds more often, also with biases.
+    """Noise that sums to zero is within a bound at least as often as independent noise.
 
-    Truncating the noises of a pair concentrates their sum at 0.
+    This also holds with a bias. Truncating the noises of a pair concentrates their sum at 0.
     """
     off = ((shift, 1),) if shift else ()
     for alpha in (0.2, 1.0, 2.9, 6.0):
@@ -200,7 +200,7 @@ def test_closed_noise_is_within_wherever_independent_noise_is(k: int, shift: flo
 @pytest.mark.parametrize("k", [3, 8, 64, 65])
 @pytest.mark.parametrize("sigma", [0.05, 0.6, 4.0])
 def test_the_tail_beside_a_sum_is_that_of_a_rayleigh_variable(k: int, sigma: float) -> None:
-    """The tail is exact up to 64 cells, and a close upper bound for more."""
+    """The tail of noise plus a Rayleigh variable is exact up to 64 cells, then a close bound."""
     noise, terms = ClosedNoise(k), joint._coefficients(k)
 
     def beyond(a: float) -> float:
@@ -332,7 +332,7 @@ def test_two_categories_have_one_error(assumption: Assumption) -> None:
 
 @pytest.mark.parametrize(("k", "joined"), [(3, False), (8, False), (400, True)])
 def test_the_largest_square_is_a_part_of_the_sum(k: int, joined: bool) -> None:
-    """The largest square is at most 1 − 1/k of the sum of squares.
+    """The bound on the largest square is 1 − 1/k times the sum of squares.
 
     With many cells the triangle inequality gives a smaller bound.
     """

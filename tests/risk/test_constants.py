@@ -84,7 +84,7 @@ def test_a_deviation_counts_both_sides(shift: float, beta: float) -> None:
     sigma, scale = 0.5, 0.7
     alpha = laplace.deviation(shift, 4.0 * sigma**2, scale, beta)
     far = bell_and_laplace(alpha - shift, sigma, scale)
-    far += bell_and_laplace(alpha, sigma, scale)  # for any shift, even a smaller one
+    far += bell_and_laplace(alpha, sigma, scale)  # also for smaller shifts
     assert far == pytest.approx(beta, rel=1e-5)
     alone = laplace.laplace_quantile(shift, scale, beta)
     law = stats.laplace(scale=scale)
@@ -121,7 +121,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
 ) -> None:
     """The error is Hoeffding's bound for each cell and side, plus the largest of k noises.
 
-    β is split in tenths.
+    β is divided between sampling and noise, in tenths.
     """
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
     coins = None if keep is None else np.full(2, keep)
@@ -311,10 +311,10 @@ def combined(first: float, second: float) -> tuple[np.ndarray, np.ndarray]:
 def test_an_interval_of_a_ratio_ends_where_both_noises_refute_it(
     scheme: ratio.Scheme, largest: float, confidence: float
 ) -> None:
-    """At each end of the interval, noise plus sample has the tail of one side.
+    """At each end of the interval, noise plus sampling error has the tail probability of one side.
 
-    A twentieth of β is used to bound the total, which determines the sampling error. The search
-    stops at a precision of 1/256, and the lattice adds three of 20 points.
+    A twentieth of β bounds the total, and the total determines the sampling error. The search stops
+    at a precision of 1/256, and the lattice adds at most three points; a noise scale has 20.
     """
     scale, beta = 20, 1.0 - confidence
     t, total = 1200.0, 4000.0

@@ -166,7 +166,8 @@ def test_a_cap_for_several_means_is_the_best_of_all_caps(assumption: Assumption,
     for cap in [*np.geomspace(0.08, 2.0, 40).tolist(), float(best.spent.max())]:
         spent = np.minimum(BUDGETS.levels, cap)
         total = float(BUDGETS.counts @ spent)
-        # Laplace noise with the same variance has (d + 1)(d + 2)/6 times the variance for one mean.
+        # The noise of d = 4 means has (d + 1)(d + 2)/6 = 5 times the variance of the noise of one
+        # mean.
         scale = math.sqrt(5.0) / total
         weighing = Weighing(spent / total, BUDGETS.counts, scale, cube=CubeNoise(4))
         risks.append(goal.risk(weighing))
@@ -190,14 +191,14 @@ def test_all_at_once_is_between_one_and_a_union(assumption: Assumption) -> None:
         at_once = margin.at_once(assumption, confidence)
         assert margin.error(assumption, confidence) <= at_once <= union * (1.0 + 1e-9)
         if assumption.related is not False and not assumption.sampled and confidence < 0.99:
-            assert at_once < 0.98 * union  # using the distribution of the largest noise is better
+            assert at_once < 0.98 * union  # better than a union bound
 
 
 @pytest.mark.parametrize("related", [True, 0.05])
 def test_budgets_that_go_with_values_do_not_choose_the_way(related: Any) -> None:
-    """If budgets are related to values, the choice of the bound must not depend on them.
+    """If budgets are related to values, the choice between two bounds must not depend on budgets.
 
-    If noise dominates, another bound would be smaller, but it must not be used.
+    Noise dominates here, so the other bound would be smaller, but it must not be used.
     """
     counts = np.array([100, 100])
     cube = CubeNoise(5)

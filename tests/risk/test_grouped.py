@@ -251,13 +251,13 @@ def test_ratios_of_what_may_be_zero_or_negative() -> None:
 
 
 def test_a_pair_has_the_noise_of_all_that_it_may_be() -> None:
-    """With equal weights the error is noise, plus the error of shares times each mean's range."""
+    """With equal weights, the error is noise plus each weight's relative error times its mean's."""
     equal = Weighing(np.array([1e-3]), np.array([1000]), 0.01, closed=ClosedNoise(4))
     reach = Reach(equal, RELATED, of_means(4), ROWS)
     first = PairSide(0.3, 0.2, (0.25, 0.4), (0.1, 0.4))
     second = PairSide(0.6, 0.7, (0.5, 0.65), (0.6, 0.9))
     found = GroupPair(reach, 4, (first, second), 0.0).error(((1.0, 1.0), (1.0, 1.0)), 0.1)
-    # The noisy weight 0.3 can be 1.2 or 0.75 times the true weight; 0.6 can be 1.2 times.
+    # The noisy weight 0.3 is 0.75 to 1.2 times the true weight, and 0.6 is at most 1.2 times it.
     least = 0.2 * 0.25 + 0.2 * 0.2
     worst = 0.0
     for m, other in product((0.1, 0.25, 0.4), (0.6, 0.9)):
@@ -403,7 +403,8 @@ def test_the_least_refuted_mean_is_that_of_a_fine_grid() -> None:
 
     def refuted(group: int, m: float) -> float:
         off = first[group] - m * total[group]
-        # At an edge both parts apply: a mean is accepted if either part accepts it.
+        # A mean at an edge is in two parts of the unit range. It is accepted if either part accepts
+        # it.
         at = {
             min(int(np.searchsorted(EDGES, m, side=side)) - 1, parts - 1)
             for side in ("left", "right")

@@ -48,7 +48,7 @@ def test_moments_of_cut_values(reach: float, off: float) -> None:
 
 
 def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
-    """The smallest squares over all possible ranges are rarely below the bound."""
+    """The smallest root mean square over all possible ranges is rarely below the bound."""
     rng = np.random.default_rng(3)
     margin, beta, missed = made(0.0, 0.0), 0.5, 0
     for _ in range(300):
@@ -61,7 +61,7 @@ def test_a_sigma_is_ruled_out_only_if_its_squares_are_seldom_so_small() -> None:
             roots = [math.sqrt(np.mean(np.minimum(np.abs(x - c), half) ** 2)) for c in middles]
             missed += min(roots) < least
             assert min(roots) <= 1.3 * least + 0.3  # the bound is not far off
-    assert missed <= 2  # each with probability at most 0.025, in practice much less
+    assert missed <= 2  # of 1,200, each with probability at most 0.025
 
 
 def test_of_all_lengths_that_a_range_may_have_the_worst_counts() -> None:
@@ -97,6 +97,6 @@ def test_squares_that_say_nothing_leave_what_the_selections_say() -> None:
         assert margin._largest((-4.0, 4.0), 0.05) == PICTURE.sigma(SIDE * 0.05)
     plain = Located(PICTURE, margin.weighing, 1e-9)
     assert plain.expecting((-4.0, 4.0), 1.0) is plain
-    # The squares use one more part of the error probability.
+    # The squares use some of the error probability, so the interval is slightly wider.
     raw = margin._reach_at((-4.0, 4.0), 1.0, 0.05), plain._reach_at((-4.0, 4.0), 1.0, 0.05)
     assert raw[1] < raw[0] < 1.05 * raw[1]

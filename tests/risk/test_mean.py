@@ -315,7 +315,8 @@ def test_more_confidence_and_more_noise_cost_more(seed: int, assumption: Assumpt
     noisier = Weighing(made.weights, made.counts, made.scale + 0.1)
     assert risk.mse(noisier, assumption) > risk.mse(made, assumption)
     for confidence, quiet in zip(confidences[2:], found[2:], strict=True):
-        # For a sample these are bounds, and noise can sharpen them by a few percent.
+        # For a sample the quantile is a bound, and noise can make the bound tighter by a few
+        # percent.
         assert risk.quantile(noisier, assumption, confidence) > 0.95 * quiet
 
 

@@ -213,9 +213,9 @@ def test_a_wrong_forecast_costs_a_twentieth_at_most(n: int, assumption: Assumpti
 
 
 def test_a_bias_that_could_be_far_larger_is_not_bet_on() -> None:
-    """The bias bound is not used if it could be much larger than the random error.
+    """The bound on the bias is not used if it could be much larger than the usual error.
 
-    For data with the largest spread, the random error is smaller than the possible bias.
+    For data with the largest spread it would be more than twice as large.
     """
     one = Weighing(np.array([0.98, 1.02]) / 40.0, np.array([20, 20]), 1e-5)
     spreading, parts = Spreading(one, UNRELATED), Parts.of(0.05)
@@ -288,7 +288,7 @@ def test_the_interval_of_the_spread_is_ordered_and_shrinks(assumption: Assumptio
 
 
 def test_intervals_are_fast() -> None:
-    """At least 25 intervals are computed per second of CPU time; one takes 8 ms."""
+    """At least 25 intervals are computed per second of CPU time. At present one takes 8 ms."""
     epsilon = np.exp(np.linspace(-3.0, 1.0, 3000))
     one = Weighing(epsilon / epsilon.sum(), np.ones(3000, dtype=np.int64), 1.0 / epsilon.sum())
     start = time.thread_time()

@@ -23,7 +23,7 @@ LAWS = {
     "halves": (np.array([0.0, 0.5, 1.0]), 0.6),
     "fifths": (np.linspace(0.0, 1.0, 6), 0.3),
 }
-"""Values, and the probability of the two end points; inner points have the remaining
+"""Values, and the probability of the two end points together. Inner points have the remaining
 probability."""
 
 
@@ -32,7 +32,7 @@ def law_of(name: str, p: float) -> tuple[Floats, Floats]:
     values, ends = LAWS[name]
     inner = values[1:-1]
     chances = np.zeros(len(values))
-    if len(inner):  # the other values are binomial around p
+    if len(inner):  # inner values are binomial with mean p
         chances += (1.0 - ends) * stats.binom.pmf(np.arange(len(values)), len(values) - 1, p)
     chances[[0, -1]] += (1.0 - chances.sum()) * np.array([1.0 - p, p])
     return values, chances
@@ -111,9 +111,8 @@ def test_no_population_is_beyond_more_often_than_bounded(name: str, law: str) ->
     [("six hundred", 2e-3), ("six hundred, eight cells", 4e-3), ("equal", 3e-3)],
 )
 def test_it_is_hardly_more_than_the_truth(name: str, part: float) -> None:
-    """The bound is close to the exact value.
-
-    With narrow bins only the error of the waves is left.
+    """The bound is close to the exact value. The bin of variances is narrow, so the only error left
+    is that of the waves (characteristic functions).
     """
     weighing = WEIGHINGS[name]
     bound = NearlyGaussian(weighing, np.array([0.2499, 0.25]))

@@ -80,7 +80,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
     """
     rng = np.random.default_rng(7)
     runs = 20_000
-    if assumption == RELATED:  # heavier people have 1; the second group is homogeneous
+    if assumption == RELATED:  # in the first group, people with larger weights have 1
         first = np.full(runs, 1.5 * 200 / 400)
     elif assumption == UNRELATED:  # half of the people have 1, in random order
         ones = rng.hypergeometric(200, 200, 200, runs)
@@ -90,7 +90,7 @@ def test_differences_and_ratios_hold_the_truth(assumption: Assumption) -> None:
         first = (0.5 * ones + 1.5 * more) / 400
     people = rng.binomial(300, 0.25, runs) / 300 if assumption == SAMPLE else np.full(runs, 0.25)
     noise = rng.laplace(0, [[0.01], [0.02]], (2, runs))
-    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # a difference, and a contrast that is 0
+    for ratio, true in ((1.0, 0.25), (2.0, 0.0)):  # the difference, and a contrast with value 0
         reach = groups()._reach((0, 1), (1.0, ratio), assumption, 0.95)
         error = first + noise[0] - ratio * (people + noise[1]) - true
         missed = int((np.abs(error) > reach).sum())

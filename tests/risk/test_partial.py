@@ -45,7 +45,7 @@ def test_a_sum_of_cells_of_a_closed_table(cells: int, added: int) -> None:
     assert closed_variance(cells, added) == pytest.approx(variance, rel=0.01)
     for x in (-3.0, -0.5, 0.25, 1.0, 2.0, 4.0, 7.0):
         far = x * math.sqrt(variance)
-        # On a fine lattice the tail differs by at most half a lattice point on either side.
+        # The tail on the lattice is within half a lattice point of the continuous tail.
         least, most = (above(law, far * SCALE + half) for half in (0.5, -0.5))
         found = float(bound(np.array(far)))
         assert found >= least * (1.0 - 1e-3) - 1e-9

@@ -45,7 +45,7 @@ def test_the_wrong_side_is_selected_no_oftener_than_is_paid_for(beta: float) -> 
     cells, rate, q = 64, 200.0, 0.5
     gap = selection_shift(EVEN, RELATED, q, beta, cells, rate)
     assert gap == pytest.approx(math.log(2.0 * cells / beta) / rate)
-    # The target rank is q − gap and all weight is in the last bin but one.
+    # The target rank is q − gap, and all weight is in the next-to-last bin.
     wrong = math.exp(-rate * gap) * (cells - 1)
     assert wrong / (1.0 + wrong) <= beta / 2.0
     assert selection_shift(EVEN, SAMPLE, q, beta, cells, rate) > gap

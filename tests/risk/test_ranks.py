@@ -37,7 +37,7 @@ def test_what_budgets_tell_is_part_of_every_proof_that_leaves_it_open(about: str
         assert way.shift == pytest.approx(farthest())
         assert way.side == 0.05
     else:
-        # Hoeffding's one-sided bound for n coins with probability q, at their part of β.
+        # Hoeffding's one-sided bound for n coins with probability q, at error probability 0.03.
         coins = math.sqrt(math.log(2.0 / 0.03) / (2.0 * COUNTS.sum()))
         assert way.shift == pytest.approx(farthest() + coins)
         assert way.side == pytest.approx(0.035)
@@ -67,7 +67,7 @@ def test_a_sample_is_farther_off_no_oftener_than_it_may_be(q: float) -> None:
     each = np.repeat(WEIGHTS, COUNTS)
     [way] = ways(weighing(0.0), Assumption("population", False), q, 0.1)
     coins = np.array(list(itertools.product((0, 1), repeat=7)))
-    for p in (q, q / 2.0):  # with fewer people below, the count is not larger
+    for p in (q, q / 2.0):  # p < q: fewer people below, so a smaller tail
         weight = p ** coins.sum(axis=1) * (1.0 - p) ** (7 - coins.sum(axis=1))
         for x in (0.05, 0.2, 0.4):
             exact = float(weight[coins @ each - q > x].sum())
@@ -97,7 +97,8 @@ def test_a_range_ends_at_the_last_of_the_ends_that_are_refuted() -> None:
     def refutes(_: int, off: float) -> bool:
         return off > 0.2
 
-    # From the left only the first share is 0.2 below q; from the right two shares are 0.2 above q.
+    # From the left, only the first share is more than 0.2 below q. From the right, two shares are
+    # more than 0.2 above q.
     assert inverted(shares, 0.5, edges, refutes, refutes) == (1.0, 6.0)
     assert inverted(shares, 0.5, edges, lambda *_: False, lambda *_: False) == (0.0, 8.0)
     assert inverted(shares, 0.5, edges, lambda *_: True, lambda *_: True)[0] == 7.0

@@ -47,7 +47,7 @@ RUNS_OF = {
     "staircase2d 0.5": 5,
     "staircase2d 4": 12,
 }
-"""Number of runs for slow laws; `test_intervals_hold_the_truth_in_many_runs` uses more."""
+"""Number of runs for slow distributions. `test_intervals_hold_the_truth_in_many_runs` has more."""
 
 
 def weight_of(law: Any) -> int:
@@ -265,7 +265,7 @@ def test_intervals_hold_the_truth_in_many_runs(name: str, n: int) -> None:
 
 
 def check_coverage(name: str, n: int, runs: int, *, every: int) -> None:
-    """Check the coverage for all kinds of data, or for some kinds if the law is slow."""
+    """Check the coverage for all kinds of data, or for some kinds if the distribution is slow."""
     law = LAWS[name]
     kinds = ("drawn, two points", "drawn, uniform", "drawn, rare", "these, half", "these, none")
     for place, (kind, confidence) in enumerate(
@@ -353,7 +353,7 @@ def test_a_side_is_told_as_all_pieces_tell_it(rate: float, m: float, sigma: floa
     said = []
     for alpha in np.geomspace(0.3, 30.0 / rate, 12).tolist():
         bound = all_pieces.tail(alpha, sigma)
-        # Pieces treat their omitted mass as exceeding, so for large alpha the Laplace bounds are
+        # Pieces add the omitted probability to the tail, so for large alpha the Laplace bounds are
         # tighter.
         betas = (0.02, 0.5) if bound < 1e-4 else (bound * (1.0 - 1e-9), bound * (1.0 + 1e-9))
         for beta in betas:

@@ -41,7 +41,7 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""Grid steps for each `apart`, chosen to put the remainder of 1/apart on the grid."""
+"""Grid steps for each `apart`. The grid contains the remainder of 1 divided by `apart`."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
@@ -154,7 +154,7 @@ def largest_square(k: int, apart: float) -> float:
 def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     k: int, related: bool | float, keep: float | None
 ) -> None:
-    """The squared error combines the root mean squares of its parts and the largest of k noises."""
+    """The squared error combines bias, sampling error and coins with the largest of k noises."""
     counts, scale = np.array([200, 100]), 0.003
     made = Weighing(
         np.array([0.002, 0.006]), counts, scale, None if keep is None else np.full(2, keep)

@@ -22,7 +22,7 @@ from epsilons.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class Boxed(SoftMoments):
-    """Moments from shares with errors of at most `most`; the bounds do not depend on noise."""
+    """Moments from shares with errors of at most `most`, so bounds do not depend on noise."""
 
     drawn: Floats
     most: float
@@ -175,7 +175,7 @@ def test_shares_that_drowned_tell_nothing() -> None:
 
 
 def test_a_noisy_total_is_no_more_than_noise() -> None:
-    """With very many people, the error is the noise of nine cells over the number of people."""
+    """With very many people, the error is the noise of nine cells divided by n."""
     rng = np.random.default_rng(3)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * 1e7, scale=2.0, slack=0.0, largest=1.0, equal=True)
@@ -189,7 +189,7 @@ def test_a_noisy_total_is_no_more_than_noise() -> None:
 
 @pytest.mark.parametrize("people", [150.0, 1000.0])
 def test_the_noise_of_a_total_counts_in_products_of_errors(people: float) -> None:
-    """In products, the error of a function includes the error of the total a second time."""
+    """In products of errors, the error of the total is counted once more."""
     rng = np.random.default_rng(4)
     shares = nine(rng.random(50), rng.random(50))
     open_ = RatioMoments(drawn=shares * people, scale=2.0, slack=0.0, largest=1.0, equal=True)

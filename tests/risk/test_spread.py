@@ -61,7 +61,7 @@ def test_a_sample(spread: float) -> None:
 
 
 def test_people_whose_budgets_tell_everything() -> None:
-    """Values along the weights have the largest error for their standard deviation."""
+    """Values proportional to the weights have the largest error of all data with this spread."""
     one = estimator(50, 4)
     along = one.weights - one.weights.mean()
     data = 0.5 + 0.05 * along / math.sqrt(float(along @ along) / 50)
@@ -127,7 +127,7 @@ def test_what_budgets_tell_is_a_shift_of_the_quantile(related: bool | float) -> 
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 @pytest.mark.parametrize("assumption", [UNRELATED, SAMPLE], ids=str)
 def test_the_quantile_is_kept_by_bell_shaped_data(assumption: Assumption, spread: float) -> None:
-    """For simulated Gaussian data, at most one error in ten exceeds the quantile, but some do."""
+    """For Gaussian data, 0.5 % to 10 % of the errors exceed the 90 % quantile."""
     rng, n = np.random.default_rng(9), 60
     one = replace(estimator(n, 8), scale=0.001)  # noise must not hide the effect
     alpha = risk.quantile(one, assumption, 0.9, spread=spread)
@@ -187,7 +187,7 @@ def test_the_cap_is_the_best_for_such_data(assumption: Assumption, loss: str) ->
 
 
 def test_a_threshold_is_the_best_for_such_data() -> None:
-    """Strict people are left out only if the spread is small."""
+    """People with small budgets are left out only if the spread is small."""
     people = {0.3: 100, 1.0: 100}
     for spread, spent in ((None, [0.3, 0.3]), (0.02, [0.0, 1.0])):
         chosen = ep.allocate(people, related=False, spread=spread, method="threshold")

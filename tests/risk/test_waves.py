@@ -35,8 +35,8 @@ USED = [
     [1.0, -0.25, -0.8, 0.2],
     [0.5, -1.0],
     [1.0, -1.0, -1.0, 1.0],  # two poles of order two
-    [1.0, -0.9999999, -1.0, 0.9999999],  # nearly double poles: residues cancel
-    [1.0, -1e-9, -0.6, 0.4],  # a coefficient close to the unused cells' 0
+    [1.0, -0.9999999, -1.0, 0.9999999],  # nearly double poles, whose residues almost cancel
+    [1.0, -1e-9, -0.6, 0.4],  # −1e-9 is close to 0, the coefficient of unused cells
     [1.0],
 ]
 

@@ -123,7 +123,7 @@ def test_every_page_of_the_repository_is_on_the_site(pages: dict[str, Page]) -> 
 
 
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
-    """The build fails if a page has a broken link, because it runs without --quiet."""
+    """The build fails if a page has a broken link. With --quiet it would not."""
     root = tmp_path / "copy"
     for folder in ("docs", "scripts", "src", "benchmarks"):
         left = shutil.ignore_patterns("__pycache__", "data")
@@ -215,8 +215,9 @@ BLOCKS = """() => [...document.querySelectorAll(".md-content pre > code")].map((
   Math.max(...each.innerText.split("\\n").map((line) => [...line].length)),
   each.clientWidth - each.scrollWidth,
 ])"""
-"""Script that returns the longest line of each code block, and its free width. Below 0, the
-block scrolls."""
+"""Script that returns the longest line of each code block, and the free width next to it. If the
+free width is below 0, the block scrolls.
+"""
 
 
 def test_a_printed_release_fits_the_column(chromium: Any, address: str) -> None:
@@ -260,7 +261,7 @@ def test_the_search_finds(chromium: Any, address: str) -> None:
 
 
 def test_a_formula_that_cannot_be_set_is_noticed(chromium: Any, address: str) -> None:
-    """A broken formula keeps its text and is logged, so the test above can fail."""
+    """A broken formula is shown as text and logged, so the test above can detect it."""
     tab = Tab(chromium.new_page())
     wrong = '<span class="formula" data-tex="\\frac{">½ of it</span></body>'
 

@@ -22,7 +22,7 @@ STATEMENT: Final = re.compile(r"^(?:(\d+)\. |(?:- )?\((\d+)\) (?![a-z]))", re.M)
 """A statement with its number, at the start of a line: `4. …`, `(4) …` or `- (4) …`."""
 
 NAMED: Final = re.compile(r"^\W*(?:Bound|Lemma|Theorem) (\d+)\b", re.M)
-"""A statement that is numbered by name, such as `*Bound 15.*`."""
+"""A statement with a name and a number, such as `*Bound 15.*`."""
 
 CLAIM: Final = re.compile(
     r"\b(bounds?|at most|worst[ -]case|intervals?|tails?|margins?)\b", re.IGNORECASE

@@ -49,7 +49,7 @@ def test_nothing_is_asked_of_another_host_by_the_settings() -> None:
     settings = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert "font: false" in settings
     assert "http" not in settings
-    own = re.compile(r"https?://(?!www\.w3\.org/)")  # an XML namespace is not a request
+    own = re.compile(r"https?://(?!www\.w3\.org/)")  # a namespace is not requested
     for file in (ROOT / "docs/assets").glob("*.*"):
         assert not own.search(file.read_text("utf-8")), file
 

@@ -14,7 +14,7 @@ from epsilons.types import Floats
 Generator = np.random.Generator
 
 MENU: Final = (0.01, 0.2, 1.0)
-"""Very different budgets, so weights differ even if budgets can be related to values in any way."""
+"""Very different budgets. So weights differ even if releases allow any relation to the values."""
 
 SHARES: Final = (0.1, 0.3, 0.6)
 """The share of people with each budget."""
@@ -25,7 +25,7 @@ WAYS: Final = ("strict if high", "strict if low", "a little", "not at all")
 """Relations between budgets and values. "Strict" means a small budget."""
 
 LITTLE: Final = 0.05
-"""The approximate distance between the means of levels for "a little", as a fraction of the
+"""For "a little": the approximate distance between the means of budget levels, as a fraction of the
 range."""
 
 
@@ -109,7 +109,7 @@ def budgets(values: Floats, way: str, rng: Generator) -> Floats:
     noise = rng.normal(size=len(values))
     if way == "not at all":
         return _in_order(noise)
-    # The more the order depends on ranks, the larger is the distance between the means.
+    # The more the order depends on ranks, the larger the distance between the means.
     found = [_in_order(noise - pull * ranks) for pull in np.linspace(0.0, 6.0, 61)]
     return min(found, key=lambda epsilon: abs(apart(values, epsilon) - LITTLE))
 

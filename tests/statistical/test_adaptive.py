@@ -3,7 +3,7 @@
 There are three distributions, few people and many, and four assumptions. The mechanisms of a
 release draw all noise, and its margin computes the intervals. Intervals grow with the drawn
 variance, so only some are computed. Every run uses the interval for a variance that is not larger
-than its own.
+than the run's variance.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁷: fewer than 100 exact binomial tests at 10⁻⁹ each.
@@ -130,7 +130,7 @@ def margin_of(cell: Cell, at: int, offset: float, square: float) -> WeighedAdapt
 
 @cache
 def reach(cell: Cell, at: int, step: int | None) -> float:
-    """Return the half-width for variance `STEP`**`step`; None means a variance of at most 0."""
+    """Return the half-width for variance `STEP`**`step`, or for a negative variance if None."""
     second = stages(cell.n, cell.assumption).seconds[at]
     allowed = second.slack - second.weighing.scale * math.log(2.0 * Parts.of(BETA).noise)
     square = -1.0 if step is None else STEP**step - allowed

@@ -1,6 +1,6 @@
 """Intervals of quantiles, variance and covariance cover as stated if values are missing.
 
-Values are missing at random, only for the largest values, or only for people with small budgets.
+Missing are random values, all values above a limit, or most values of people with small budgets.
 Cases include budgets in the worst order, samples, both neighbour models, and people with several
 rows.
 
@@ -88,7 +88,7 @@ def asked(case: Case, people: People, source: ep.Seeded) -> ep.Release:
     }
     if case.neighbours == "add-remove":
         given["levels"] = LEVELS
-    if case.rows > 1:  # repeated rows, which add no information
+    if case.rows > 1:  # a person's rows are equal
         given |= {
             "epsilon": np.repeat(people.epsilon, case.rows),
             "person": np.repeat(np.arange(case.n), case.rows),

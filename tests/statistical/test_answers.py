@@ -78,7 +78,8 @@ def table(
 def ask(cell: Cell, values: Floats, epsilon: Floats, related: Any, source: ep.Seeded) -> ep.Release:
     """Publish with the public function, as users do.
 
-    Tests name the rules that would be chosen here, because trying all takes ten times as long.
+    Tests name the rules that would be chosen here, because trying all rules takes ten times as
+    long.
     """
     found = column(cell.name)
     said: dict[str, Any] = {"about": cell.about, "related": related, "source": source}
@@ -120,7 +121,7 @@ def misses(cell: Cell, runs: int) -> np.ndarray:
     difference = apart(found.unit, epsilon)
     if cell.statistic == "frequencies":
         difference = shares_apart(found, epsilon)
-    # The largest possible difference allows any relation.
+    # A difference of 1, the largest possible, allows any relation.
     own_answer = difference if difference < 1.0 else True
     related: bool | float = {"any": True, "own": own_answer, "none": False}[cell.related]
     truth = truth_of(cell, found)
@@ -149,7 +150,7 @@ QUICK: Final = tuple(table(FEW, FEW_WAYS))
 
 
 def hold_together(cells: tuple[Cell, ...], runs: Callable[[Cell], int]) -> None:
-    """Test all misses under one assumption together, which is a sharper binomial test."""
+    """Test the sum of all misses under one assumption. This binomial test is more sensitive."""
     answers: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
         key = (cell.statistic, cell.neighbours, cell.about, cell.related)

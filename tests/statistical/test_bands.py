@@ -43,7 +43,7 @@ def planned(people: str, k: int, confidence: float) -> Allocation:
 
 
 def errors_of(allocation: Allocation, k: int, even: int, seed: int) -> np.ndarray:
-    """Return the largest error in each run, with `even` equally likely cells, others empty."""
+    """Return the largest error in each run; `even` cells are equally likely, the others empty."""
     shares = np.zeros(k)
     shares[:even] = 1.0 / even
     weighing = allocation.weighing

@@ -43,7 +43,7 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     of_mean = shares(mean, 10**6, 2).var()
     of_share = shares(table(2), 10**6, 3)[:, 0].var()
     assert abs(of_share / of_mean - 1.0) < WITHIN
-    # Both are 2/(nε)², the minimum for Laplace noise.
+    # Both variances are 2/(nε)², the minimum for Laplace noise.
     assert abs(of_share * (N * EPSILON) ** 2 / 2.0 - 1.0) < WITHIN
     # This test has power: independent noise in both cells has twice the variance, even after
     # projection.

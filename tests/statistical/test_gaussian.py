@@ -146,14 +146,14 @@ def private(chance: np.random.Generator, seed: int) -> ep.Release:
 
 def test_noisy_counts_of_nobody_do_not_pay_for_the_range() -> None:
     # Noisy counts are positive at some large budgets that nobody has. The range must not depend on
-    # them.
+    # these counts.
     release = private(np.random.default_rng(1), 1_000_000)
     assert abs(release.value - 6600.0) < 1.0
 
 
 @pytest.mark.slow
 def test_three_of_three_thousand_ranges_are_lost_at_most() -> None:
-    # When counts were used as drawn, 14 ranges were lost.
+    # When noisy counts were used as drawn, 14 of 3,000 ranges missed the data.
     gone = unsaid = 0
     for seed in range(3000):
         release = private(np.random.default_rng([31, seed]), seed)

@@ -39,7 +39,7 @@ LEVELS: Final = np.array([0.1, 0.5, 1.0])
 APART: Final = 0.05
 GROUPS: Final = 3
 SHARES: Final = np.array([0.5, 0.05, 0.0, 0.45])
-"""The shares of three groups, the third of which is empty, and of people in no group."""
+"""The shares of three groups and of people in no group. The third group is empty."""
 
 ANSWERS: Final = (
     RELATED,
@@ -98,7 +98,7 @@ class Case:
                 values = (rng.random(self.n) < by_level[level]).astype(np.float64)
                 truth = float(by_level[level].mean())
             return groups, values, np.full(GROUPS, truth), SHARES[:GROUPS]
-        if self.answer.anything:  # larger values have larger budgets
+        if self.answer.anything:  # people with larger values have larger budgets
             values = (
                 (level > 0).astype(np.float64) if self.kind == "two values" else np.sort(values)
             )
@@ -236,7 +236,7 @@ def check_open(case: Case, runs: int, seed: int, counted: bool) -> None:
     for group in (0, 1):
         assert hold((truth[:, group] < low[:, group]) | (truth[:, group] > high[:, group]))
     assert hold((low[:, 2] > 0.0) & (high[:, 2] < 1.0))
-    if case.n > 1000 and not case.answer.anything:  # on average less than half of the range
+    if case.n > 1000 and not case.answer.anything:  # intervals are informative
         assert float((high - low)[:, 0].mean()) < 0.5
 
 
@@ -281,7 +281,7 @@ def test_differences_and_ratios_hold(answer: Assumption, n: int) -> None:
 
 
 def test_the_error_of_a_difference_is_about_as_large_as_it_says() -> None:
-    """If only noise is random, between 5 % and 10 % of the intervals miss."""
+    """If only noise is random, 90 % intervals miss in 5 % to 10 % of the runs."""
     goal = CellsGoal(RELATED, "mse", CONFIDENCE, 4)
     table = build_histogram(allocate_for(Budgets({0.3: 4000}), goal, "optimal"), unit=GRID)
     total = table.total(tallied(cells=np.array([[600, 1400, 1000, 1000]]) * GRID))

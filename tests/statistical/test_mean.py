@@ -55,7 +55,7 @@ def released(profile: str, assumption: Assumption, method: str = "auto") -> ep.R
 def errors_of(
     release: ep.Release, assumption: Assumption, seed: int, share: float = 0.5
 ) -> np.ndarray:
-    """Simulate errors on two-point data, the worst case. Calls with the same seed are cached."""
+    """Simulate errors on two-point data, the worst case. Results are cached."""
     mechanism = release.mechanism
     if isinstance(mechanism, SumAndSquares):
         mechanism = mechanism.alone
@@ -84,7 +84,7 @@ def test_a_staircase_is_among_what_is_tested_here(assumption: Assumption) -> Non
 
 
 def half_width(release: ep.Release, confidence: float) -> float:
-    """Return the half-width of the interval, or ∞ if it is clipped, so it covers every mean.
+    """Return the half-width of the interval, or ∞ if the interval is the whole range.
 
     `test_moment.py` tests intervals that use the spread of the data.
     """

@@ -3,7 +3,7 @@
 There are six distributions and two real columns, from ten people to ten thousand, two profiles of
 budgets, and three assumptions. The mechanism of a release draws the noise, and its margin computes
 the intervals. Intervals grow with the drawn variance, so only some are computed. Every run uses the
-interval of a run with a variance that is not larger.
+interval of a run with the same or a smaller variance.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail at least
 one test here with probability below 10⁻⁶: fewer than 1,000 exact binomial tests at 10⁻⁹ each.
@@ -152,8 +152,8 @@ def halves(cell: Cell, drawn: Drawn, factor: float = 1.0) -> Floats:
     if not margin_of(cell, 0.0, 0.0).uses_spread(cell.assumption):
         wide = margin_of(cell, 0.0, 0.0).error(cell.assumption, CONFIDENCE)
         return np.full(len(found.offsets), wide)
-    # With the largest offset the variance is smallest. Then the half-width depends only on the
-    # square.
+    # The variance is the square minus the squared offset. All runs use the largest offset, which
+    # gives the narrowest intervals, so the half-width depends only on the square.
     order = np.argsort(found.squares)
     nodes = order[np.linspace(0, len(order) - 1, SHOWN).astype(int)]
     widths = np.array(
@@ -206,7 +206,7 @@ def test_intervals_of_many_people_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_intervals_of_who_guessed_the_spread_hold(name: str) -> None:
-    """Intervals cover with a guess of the spread: a larger cap has more bias, which is bounded."""
+    """Intervals cover if the spread was guessed. The guess can raise the cap and the bias."""
     cell = Cell(name, "halves", 1000, RELATED, 0.05)
     assert margin_of(cell, 0.0, 0.0).uses_spread(RELATED)
     table(cell, 400)

@@ -70,11 +70,11 @@ def columns(law: str, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]
     if law == "skewed":
         x = x**5
         return x, np.clip(0.5 * x + 0.1 * rng.random(n), 0.0, 1.0)
-    return np.full(n, 0.3), x  # "still"
+    return np.full(n, 0.3), x  # law is "still"
 
 
 POPULATION: Final = {"apart": 0.0, "same": 1.0 / 12.0, "points": 0.24 * 0.6, "still": 0.0}
-"""The covariance of each distribution for which there is a simple formula."""
+"""The covariance of each distribution whose covariance has a simple formula."""
 
 
 def drawn(case: Case, level: Floats, x: Floats, y: Floats, source: ep.Seeded) -> SoftMoments:

@@ -42,9 +42,9 @@ TELLING: Final = ("four",)
 who determine the range, have small values."""
 
 MOSTLY_ONE: Final = ("affairs", "cigarettes")
-"""Columns in which three quarters of all values are 0, and more among people with large budgets.
-Their outer quantile is 0 or any number up to the next value, so the range nearly collapses.
-Intervals still cover."""
+"""Columns in which three quarters of all values are 0, and even more among people with large
+budgets. An outer quantile of such a column is 0, or any number up to the next larger value, so the
+range nearly collapses. Intervals still cover."""
 
 
 class Seen(NamedTuple):
@@ -70,7 +70,7 @@ def seen(name: str, profile: str, neighbours: str) -> Seen:
     rng, source = np.random.default_rng(seed), ep.Seeded(seed)
     quarter, three = np.quantile(values, [0.25, 0.75])
     deviation = float(values.std())
-    unit = float(three - quarter) or deviation  # if the quartiles are equal
+    unit = float(three - quarter) or deviation  # the quartiles can be equal
     terms: dict[str, Any] = {} if neighbours == "replace" else {"levels": list(menu)}
     misses, collapsed, far, biases = [0] * len(CONFIDENCES), 0, 0, []
     for _ in range(RUNS):

@@ -39,7 +39,7 @@ WAYS: Final = {"strict if high": "any", "a little": "own", "not at all": "none"}
 """Relations between budgets and values, and the assumption for each."""
 
 ANY_OR_NONE: Final = ("strict if high", "not at all")
-"""The relations for statistics where δ would have to bound more than means."""
+"""The relations for statistics that need a δ for other numbers than means."""
 
 NAMES: Final = ("panel", "wives", "college")
 

@@ -19,7 +19,7 @@ ONES = np.array([sum(x) for x in DATA])
 
 
 def private_table(rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The distribution of a release for all data of four people, and their privacy losses."""
+    """The distribution of a release for all data of four people, and each person's privacy loss."""
     pulls = rng.choice([-1.0, 1.0], size=(5, 4)) * rng.exponential(0.7, 4)
     table = np.exp([[float(row @ np.array(x)) for row in pulls] for x in DATA])
     table *= rng.random(5) + 0.1
@@ -67,7 +67,7 @@ def test_numbers_that_are_near_cannot_be_told() -> None:
 
 
 def test_what_is_told_by_one_change_is_bounded() -> None:
-    """The effect of one changed value is bounded, if values are fair coins or the sum is fixed."""
+    """The effect of one changed value is bounded, for fair coins and for a fixed sum."""
     rng = np.random.default_rng(2)
     for _ in range(200):
         table, losses = private_table(rng)
@@ -77,7 +77,7 @@ def test_what_is_told_by_one_change_is_bounded() -> None:
         coins = np.array([math.comb(4, j) for j in range(5)]) / 16.0
         exact = float(np.sqrt(coins[1:] * coins[:-1]) @ steps)
         assert exact <= float(told.by_one(np.array([3.0 / 5.0]))[0]) + 1e-12
-        # From one to two ones, three people can change; from two to three, two people can.
+        # If there is one 1, three people can change to 1. If there are two, two people can.
         for ones in (1, 2):
             assert steps[ones] <= float(told.by_one(np.array([1.0 / (4 - ones)]))[0]) + 1e-12
 

@@ -96,7 +96,7 @@ def test_tiny_budgets_allow_no_answer_at_all() -> None:
 
 @pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
 def test_an_unknown_range_costs_even_if_sigma_is_nothing(neighbours: str) -> None:
-    """The exponential mechanism selects one of N points; it does not beat the bound for N."""
+    """The exponential mechanism, which selects one of N points, does not beat the bound."""
     for n, confidence in ((40, 0.9), (80, 0.75), (60, 0.99)):
         total = 0.1 * n
         bound = theory.gaussian_error(
@@ -117,7 +117,7 @@ def test_people_needed_are_where_the_bound_turns() -> None:
         words: dict[str, Any] = {"sigma": 2.0, "neighbours": neighbours, "confidence": 0.8}
         n = theory.gaussian_people({0.1: 3, 1.0: 1}, error=0.05, **words)
         assert n > 100
-        # Shares of ¾ and ¼; the number of people at the larger budget is rounded up.
+        # ¾ and ¼ of the people have the two budgets. The number at the larger budget is rounded up.
         for people, enough in ((n, True), (n - 1, False)):
             loose = -(-people // 4)
             bound = theory.gaussian_error({0.1: people - loose, 1.0: loose}, **words)

@@ -75,7 +75,7 @@ def test_no_channel_tells_more_of_a_coin() -> None:
 
 
 def test_no_channel_tells_more_of_a_vector() -> None:
-    """Random channels on ± k axes do not exceed the bounds on information and affinity."""
+    """Random channels on k axes with both signs satisfy the bounds on information and affinity."""
     rng = np.random.default_rng(2)
     largest = closest = 0.0
     for _ in range(400):
@@ -91,7 +91,7 @@ def test_no_channel_tells_more_of_a_vector() -> None:
             high[k:] = ~high[:k]
         table = np.where(high, math.exp(epsilon), 1.0)
         table /= table.sum(axis=1).max()
-        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # one more answer
+        table = np.hstack([table, 1.0 - table.sum(axis=1, keepdims=True)])  # the rest
         whole = table[:, -1]
         if whole.min() > 1e-12 and whole.max() / whole.min() > math.exp(epsilon):
             continue
@@ -99,7 +99,7 @@ def test_no_channel_tells_more_of_a_vector() -> None:
             continue
         table = table[:, table.max(axis=0) > 1e-12]
         weight = np.concatenate([1.0 + lean, 1.0 - lean]) / (2 * k)
-        slope = (table[:k] - table[k:]) / 2.0  # with respect to the coordinates of the mean, r = 1
+        slope = (table[:k] - table[k:]) / 2.0  # by coordinates of the mean; r = 1
         told = float(np.sum(slope**2 / (weight @ table)))
         people = SortedPeople(np.array([epsilon]), np.array([1]))
         allowed = k * float(_told(people, np.array([float(k)]), width)[0])

@@ -65,7 +65,8 @@ def test_one_coin_is_told_apart_exactly_as_often_as_budgets_say() -> None:
     for epsilon in (0.1, 1.0, 3.0):
         miss = minimax((epsilon,), about="people", related=True, loss="pac", alpha=0.5, steps=2)
         assert miss == pytest.approx(1.0 / (1.0 + math.exp(epsilon)), abs=1e-9)
-        # Above confidence 1 − miss, the strictest person forces an error of ¼; below it, no error.
+        # At a confidence above 1 − miss, the person with the smallest budget forces an error of ¼.
+        # At a lower confidence there need not be an error.
         budgets = {epsilon: 1, math.inf: 1}
         for factor, reach in ((0.99, 0.25), (1.01, 0.0)):
             found = theory.least_error(
@@ -189,7 +190,8 @@ def test_many_categories_are_harder_to_tell_apart() -> None:
 
 @pytest.mark.parametrize("removable", [False, True])
 def test_packed_answers_are_missed_as_often_as_said(removable: bool) -> None:
-    """The error probability equals that of the best mechanism, found by linear programming.
+    """The bound on the error probability equals that of the best mechanism, found by linear
+    programming.
 
     There are two people, three categories and three answers.
     """

@@ -116,7 +116,7 @@ def test_constants_of_the_prior() -> None:
 
 
 def test_information_is_not_below_that_of_private_tables() -> None:
-    """The Fisher information of random private tables at several p is at most the bound."""
+    """The Fisher information of random private tables about p is at most the bound."""
     rng = np.random.default_rng(6)
     data = list(itertools.product((0, 1), repeat=3))
     for _ in range(60):
@@ -145,7 +145,10 @@ def test_information_is_not_below_that_of_private_tables() -> None:
 
 
 def test_parts_of_the_bounds_are_below_the_true_risks() -> None:
-    """Each part is separately below the true risk, so the largest part hides no error."""
+    """Each part of a bound is below the true risk.
+
+    So the largest part cannot hide an error in another.
+    """
     for budgets in SMALL:
         people = people_of(ep.Budgets(budgets))
         unrelated = minimax(budgets, about="people", related=False)

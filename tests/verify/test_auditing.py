@@ -79,7 +79,7 @@ def mean_mechanism(method: str) -> tuple[ep.Release, SumAndSquares]:
 
 
 def neighbours(mechanism: SumAndSquares, level: int, seed: int) -> tuple[Sampler, Sampler]:
-    """Return the mechanism on two data sets: one person moves from one bound to the other.
+    """Return samplers for two data sets in which one person is at opposite bounds.
 
     The person's square is the same at both bounds.
     """
@@ -137,7 +137,7 @@ def test_frequencies_are_audited_over_all_cells_at_once() -> None:
         epsilon=1.5,
         samples=200_000,
     )
-    # A single cell would show only half of the loss.
+    # An audit of a single cell would find only half of the loss.
     assert found.loss >= 0.8 * 1.5
     assert within(found, 1.5)
 
@@ -190,7 +190,7 @@ def test_false_flags_are_as_rare_as_promised_for_a_bit() -> None:
         return audit(*bits, epsilon=math.log(3), samples=10_000, confidence=confidence, seed=seed)
 
     found, most = flags(play)
-    # Some audits flag, because every output attains the largest odds.
+    # At least one audit flags, because every output attains the largest odds, e^ε.
     assert 1 <= found <= most
 
 
@@ -213,7 +213,10 @@ def test_proof_on_the_samples_that_were_searched_would_be_noticed() -> None:
 
     def play(seed: int) -> Audit:
         one, two = same(2500), same(2500)
-        twice = np.tile(one, 2), np.tile(two, 2)  # search and proof use the same samples
+        twice = (
+            np.tile(one, 2),
+            np.tile(two, 2),
+        )  # wrong: one sample for search and test
         return audit(*twice, epsilon=0.0, confidence=1.0 - FLAGS, seed=seed)
 
     found, most = flags(play, repeats=250)

@@ -43,7 +43,7 @@ def test_integers_of_any_size_and_lists_and_columns_are_outputs() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("kinds", [(np.int64, object), (np.int32, np.float64), (object, float)])
 def test_the_type_of_an_array_is_no_part_of_an_output(kinds: tuple[Any, Any]) -> None:
-    """Outputs with the same law in arrays of two types are not distinguished."""
+    """Outputs with the same distribution in arrays of two types are not distinguished."""
     source = ep.Seeded(10)
     one, two = (laplace(source, 5)(20_000).astype(kind) for kind in kinds)
     assert within(audit(one, two, epsilon=0.0), 0.0)

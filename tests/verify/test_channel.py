@@ -1,4 +1,4 @@
-"""The checker of local randomizers: correct for known tables, and it rejects broken ones."""
+"""The checker of local randomizers is correct for known tables, and rejects broken ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_known_loss_is_found_to_many_digits() -> None:
 
 
 def test_a_budget_just_below_the_loss_is_not_kept() -> None:
-    log = math.log(3)  # rounded, so the exact value is slightly above or below
+    log = math.log(3)  # a float, so the exact ln 3 is slightly above or below
     above, below = math.nextafter(log, 2), math.nextafter(log, 1)
     assert exact_channel(Hand(above, [[3, 1], [1, 3]], 4)).holds
     assert not exact_channel(Hand(below, [[3, 1], [1, 3]], 4)).holds
@@ -144,14 +144,14 @@ def test_one_step_less_noise_is_noticed(epsilon: float) -> None:
 
 
 def test_the_sign_of_zero_is_noticed() -> None:
-    """np.sign has a third output for a vector orthogonal to the direction, which is detected."""
+    """np.sign is 0 for a vector orthogonal to the direction. This third output is detected."""
     flip = WORD // 4
     table = Hand(2.0, [[WORD - flip, flip, 0], [0, 0, WORD]], WORD)
     assert exact_channel(table).losses == (math.inf,)
 
 
 def test_a_cap_whose_size_depends_on_the_signs_is_noticed() -> None:
-    """A randomizer in which dot products decide the number of near outputs is rejected."""
+    """A randomizer is rejected if the number of its likely outputs depends on the input."""
     honest = Cap(3, 1).channel(1.0)
     first = list(honest.chances[0])
     near, far = max(first), min(first)

@@ -61,28 +61,28 @@ def test_the_scale_of_a_single_cell_is_caught() -> None:
 
 
 class OffByOne(Closed):
-    """A law on tables that sum to one."""
+    """A distribution on tables that sum to one."""
 
     def exponent(self, z: Any) -> Any:
         return super().exponent([z[0] - 1, *z[1:]])
 
 
 class Loose(Closed):
-    """A law on tables that need not sum to zero."""
+    """A distribution on tables that need not sum to zero."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale
 
 
 class Pierced(Closed):
-    """A law in which one value is impossible."""
+    """A distribution in which one value is impossible."""
 
     def exponent(self, z: Any) -> Any:
         return math.inf if max(z) == 33 else super().exponent(z)
 
 
 class Stepped(Closed):
-    """A law that declares stairs of width two."""
+    """A distribution that declares stairs of width two."""
 
     @property
     def pieces(self) -> Pieces:
@@ -90,7 +90,7 @@ class Stepped(Closed):
 
 
 class Elsewhere(Closed):
-    """A law that declares the shape of a single number."""
+    """A distribution that declares the shape of a single number."""
 
     @property
     def pieces(self) -> Pieces:
@@ -144,7 +144,8 @@ def test_a_replay_sees_a_sum_that_moves() -> None:
     ):
         after = gone + np.array([0, second, third])
         assert moved(step(mechanism), total, after, person) == (True, allowed)
-    # With independent noise a person can add less than their unit, so the sum can move.
+    # With independent noise a person can add less than their unit, so the sum over cells can
+    # change.
     assert moved(step(loose(mechanism)), total, gone, person) == (True, True)
 
 
@@ -221,7 +222,7 @@ def test_one_point_too_many_among_many_cells_is_noticed() -> None:
 
 
 def test_a_total_that_loses_a_point_is_noticed() -> None:
-    """If cells are halved and rounded down, no cell moves too far, but the sum over cells moves."""
+    """If cells are halved and rounded down, no cell moves too far, but the sum of cells changes."""
 
     def half(self: Any, sums: Any) -> Any:
         return right(self).total(self, sums) // 2
@@ -262,7 +263,7 @@ def test_the_five_numbers_are_uniform_where_noise_is_small(cells: int, scale: st
 
 @pytest.mark.parametrize(("cells", "scale"), [(2, "3/2"), (3, "3/2"), (3, "1/4"), (4, "1")])
 def test_even_sums_are_as_likely_as_said(cells: int, scale: str) -> None:
-    """The probability equals a sum over all tables, grouped by the sum of the positive cells."""
+    """The probability of even sums equals a direct sum over all tables."""
     q, k = math.exp(-2.0 / float(Fraction(scale))), cells
     of = [1.0] + [
         q**r

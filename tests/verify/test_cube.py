@@ -120,7 +120,7 @@ class Bump(Cube):
 
 
 class Sum(Cube):
-    """A law that depends on the sum of absolute values, like that of independent noise."""
+    """A density that depends on the sum of absolute values, like that of independent noise."""
 
     def exponent(self, z: Any) -> Any:
         return sum(map(abs, z)) / self.scale

@@ -206,7 +206,7 @@ def rounded_up(self: Any, *given: Any) -> Any:
 
 
 def two_up(self: Any, *given: Any) -> Any:
-    """Replace `total`: use weights larger by two; rounding two sums accounts for only one."""
+    """Replace `total`: use weights larger by two. The margin for rounding is only one."""
     return right(self).total(replace(self, weights=self.weights + 2), *given)
 
 
@@ -262,7 +262,7 @@ BROKEN: list[tuple[str, dict[str, Any], str]] = [
 )
 def test_broken_mechanisms_are_noticed(name: str, methods: dict[str, Any], words: str) -> None:
     broken = turned(made(name), **methods)
-    assert ep.verify.exact(broken).holds  # the reason why draws are also checked
+    assert ep.verify.exact(broken).holds  # the check of losses misses it, so draws are checked too
     found = ep.verify.draws(broken)
     assert not found.passes
     assert str(found).startswith("DRAWS OR TOTALS ARE NOT AS DECLARED.")
@@ -328,7 +328,7 @@ def test_broken_selections_and_crossings_are_noticed() -> None:
 
     def bare(self: Any, source: Any, queries: Any, level: int) -> int:
         noise = DiscreteLaplace(self.query).draw(source, self.end)
-        fired = np.flatnonzero(noise + queries > level)  # the threshold has no noise
+        fired = np.flatnonzero(noise + queries > level)  # wrong: no noise on the threshold
         return int(fired[0]) if fired.size else self.end - 1
 
     def never(self: Any, source: Any, queries: Any, level: int) -> int:

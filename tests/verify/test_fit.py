@@ -1,4 +1,4 @@
-"""Uniform numbers made from draws, compared with sums over the laws; and the false-alarm rate.
+"""Uniform numbers made from draws, compared with sums of probabilities; the false-alarm rate.
 
 The tests are seeded, so results are reproducible. For a new seed, each statistical test here fails
 for correct code with probability below 10⁻⁷.

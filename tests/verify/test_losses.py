@@ -1,4 +1,4 @@
-"""The checker of losses: it evaluates every law, and computes certified bounds."""
+"""The checker of losses evaluates every noise distribution, and computes certified bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epsilons.errors import PrivacyError
 
 
 class Said(NamedTuple):
-    """The pieces that a law declares."""
+    """The pieces that a noise distribution declares."""
 
     shape: str
     rate: Any
@@ -38,14 +38,14 @@ class TwoSided:
 
 
 class Gaussian(TwoSided):
-    """A law with a log-ratio per step that grows without bound."""
+    """A distribution with a log-ratio per step that grows without bound."""
 
     def exponent(self, x: int) -> Fraction:
         return Fraction(x * x, 100)
 
 
 class Doubled(TwoSided):
-    """A law in which zero is twice as likely, because sign and magnitude are drawn separately."""
+    """A distribution with zero twice as likely, as sign and magnitude are drawn separately."""
 
     def exponent(self, x: int) -> Any:
         return self.rate * abs(x) + (0 if x == 0 else Fraction(7, 10))
@@ -57,14 +57,14 @@ class OneSided(TwoSided):
 
 
 class Holed(TwoSided):
-    """A law in which the value 100 is impossible; otherwise correct."""
+    """A distribution in which the value 100 is impossible; otherwise correct."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)
 
 
 class Bumpy(TwoSided):
-    """A law that is flat on a segment and then steeper, and correct at both ends of it."""
+    """An exponent that is flat on a segment and then jumps; it is correct at both ends of it."""
 
     def exponent(self, x: int) -> Any:
         a = abs(x)
@@ -72,7 +72,7 @@ class Bumpy(TwoSided):
 
 
 class HalfLine(OneSided):
-    """A one-sided law that declares a half-line."""
+    """A one-sided distribution that declares a half-line."""
 
     @property
     def pieces(self) -> Any:
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass
 class Steps:
-    """A staircase law, correct or with a typical mistake."""
+    """A staircase distribution, correct or with a typical mistake."""
 
     rate: Any = Fraction(1, 2)
     steps: Any = 10
@@ -341,7 +341,7 @@ def test_a_histogram_that_forgets_that_people_leave_a_cell_is_refused() -> None:
 
 
 class Pierced(DiscreteLaplace):
-    """The law of a release, except that the value 100 is impossible."""
+    """The noise distribution of a release, except that the value 100 is impossible."""
 
     def exponent(self, x: int) -> Any:
         return math.inf if x == 100 else super().exponent(x)

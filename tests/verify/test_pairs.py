@@ -27,7 +27,7 @@ BOUNDS = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Fake:
-    """A law with an arbitrary exponent, in units of the rate."""
+    """A distribution with an arbitrary exponent, in units of the rate."""
 
     steps: int
     inner: int
@@ -37,7 +37,7 @@ class Fake:
 
     @property
     def pieces(self) -> Fake:
-        """The declaration of the law, which is correct for any exponent."""
+        """The declaration of the distribution, which is correct for any exponent."""
         return self
 
     def exponent(self, x: int, y: int) -> Fraction | float:
@@ -46,7 +46,7 @@ class Fake:
 
 
 class Memo:
-    """A law with cached exponents."""
+    """A distribution with cached exponents."""
 
     def __init__(self, law: Any) -> None:
         self.law, self.steps, self.inner = law, law.steps, law.inner
@@ -221,7 +221,7 @@ def test_losses_of_laplace_noise_are_those_of_all_moves(scheme: str) -> None:
 
 
 def test_the_count_moves_with_the_sum() -> None:
-    """Two sums lose half as much as a sum and a count, so they need half the noise."""
+    """The loss of two sums is half the loss of a sum and a count, so they need half the noise."""
     one, two = (
         pair_losses(two_sums(Laplaces(4), [1.0], [4], scheme))[0]
         for scheme in (ratio.TWO_SUMS, ratio.SUM_AND_COUNT)
@@ -260,7 +260,7 @@ def test_the_unbroken_twins_of_these_laws_keep_their_rate() -> None:
 
 @dataclass(frozen=True)
 class Loose:
-    """A mechanism that can have another unit than its law, or invalid numbers."""
+    """A mechanism with arbitrary fields: its unit can differ from the unit of its noise."""
 
     levels: Any
     weights: Any

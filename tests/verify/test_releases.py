@@ -214,7 +214,7 @@ def test_slots_are_charged_to_those_who_sit_in_them() -> None:
 def test_how_far_exponents_move_is_looked_at(
     neighbours: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the spread of a change is understated, small data sets reveal it."""
+    """If the largest change of exponents is understated, a check on small data sets detects it."""
     stage = published("line, weighted").mechanism.stages[0]
     stage = replace(stage, neighbours=neighbours)
     assert max(ep.verify.exact(stage).losses) > 0

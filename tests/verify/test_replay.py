@@ -86,7 +86,7 @@ def test_it_holds_on_slow_engines(make: Callable[[], Any], name: str, terms: str
 
 
 def test_on_dask_rows_may_share_labels() -> None:
-    """Counts of a person are not joined to their rows by labels."""
+    """A person's counts are not joined to their rows by index labels, which can repeat."""
     table = dask_frame()
     found = [
         ep.frequencies(

@@ -46,7 +46,7 @@ def shows(found: Replay, words: str) -> None:
 def test_pairing_by_the_order_of_rows_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     values = pd.Series(np.linspace(1, 9, 60), index=np.arange(60))
     budgets = pd.Series([0.1] * 30 + [2.0] * 30, index=np.arange(60))[::-1]
-    question = ep.Mean(values, bounds=(0, 10), **SAMPLE)  # weights differ
+    question = ep.Mean(values, bounds=(0, 10), **SAMPLE)  # so weights differ
     with pytest.raises(ArgumentError, match="labels"):
         replay(question, epsilon=budgets)
     monkeypatch.setattr(arrays, "same_labels", lambda **_: None)
