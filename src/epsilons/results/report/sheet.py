@@ -225,6 +225,7 @@ class Ranges:
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
         joint: for each row, the ends of a simultaneous interval for all rows; or empty.
+        groups: for each row, the group whose colour its bar has; or empty.
     """
 
     rows: tuple[Row, ...]
@@ -234,6 +235,7 @@ class Ranges:
     shares: bool = False
     bars: bool = False
     joint: tuple[tuple[float, float], ...] = ()
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
