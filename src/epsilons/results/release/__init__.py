@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.results.release.derived import Amount, Counts, Side
+    from epsilons.results.release.derived import Amount, Counts, PartShares, Side
     from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
     from epsilons.results.release.grouped import Compared, Groups, Shares
     from epsilons.results.release.kinds import (
@@ -46,6 +46,7 @@ __all__ = [
     "JointRange",
     "JointRanges",
     "Pair",
+    "PartShares",
     "Quantiles",
     "Release",
     "Releases",

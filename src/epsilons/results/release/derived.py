@@ -24,12 +24,17 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Group
 
 if TYPE_CHECKING:
-    from epsilons.results.release import grouped, kinds
+    from epsilons.results.release import grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet, text
     from epsilons.risk import quantiles
     from epsilons.risk.groups import tables
 else:
     tables = later("epsilons.risk.groups.tables")
+    sheet = later("epsilons.results.report.sheet")
+    text = later("epsilons.results.report.text")
+    said = later("epsilons.results.release.said")
+    verdict = later("epsilons.results.release.verdict")
     quantiles = later("epsilons.risk.quantiles")
     kinds = later("epsilons.results.release.kinds")
     grouped = later("epsilons.results.release.grouped")
@@ -109,20 +114,20 @@ class PartShares:
         return door.frame({**labelled(self.of, self.labels), **ends})
 
     def __str__(self) -> str:
-        inside = f", within {' and '.join(self.within)}" if self.within else ""
-        names = [
-            numbers.group_name(label) if len(self.of) > 1 else numbers.category_name(label)
-            for label in self.labels
-        ]
-        wide = max(map(len, names))
-        lines = [f"Share of people by {', '.join(self.of)}{inside}"]
-        for name, *numbers_ in zip(names, self.value, self.low, self.high, strict=True):
-            share, low, high = (
-                numbers.aligned_share(each, numbers_[2] - numbers_[1]) for each in numbers_
+        of, within = ", ".join(self.of), " and ".join(self.within)
+        named = numbers.group_name if len(self.of) > 1 else numbers.category_name
+        numbers_ = zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        rows = [
+            sheet.Row(
+                named(label),
+                *each,
+                informative=verdict.precision_of(*each, (0.0, 1.0), None).worth != "useless",
             )
-            interval = f"{numbers.percent(self.confidence)} interval {low} to {high}"
-            lines.append(f"  {name:<{wide}}  {share:>7}   ({interval})")
-        return "\n".join(lines)
+            for label, each in zip(self.labels, numbers_, strict=True)
+        ]
+        share = f"share of {within}" if within else "share"
+        heads = (of, share, f"from ({numbers.percent(self.confidence)})", "to")
+        return text.table(heads, said.cells_of(rows, numbers.aligned_share))
 
 
 class Derived:

@@ -120,7 +120,10 @@ def _closed(margin: CellsMargin, pairs: Floats, others: int) -> GroupedMeans:
     """The margin of groups of one cell and some others, in a table of people who are public."""
     if not isinstance(margin, WeighedCells) or margin.weighing.keep is not None:
         raise KindError("Sums and shares within rows are for tables of several columns.")
-    return GroupedMeans(margin.weighing, margin.slack, pairs, outside=False, others=others)
+    slack = (
+        margin.slack if margin.weighing.scale > 0.0 else 0.0
+    )  # without noise, nothing is rounded
+    return GroupedMeans(margin.weighing, slack, pairs, outside=False, others=others)
 
 
 def _of_sums(assumption: Assumption, added: int) -> Assumption:

@@ -268,7 +268,7 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
     rates = np.linspace(0.3, 0.99, 70)
     moments = -np.log1p(-np.square(np.outer(rates, used / largest))).sum(axis=1)
     while float((moments - 0.5 * _PERIOD * rates * unit / largest).min()) > _ALIASED:
-        unit *= 1.2
+        unit *= 1.1
     scaled = (used / unit).tolist()
     if cells is None:
         wave = np.exp(-np.log1p(np.square(np.outer(scaled, theta))).sum(axis=0))
