@@ -10,6 +10,7 @@ import pytest
 from epsilons.errors import KindError
 from epsilons.risk import ClosedNoise, Weighing
 from epsilons.risk.groups import tables
+from epsilons.risk.groups.margins import GroupedMeans
 from epsilons.risk.margins import RatioCells
 from epsilons.risk.quantiles import closed_tail, open_tail
 from epsilons.risk.ratio import OwnTotal
@@ -84,14 +85,18 @@ def table(cells: int, scale: float = 0.01, slack: float = 0.0) -> WeighedCells:
     return WeighedCells(weighing, slack, cells)
 
 
-def test_a_lattice_counts_for_every_cell_of_a_sum() -> None:
-    raw, rows = np.full(8, 0.125), np.repeat([0, 1], 4)
-    for function, times in ((tables.sums, 4.0), (tables.within, 2.0 * 3.0)):
-        wide = [
-            np.subtract(*function(table(8, slack=slack), raw, rows, RELATED, 0.9)[::-1])[0]
-            for slack in (0.0, 1e-5)
-        ]
-        assert wide[1] - wide[0] >= 2.0 * times * 1e-5 * 0.99
+def test_a_row_has_the_lattice_points_and_the_noise_of_all_its_cells() -> None:
+    row = GroupedMeans(table(8).weighing, 1e-5, np.full(16, 0.25), outside=False, others=3)
+    assert row.integers == pytest.approx(3e-5)
+    far = (row.about(0.01) - 2.0 * row.integers) / row.weighing.scale
+    assert 0.0099 <= float(closed_tail(8, 4)(np.array(far))) <= 0.0105
+
+
+def test_an_envelope_holds_at_both_ends_of_a_part() -> None:
+    law, rates, t = of_a_row(8, 3), np.array([0.2, 0.5, 0.8]), 0.1 * np.arange(361)
+    for end in (0, 1):
+        at = law.logs[end : PARTS + end, None, :] + rates[:, None] * t
+        assert (law.log_envelope(rates) >= at.max(axis=2) - 1e-9).all()
 
 
 def test_a_number_is_multiplied_for_sums_and_says_nothing_within_rows() -> None:
@@ -115,12 +120,12 @@ def test_a_number_is_multiplied_for_sums_and_says_nothing_within_rows() -> None:
 
 def test_sums_under_add_remove_have_the_noise_of_all_their_cells() -> None:
     rng = np.random.default_rng(2)
-    noises, p = OwnTotal(1.0, 6, 3), 0.4
-    z = rng.laplace(size=(300_000, 6))
-    drawn = z[:, :3].sum(axis=1) - p * z.sum(axis=1)
-    for alpha in (2.0, 4.0):
-        assert np.mean(drawn > alpha) <= noises.beside(p).tail(alpha, 0.0)
-    assert noises.beside(p).tail(4.0, 0.0) > 2.0 * OwnTotal(1.0, 6).beside(p).tail(4.0, 0.0)
+    for cells, alpha in ((6, 4.0), (40, 9.0)):
+        noises, p, added = OwnTotal(1.0, cells, cells // 2), 0.4, cells // 2
+        z = rng.laplace(size=(200_000, cells))
+        drawn = z[:, :added].sum(axis=1) - p * z.sum(axis=1)
+        often = float(np.mean(drawn > alpha))
+        assert often <= noises.beside(p).tail(alpha, 0.0) <= 12.0 * often
 
 
 def test_rows_of_very_many_cells_are_refused() -> None:
