@@ -13,7 +13,7 @@ from epsilons.risk.groups import tables
 from epsilons.risk.groups.margins import GroupedMeans
 from epsilons.risk.margins import RatioCells
 from epsilons.risk.quantiles import closed_tail, open_tail
-from epsilons.risk.ratio import OwnTotal
+from epsilons.risk.ratio import ApartTotal, OwnTotal
 from epsilons.risk.shares import WeighedCells
 from epsilons.risk.tails.combined import EDGES, PARTS, of_a_row, of_a_sum, of_means, row_of
 from epsilons.risk.weighing import RELATED, Assumption
@@ -126,6 +126,15 @@ def test_sums_under_add_remove_have_the_noise_of_all_their_cells() -> None:
         drawn = z[:, :added].sum(axis=1) - p * z.sum(axis=1)
         often = float(np.mean(drawn > alpha))
         assert often <= noises.beside(p).tail(alpha, 0.0) <= 12.0 * often
+
+
+def test_shares_of_a_total_counted_separately_have_the_noise_of_both() -> None:
+    rng = np.random.default_rng(3)
+    z = rng.laplace(size=(200_000, 4))
+    for added in (1, 3):
+        noises, p = ApartTotal(1.0, 4.0, added), 0.8
+        often = float(np.mean(z[:, :added].sum(axis=1) - p * 4.0 * z[:, 3] > 8.0))
+        assert often <= noises.beside(p).tail(8.0, 0.0) <= 12.0 * often
 
 
 def test_rows_of_very_many_cells_are_refused() -> None:
