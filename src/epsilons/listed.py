@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Set, Sized
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from itertools import pairwise
 from typing import Any, Final
 
 from epsilons.errors import ArgumentError
 
-__all__ = ["MOST_CATEGORIES", "bins", "labels"]
+__all__ = ["MOST_CATEGORIES", "bins", "labels", "several"]
 
 MOST_CATEGORIES: Final = 10**6
 """The largest number of categories."""
@@ -19,6 +19,17 @@ _LABELS: Final = {
     "groups": "Give distinct strings, integers or booleans; for two columns, a list of each.",
 }
 _EDGES: Final = "Give ascending numbers, such as [0, 18, 65], or pairs [(0, 18), (30, 65)]."
+
+
+def several(declared: object) -> bool:
+    """Whether labels are declared for several columns: lists of labels, not pairs of numbers."""
+    if isinstance(declared, (str, bytes)) or not isinstance(declared, Sequence) or not declared:
+        return False
+    if any(isinstance(each, (str, bytes)) or not hasattr(each, "__len__") for each in declared):
+        return False
+    return not all(isinstance(each, tuple) for each in declared) or any(
+        isinstance(label, (str, bool)) for each in declared for label in each
+    )
 
 
 def labels(declared: object, name: str = "categories") -> list[Any]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from epsilons import types
 from epsilons.errors import ArgumentError, BoundsError
-from epsilons.listed import MOST_CATEGORIES, bins, labels
+from epsilons.listed import MOST_CATEGORIES, bins, labels, several
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -376,7 +376,8 @@ def cells(statistic: object, categories: object, edges: object = None) -> int | 
 
     Args:
         statistic: "mean" or "frequencies".
-        categories: for frequencies, the categories or their number.
+        categories: for frequencies, the categories or their number; for a table of several columns,
+            a list for each.
         edges: instead of categories, the edges of bins, or pairs (lo, hi).
 
     Raises:
@@ -391,7 +392,10 @@ def cells(statistic: object, categories: object, edges: object = None) -> int | 
         count = categories
     else:
         one_of(categories, edges)
-        count = len(labels(categories) if edges is None else bins(edges))
+        every: Any = categories if several(categories) else [categories]
+        count = (
+            math.prod(len(labels(each)) for each in every) if edges is None else len(bins(edges))
+        )
     if not 2 <= count <= MOST_CATEGORIES:
         name = "categories" if edges is None else "edges"
         raise ArgumentError(

@@ -13,6 +13,7 @@ from epsilons import door, parameters
 from epsilons.budgets.levels import Levels
 from epsilons.errors import ArgumentError
 from epsilons.questions import Question
+from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.question import terms_of
 from epsilons.results import report
 from epsilons.results.report import number
@@ -264,16 +265,19 @@ def _unknown(found: door.Look) -> int:
     return found.missing + (found.infinite or 0) + (found.undeclared or 0)
 
 
+_EXCLUDED: Final = ', which missing="exclude" would leave out'
+
+
 def _refused_beside(question: Question, beside: dict[str, int]) -> tuple[str, ...]:
     """Return the reasons to refuse columns other than the values under replace."""
     if question.policy("replace") == "exclude":
         return ()
+    means = not isinstance(question, Frequencies)  # which have no missing="exclude"
     reasons = {
-        'rows in no declared group, which missing="exclude" would leave out': (
+        f"rows in no declared group{_EXCLUDED if means else ''}": (
             beside.get("by", 0) + beside.get("by_2", 0)
         ),
-        'rows where it is missing whether they count, which missing="exclude" would leave '
-        "out": beside.get("where", 0),
+        f"rows where it is missing whether they count{_EXCLUDED}": beside.get("where", 0),
         question.refuses and f"in the second column, {question.refuses}": beside.get("y", 0),
     }
     return tuple(

@@ -154,10 +154,10 @@ def mean(
 
 @parameters.speaks_plainly(Frequencies.NOT_TAKEN)
 def frequencies(
-    values: Column,
+    values: Column | tuple[Column, ...],
     *,
     epsilon: Column | None = None,
-    categories: Labels | None = None,
+    categories: Labels | Sequence[Labels] | None = None,
     edges: Edges | None = None,
     other: Label | None = None,
     project: bool = True,
@@ -171,6 +171,8 @@ def frequencies(
     confidence: float = 0.95,
     method: FrequenciesMethod = "auto",
     missing: Missing | None = None,
+    by: Column | None = None,
+    groups: Labels | Sequence[Labels] | None = None,
     levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
@@ -181,15 +183,18 @@ def frequencies(
     """Publish the share of people in each category when everyone has their own ε.
 
     Args:
-        values: an array, or the name of a column of `data`.
+        values: an array, or the name of a column of `data`; for a table of several columns, a
+            tuple of two or three of them, such as ("region", "answer").
         epsilon: each person's budget: an array, the name of a column, or one number for everyone. 0
             leaves a person out of the counts, ∞ makes their record public.
         categories: declared without looking at the data: distinct strings, integers or booleans.
-            Numbers are also categories, not edges: with 0, 18 and 65, someone who is 30 is in none.
-        edges: for bins of numbers, instead of categories: edges [0, 18, 65], or pairs that can
-            leave gaps, [(0, 18), (30, 65)]. A bin contains lo ≤ value < hi; the last bin also
-            contains hi.
-        other: the category for all missing and undeclared values. With it, no value is refused.
+            Numbers are categories too, not edges: with 0, 18 and 65, someone who is 30 is in none.
+            For a tuple of columns, a tuple with a list for each; every combination is a cell.
+        edges: for bins of numbers, instead of categories: edges [0, 18, 65], or pairs that may
+            leave gaps, [(0, 18), (30, 65)]. A bin holds lo ≤ value < hi; the last one also holds
+            hi.
+        other: the category for every value that is missing or not declared; with it, no value is
+            refused. It is for one column.
         project: whether `.value` is projected to the simplex; otherwise it is clipped to [0, 1].
         data: as for `epsilons.mean`; cells of a file that do not have the type of the categories
             count as missing.
@@ -208,9 +213,12 @@ def frequencies(
             "largest", the mean square of the largest error of any category; or "pac", the quantile
             of the largest error at probability `confidence`.
         confidence: the confidence of the PAC error, and of the printed intervals.
-        method: "auto", or the name of a method.
-        missing: "error", the default under replace, refuses missing and undeclared values, unless
-            `other` is given. Under add/remove such values are in `other`, or in no category.
+        method: "auto", or the name of a rule.
+        missing: "error", the default under replace: a missing or undeclared value is refused unless
+            `other` is given. Under add/remove such a value is in `other`, or in no category.
+        by: another way to ask for a table: the column before `values`, or a list of two.
+            by="region", values="answer" means the same as values=("region", "answer").
+        groups: the labels of `by`; for two columns, a list for each.
         levels: for add/remove, as for `epsilons.mean`.
         cap: for add/remove, as for `epsilons.mean`.
         ledger: instead of epsilon, a claim on a ledger, as for `epsilons.mean`.
@@ -222,7 +230,8 @@ def frequencies(
 
     Returns:
         The release: `.value` and `.raw` in the order of `.categories`, `.interval()` for each
-        category, and `.band()` for all categories simultaneously.
+        category, `.band()` for all at once. Of a table, `.marginal("region")` has the shares of one
+        column, and `.within("region")` those of the answers in each region.
 
     Raises:
         ArgumentError: an argument is invalid (also BudgetError, ColumnError).

@@ -141,7 +141,7 @@ def _together(bundle: Sequence[tuple[Rows, Ask]]) -> list[Counted]:
 
     def wanted(ask: Ask, rules: Rules) -> plan.Wanted:
         labels = tuple((held[column, each.kind], each) for column, each in rules.labelled)
-        values = labels[0][0] if rules.categories is not None else held[rules.values, "numbers"]
+        values = labels[-1][0] if rules.categories is not None else held[rules.values, "numbers"]
         beside = None if rules.beside is None else held[rules.beside, "numbers"]
         where = None if rules.where is None else held[rules.where, "booleans"]
         return plan.Wanted(ask, rules, values, labels, beside, where)
@@ -601,14 +601,14 @@ def open(
             allow only "error".
         categories: the categories from `declare`; None for numbers.
         ladder: a public ladder of budgets, if budgets and the number of people are private. Then
-            no data is refused: a missing number is in the middle of the range, and a value in no
-            category is in no cell. The smaller of two budgets counts, and people without a budget
-            are left out.
-        groups: the groups of numbers; None for one group that holds everyone.
-        where: for each row whether to select it, or the name of a Boolean column; None to select
-            all rows.
-        y: a second number for each row, or the name of a column, for pairs; None for one column of
-            numbers.
+            no data is refused: a missing number is at the middle, a value in no category is in no
+            cell, the smaller of two budgets counts, and anyone without a budget is left out.
+        groups: the groups of numbers; None for one group that holds everybody. With categories,
+            each category of each group is a cell.
+        where: for each row whether to select it, or the name of a column of booleans; None to
+            select all rows.
+        y: a second number for each row, or the name of a column, for pairs; None if one
+            column is counted.
 
     Raises:
         ArgumentError: the arguments do not fit together (`ColumnError`: a column does not exist or
@@ -619,12 +619,15 @@ def open(
     choice("missing", missing, POLICIES)
     marked = groups is not None or where is not None
     some = marked or (missing == "exclude" and y is None)
-    if (some and categories is not None) or (marked and y is not None):
+    of_numbers = where is not None or missing == "exclude"
+    if (of_numbers and categories is not None) or (marked and y is not None):
         raise TypeError(ONLY_SHARES)
     if categories is not None:
-        _check_cells(categories, missing, ladder)
-    if groups is not None and ladder is not None:
-        _check_table("groups", 2 * groups.size, ladder)
+        refuse_midpoint(missing)
+        some = False
+    if ladder is not None and (categories is not None or groups is not None):
+        name, each = ("groups", 2) if categories is None else ("categories", len(categories.labels))
+        _check_table(name, each * (1 if groups is None else groups.size), ladder)
     marks = {} if groups is None else groups.columns
     marks = marks if where is None else {**marks, "where": where}
     marks = marks if y is None else {**marks, "y": y}
@@ -659,7 +662,7 @@ def open(
         table = (given.values, given.epsilon, given.data, given.person)
         return _recast(columns.read(*table, kinds["values"], ladder, further), rules)
     if categories is not None:
-        return Rows(_of_categories(given, categories, ladder), rules)
+        return Rows(_of_categories(given, categories, rules), rules)
     own = (given.values, given.epsilon, given.person)
     second, lenient = given.marks.get("y"), missing != "error"
     numbers = arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
@@ -679,17 +682,6 @@ def _recast(held: Columns, rules: Rules) -> Rows:
         declared = (each.recast if name in held.recast else each for name, each in pairs)
         groups = replace(groups, declared=tuple(declared))
     return Rows(held, replace(rules, categories=categories, groups=groups))
-
-
-def _check_cells(categories: Categories, missing: str, ladder: Ladder | None) -> None:
-    """Refuse arguments that do not fit categories, before any data is read.
-
-    Raises:
-        ArgumentError: an argument does not fit.
-    """
-    refuse_midpoint(missing)
-    if ladder is not None:
-        _check_table("categories", len(categories.labels), ladder)
 
 
 def _check_table(name: str, cells: int, ladder: Ladder) -> None:
@@ -728,16 +720,14 @@ def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
     return replace(numbers, group=group, asked=asked_)
 
 
-def _of_categories(
-    given: AskedRows, declared: Categories, ladder: Ladder | None
-) -> CellArrays | Columns:
-    """Return checked values of categories: a table for an engine, or arrays for NumPy.
+def _of_categories(given: AskedRows, declared: Categories, rules: Rules) -> CellArrays | Columns:
+    """Return values of categories after checks: a table for an engine, or arrays for NumPy.
 
-    NumPy counts small data and columns whose entries must be read one by one.
+    NumPy counts small data, several columns, and columns whose entries must be read one by one.
     """
-    own = (given.values, given.epsilon, given.person)
-    if arrays.length(given.values, given.names.values) > SMALL:
+    own, ladder = (given.values, given.epsilon, given.person), rules.ladder
+    if rules.groups is None and arrays.length(given.values, given.names.values) > SMALL:
         table = of_values(*own, declared.kind, given.names, ladder)
         if table is not None:
             return table
-    return arrays.read_labels(*own, declared, given.names, ladder)
+    return arrays.read_labels(*own, declared, given.names, ladder, rules.groups, given.marks)

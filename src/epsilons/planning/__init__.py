@@ -163,7 +163,8 @@ def plan(
         statistic: "mean" or "frequencies"; or "variance", "covariance" of two columns with these
             bounds, "quantile" for the median, or for add/remove "count". Any of these, with other
             arguments, can be planned as a question: plan([ep.Quantile(…)], epsilon=…).
-        categories: for frequencies, the categories or their number; None for a mean.
+        categories: for frequencies, the categories or their number; for a table of several columns,
+            a tuple with a list for each. None for a mean.
         edges: for frequencies of bins, their edges, instead of categories.
         dimension: in the local model, the dimension of people's vectors; None for a number.
         model: "central": a curator is trusted with values; "local": everyone randomizes their own.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, get_args
+from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import product
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from epsilons import door, listed, words
 from epsilons.budgets.allocation import FREQUENCY_RULES, Allocation
 from epsilons.draws.mechanisms import CellSums, CellTable, build_histogram
 from epsilons.errors import ArgumentError
-from epsilons.questions import ways
+from epsilons.questions import grouping, ways
 from epsilons.questions.designs import CELL_METHODS, Design, Known, cell_design, cells_of, parts_of
 from epsilons.questions.question import Answer, Call, Question, Sentences, Steps
 from epsilons.questions.ways import Read
@@ -42,11 +43,15 @@ class Frequencies(Question):
     """The share of people in each category: see `epsilons.frequencies` for the arguments.
 
     Attributes:
-        categories: the labels, declared without looking at the data; None if `edges` are given.
-        edges: the edges of bins of numbers; None if `categories` are given.
+        values: the column; the last of several, if a tuple of columns is given.
+        categories: its labels, declared without looking at the data; None if `edges` are given.
+        edges: the edges of its bins of numbers; None if `categories` are given.
+        by: the columns before it, one or two, if a table of several columns is asked for.
+        groups: their labels; for two columns, a list for each.
         other: the category for every value that is missing or not declared.
         project: whether shares are projected to the simplex; otherwise they are clipped to [0, 1].
-        declared: the checked cells, computed from these arguments.
+        declared: the checked cells of `values`, computed from these arguments.
+        grouping: the checked labels of `by`; None for one column.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -54,13 +59,14 @@ class Frequencies(Question):
 
     statistic: ClassVar[str] = "frequencies"
     KIND: ClassVar[str] = "Frequencies"
+    LATER: ClassVar[tuple[str, ...]] = ("by", "groups")
     describes: ClassVar[str] = "the share of the people in {file} that is in each category"
     of_shares: ClassVar[bool] = True
     every_method: ClassVar[tuple[str, ...]] = get_args(FrequenciesMethod)[1:]
 
-    values: Column = field(repr=False)  # not printed: it can be an array of people's values
+    values: Column | tuple[Column, ...] = field(repr=False)  # it can be an array of people's values
     _: KW_ONLY
-    categories: Labels | None = None
+    categories: Labels | Sequence[Labels] | None = None
     edges: Edges | None = None
     other: Label | None = None
     project: bool = True
@@ -70,9 +76,12 @@ class Frequencies(Question):
     confidence: float = 0.95
     method: FrequenciesMethod = "auto"
     missing: Missing | None = None
+    by: Column | None = field(default=None, repr=False)
+    groups: Labels | Sequence[Labels] | None = None
     title: str | None = None
     unit: str | None = None
     declared: door.Categories = field(init=False, repr=False)
+    grouping: door.Grouping | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,7 +89,16 @@ class Frequencies(Question):
             raise ArgumentError(f"project={self.project!r} must be True or False.")
         if self.missing is not None:
             door.refuse_midpoint(self.missing)
+        self._split()
         self._set("declared", door.declare(self.categories, self.edges, self.other))
+        self._set("grouping", grouping.declared_groups(self.by, self.groups))
+        if self.grouping is not None and min(len(e.labels) for e in self.grouping.declared) < 2:
+            raise ArgumentError("groups: declare at least two labels for each column of a table.")
+        if self.grouping is not None and self.other is not None:
+            raise ArgumentError(
+                "other is for one column: in a table of several, give missing values a label "
+                'first, such as "unknown", and declare it with the categories of their column.'
+            )
         if self.categories is not None:
             self._set("categories", self.declared.labels[: len(self.declared.declared)])
         else:
@@ -91,10 +109,62 @@ class Frequencies(Question):
                 "out, or declare edges=[…] or integers."
             )
 
+    def _split(self) -> None:
+        """Read a tuple of columns, with categories for each, as `values` and `by`.
+
+        Raises:
+            ArgumentError: the numbers of columns and of lists differ, or `by` is given as well.
+        """
+        lists: Any = self.categories
+        columns = self.values
+        if not listed.several(lists):
+            return
+        if not isinstance(columns, tuple) or len(columns) != len(lists) or len(columns) > 3:
+            raise ArgumentError(
+                "categories has several lists, one for each of two or three columns: give as many "
+                'columns as a tuple, values=("…", "…"), categories=([…], […]).'
+            )
+        if self.by is not None or self.edges is not None:
+            raise ArgumentError(
+                "values is a tuple of columns, so by and edges are not accepted: give one column "
+                "of values, and the others as by=… with groups=[…]."
+            )
+        *by, last = columns
+        *groups, own = lists
+        self._set("values", last)
+        self._set("categories", own)
+        self._set("by", by[0] if len(by) == 1 else by)
+        self._set("groups", groups[0] if len(by) == 1 else groups)
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of the cells; tuples for a table of several columns."""
+        if self.grouping is None:
+            return self.declared.labels
+        every = (*self.grouping.declared, self.declared)
+        return tuple(product(*(each.labels for each in every)))
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that the question uses."""
+        return {"values": self.values, **grouping.columns_of(self.grouping, None)}
+
+    @property
+    def subject(self) -> Any:
+        """The names of all columns on one line; the values, if they are arrays."""
+        every = (*(() if self.grouping is None else self.grouping.by), self.values)
+        return " × ".join(every) if all(isinstance(each, str) for each in every) else self.values
+
+    def of_columns(self, columns: dict[str, Any]) -> Self:
+        """Return the same question about other columns."""
+        return replace(self, values=columns["values"], **grouping.as_given(columns))
+
     @property
     def goal(self) -> CellsGoal:
         """The assumption, and the error to minimize."""
-        return CellsGoal(self.assumption, self.loss, self.confidence, len(self.declared.labels))
+        size = 1 if self.grouping is None else self.grouping.size
+        cells = size * len(self.declared.labels)
+        return CellsGoal(self.assumption, self.loss, self.confidence, cells)
 
     def methods(self, neighbours: str) -> Collection[str]:
         """Return the names that `method` can have besides "auto"."""
@@ -109,11 +179,17 @@ class Frequencies(Question):
         """The values that are rejected under replace, in words; "" if there is `other`."""
         if self.other is not None:
             return ""
+        if self.grouping is not None:
+            return "missing and undeclared values"
         return 'missing and undeclared values, which other="…" would take'
 
     def look(self, call: Call) -> door.Look:
         """Inspect the rows as values of the type of the categories."""
         return door.look(self.values, **call.given, categories=self.declared, lowest=call.lowest)
+
+    def looks_beside(self, call: Call) -> dict[str, door.Look]:
+        """Inspect the columns of `by`."""
+        return grouping.looks(self.columns, self.grouping, call)
 
     def open(self, call: Call) -> door.Rows:
         """Open the rows as values of the type of the categories."""
@@ -122,6 +198,7 @@ class Frequencies(Question):
             **call.given,
             categories=self.declared,
             ladder=call.ladder,
+            groups=self.grouping,
         )
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
@@ -138,7 +215,7 @@ class Frequencies(Question):
 
         def read(mechanism: CellTable, drawn: Any) -> Read:
             margin = WeighedCells(mechanism.weighing, mechanism.slack, goal.cells)
-            estimate = self._estimate(mechanism.estimates(drawn), categories, margin)
+            estimate = self._estimate(mechanism.estimates(drawn), categories, margin, call)
             weighing = mechanism.weighing
             return Read(estimate, goal.risk(weighing), exact=True, weighing=weighing)
 
@@ -149,7 +226,7 @@ class Frequencies(Question):
             margin = self._ratio(chosen, counts, drawn)
             total = margin.total
             raw = margin.drawn / total if total > 0.0 else np.full(goal.cells, 1.0 / goal.cells)
-            estimate = self._estimate(raw, categories, margin)
+            estimate = self._estimate(raw, categories, margin, call)
             risk = margin.leading(goal, estimate.value)
             return Read(estimate, risk, total=total, weighing=chosen.weighing)
 
@@ -159,9 +236,16 @@ class Frequencies(Question):
             counted = counted.with_total(*parts_of(goal.cells))
         return ways.add_remove(counted, call.terms, goal, choose, read_open)
 
-    def _estimate(self, raw: Floats, categories: Any, margin: CellsMargin) -> Cells:
-        value = self.shown(raw)
-        return Cells(value=value, raw=raw, categories=categories, margin=margin, other=self.other)
+    def _estimate(self, raw: Floats, categories: Any, margin: CellsMargin, call: Call) -> Cells:
+        by = () if self.grouping is None else (*self.grouping.by, self.values)
+        return Cells(
+            value=self.shown(raw),
+            raw=raw,
+            categories=categories,
+            margin=margin,
+            other=self.other,
+            columns=tuple(call.name_of(each) for each in by),
+        )
 
     def _ratio(self, chosen: Design[CellSums], counts: LevelCount | None, drawn: Any) -> RatioCells:
         """Return the margin of noisy counts; for "total", the last cell counts everyone."""

@@ -358,6 +358,18 @@ class RatioCells(Behind):
         """A confidence interval for each share separately."""
         return self._intervals(assumption, confidence)
 
+    def sums(
+        self, drawn: Floats, added: int, assumption: Assumption, confidence: float
+    ) -> tuple[Floats, Floats]:
+        """A confidence interval for each share of a sum of `added` counts.
+
+        Proof: docs/proofs/frequencies.md (12).
+        """
+        largest, apart, rest = self.asked(assumption, confidence)
+        given = (drawn, self.total, replace(self._noises, added=added))
+        low, high = ratio.share_intervals(*given, largest=largest, confidence=rest)
+        return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
+
     def band(self, raw: Floats, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Simultaneous confidence intervals for all shares, by a union bound."""
         return self._intervals(assumption, self._each(confidence))
@@ -388,10 +400,7 @@ class RatioCells(Behind):
         return ratio.OwnTotal(self.scale, len(self.drawn))
 
     def _intervals(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
-        largest, apart, rest = self.asked(assumption, confidence)
-        given = (self.drawn, self.total, self._noises)
-        low, high = ratio.share_intervals(*given, largest=largest, confidence=rest)
-        return np.maximum(low - apart, 0.0), np.minimum(high + apart, 1.0)
+        return self.sums(self.drawn, 1, assumption, confidence)
 
     def _each(self, confidence: float) -> float:
         """The confidence of each category that makes all intervals hold simultaneously."""

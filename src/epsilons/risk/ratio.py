@@ -310,16 +310,17 @@ def _quantile(noise: Tail, beta: float) -> float:
 
 @dataclass(frozen=True)
 class _Sum:
-    """The sum of one Laplace variable of scale a and `more` variables of scale b, independent.
+    """`first` Laplace variables of scale a and `more` of scale b, all independent.
 
-    Tails are bounded by Chernoff's bound at many rates. At rate 1/a the tail of the first variable
-    is used directly: it is at most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
+    Chernoff's bound at many rates. With one variable of scale a its own tail is used at rate 1/a,
+    which is at most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
     """
 
     a: float
     b: float
     more: int
     slack: float
+    first: int = 1
 
     def tail(self, alpha: float, sigma: float) -> float:
         alpha -= self.slack
@@ -330,11 +331,11 @@ class _Sum:
         limit = min(1.0 / widest, 50.0 / sigma if sigma > 0.0 else math.inf)
         rates = limit * _RATES
         exponent = 0.5 * (sigma * rates) ** 2 - rates * alpha
-        exponent -= np.log1p(-np.square(rates * self.a))
+        exponent -= self.first * np.log1p(-np.square(rates * self.a))
         exponent -= self.more * np.log1p(-np.square(rates * self.b))
         best = float(exponent.min())
-        # Compare with the same quotient 1/a, because (1/a)·a can round to less than 1.
-        if self.a > self.b and limit >= 1.0 / self.a:
+        # The same quotient, because (1/a)·a may round to less than 1.
+        if self.first == 1 and self.a > self.b and limit >= 1.0 / self.a:
             others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
             best = min(best, others - alpha / self.a - math.log(2.0))
         return math.exp(min(best, 0.0))
@@ -347,10 +348,12 @@ class OwnTotal:
     Attributes:
         scale: scale of the discrete Laplace noise of each count.
         cells: number of counts.
+        added: number of them that are added up, where shares of sums are asked for.
     """
 
     scale: float
     cells: int
+    added: int = 1
 
     @property
     def noise(self) -> Tail:
@@ -358,8 +361,9 @@ class OwnTotal:
         return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a count minus p times the noise of the total."""
-        return _Sum((1.0 - p) * self.scale, p * self.scale, self.cells - 1, 0.0)
+        """The noise of a sum of counts minus p times that of the total."""
+        own, rest = (1.0 - p) * self.scale, p * self.scale
+        return _Sum(own, rest, self.cells - self.added, 0.0, self.added)
 
 
 @dataclass(frozen=True)
@@ -367,12 +371,14 @@ class ApartTotal:
     """Noise of counts if the total was released separately, with independent noise.
 
     Attributes:
-        scale: scale of the discrete Laplace noise of each count.
-        total_scale: scale of the noise of the total.
+        scale: of the discrete Laplace noise of each count.
+        total_scale: of the noise of the total.
+        added: as for `OwnTotal`.
     """
 
     scale: float
     total_scale: float
+    added: int = 1
 
     @property
     def noise(self) -> Tail:
@@ -380,8 +386,8 @@ class ApartTotal:
         return _Sum(self.total_scale, 0.0, 0, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a count minus p times the noise of the total."""
-        return _Sum(self.scale, p * self.total_scale, 1, 0.0)
+        """The noise of a sum of counts minus p times that of the total."""
+        return _Sum(self.scale, p * self.total_scale, 1, 0.0, self.added)
 
 
 def share_intervals(
@@ -397,7 +403,8 @@ def share_intervals(
     Proof: docs/proofs/add-remove.md (12), (13).
 
     Args:
-        counts: weighted counts with independent discrete Laplace noise, in units of weight.
+        counts: weighted counts with independent discrete Laplace noise, in units of weight; or
+            sums of such counts.
         total: the noisy total, in the same units.
         noises: the noise of the counts and of the total.
         largest: the largest possible weight if the counts are a sample, otherwise 0.

@@ -240,7 +240,7 @@ OPTIONS: Final = (
     _word("groups_are", "private", "Whether group membership is a secret."),
     _of("where", help="The column of truth values that says which rows count."),
     _of(
-        *("groups", "--compare"),
+        *("groups_are", "--compare"),
         nargs=2,
         multiple=True,
         metavar="A B",

@@ -116,10 +116,14 @@ def _question(given: dict[str, Any], place: int) -> Question:
     for key in given.keys() & kind.NOT_TAKEN.keys():
         raise ArgumentError(f"{where}: {kind.NOT_TAKEN[key].format(repr(given[key]))}")
     _refuse_others(f"{where}: key", given, ("statistic", *own, *DIVIDED))
-    for name in {"values", "x", "y"}.intersection(own):
-        if not isinstance(given.get(name), str):
-            raise ArgumentError(f"{where}: {name} must be the name of a column.")
     made = {key: each for key, each in given.items() if key in own}
+    if "categories" in own and isinstance(made.get("values"), list):
+        made["values"] = tuple(made["values"])  # of a table: TOML has no tuples
+    for name in {"values", "x", "y"}.intersection(own):
+        given_ = made.get(name)
+        columns = given_ if isinstance(given_, tuple) and given_ else (given_,)
+        if not all(isinstance(each, str) for each in columns):
+            raise ArgumentError(f"{where}: {name} must be the name of a column.")
     if made.get("bounds") == UNKNOWN:
         made["bounds"] = None
     try:

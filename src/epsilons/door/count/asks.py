@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -253,6 +255,9 @@ _EXCLUDE: Final = (
     "number of people is published."
 )
 _OTHER: Final = 'Declare other="…", a category for such values, which never refuses.'
+_LABEL: Final = (
+    'Give such values a label first, such as "unknown", and declare it: then none is refused.'
+)
 
 
 def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
@@ -262,8 +267,8 @@ def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
         raise MissingValueError(_missing(rules, names))
     if faults.undeclared and cells:
         raise DataError(
-            f"{names.values} has a value that is not among the declared categories. {_CURATOR} "
-            f"{_OTHER}"
+            f"{_either(names)} has a value that is not among the declared categories. {_CURATOR} "
+            f"{_OTHER if rules.groups is None else _LABEL}"
         )
     if rules.missing != "exclude" and faults.undeclared:
         raise DataError(
@@ -286,8 +291,8 @@ def _missing(rules: Rules, names: Names) -> str:
     """Return the message for missing values, with advice."""
     if rules.categories is not None:
         return (
-            f"{names.values} has missing values (null or NaN).{names.missing} {_CURATOR} {_OTHER} "
-            f"{_KEEP}"
+            f"{_either(names)} has missing values (null or NaN).{names.missing} {_CURATOR} "
+            f"{_OTHER if rules.groups is None else _LABEL} {_KEEP}"
         )
     told = f"{names.either} has missing values (null, NaN or infinite).{names.missing} {_CURATOR} "
     if rules.some:
@@ -299,6 +304,11 @@ def _missing(rules: Rules, names: Names) -> str:
         f'{told}missing="exclude" asks those who have a value, and keeps secret who they are; '
         f'missing="midpoint" counts such values as the middle of the bounds. {_KEEP}'
     )
+
+
+def _either(names: Names) -> str:
+    """The names of the columns of categories, for messages."""
+    return " or ".join((*names.marks.values(), names.values))
 
 
 def _by(names: Names) -> str:
@@ -456,11 +466,12 @@ class Rules:
     Attributes:
         names: column names for messages.
         missing: how missing values are treated: "error", "midpoint" or "exclude".
-        unit: the integer that each person divides among categories.
-        categories: the declared categories; None for numbers.
+        unit: the integer that one person divides among categories.
+        categories: the declared categories of the values; None for numbers.
         ladder: the public ladder, if budgets are private.
-        groups: the declared groups; None for one group that holds everyone.
-        some: whether people are counted by group, or can be outside all groups.
+        groups: the declared groups; None for one group that holds everybody. With categories they
+            are further columns of labels, and each combination of labels is a cell.
+        some: whether people are counted by group, or may be outside the one group.
         source: the table as the user gave it; None for arrays.
         values: the column of values as the user gave it.
         epsilon: the budgets as the user gave them.
@@ -509,10 +520,16 @@ class Rules:
     def labels(self, ask: Ask) -> tuple[Any, ...]:
         """Return the labels of the cells of a tally."""
         if self.categories is not None:
-            return self.categories.labels
+            return self.cells
         if self.some and ask.what == "numbers":
             return self.groups_of
         return {"numbers": TWO, "squares": THREE}.get(ask.what, NINE)
+
+    @cached_property
+    def cells(self) -> tuple[Any, ...]:
+        """The labels of the cells of categories; tuples for several columns, the last fastest."""
+        every = [each.labels for _, each in self.labelled]
+        return every[0] if len(every) == 1 else tuple(product(*every))
 
     def unit_of(self, ask: Ask) -> int:
         """Return the integer that each person divides among cells."""
@@ -520,11 +537,10 @@ class Rules:
 
     @property
     def labelled(self) -> list[tuple[Any, Categories]]:
-        """The columns that hold labels, each with its declared labels."""
-        if self.categories is not None:
-            return [(self.values, self.categories)]
-        groups = self.groups
-        return [] if groups is None else list(zip(groups.by, groups.declared, strict=True))
+        """The columns of labels, each with its declared labels: of groups, then of categories."""
+        groups, own = self.groups, self.categories
+        found = [] if groups is None else list(zip(groups.by, groups.declared, strict=True))
+        return found if own is None else [*found, (self.values, own)]
 
     @property
     def columns(self) -> list[tuple[Any, LabelKind]]:

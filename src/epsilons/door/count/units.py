@@ -134,7 +134,7 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
     if categories is None:
         raise TypeError("These rows are of numbers: no categories were declared.")
     levels, level_of = levels_of(parts.epsilon, parts.cell.size)
-    k = len(categories.labels)
+    k = len(rules.cells)
     check_table("categories", k, levels.size)
     cell = caught(parts.cell, categories)
     level, each, own = people_of(level_of, parts.size, parts.each)

@@ -56,12 +56,9 @@ def wanted(ask: Ask, rules: Rules, table: Columns) -> Wanted:
     kind = "numbers" if rules.categories is None else rules.categories.kind
     own = Mark("values", table.values, kind, table.spelling)
     marks = {mark.parameter: mark for mark in table.marks}
-    labels: tuple[tuple[Mark, Categories], ...] = ()
-    if rules.categories is not None:
-        labels = ((own, rules.categories),)
-    elif rules.groups is not None:
-        pairs = zip(rules.groups.columns, rules.groups.declared, strict=True)
-        labels = tuple((marks[name], declared) for name, declared in pairs)
+    columns = [] if rules.groups is None else [marks[name] for name in rules.groups.columns]
+    declared = (each for _, each in rules.labelled)
+    labels = tuple(zip([*columns, own], declared, strict=False))
     return Wanted(ask, rules, own, labels, marks.get("y"), marks.get("where"))
 
 

@@ -385,6 +385,8 @@ def read_labels(
     categories: Categories,
     names: Names,
     ladder: Ladder | None = None,
+    groups: Grouping | None = None,
+    columns: Mapping[str, object] | None = None,
 ) -> CellArrays:
     """Return the cell, budget and person of each row, after checking the arrays.
 
@@ -395,6 +397,8 @@ def read_labels(
         categories: the declared categories. With `other`, no entry is refused.
         names: the names of the columns in messages.
         ladder: the public ladder of budgets, if budgets are private.
+        groups: further columns of labels, or None. Each category of each group is a cell.
+        columns: the columns of these groups, by parameter.
 
     Raises:
         ArgumentError: an argument is not a single column, or the lengths differ.
@@ -405,6 +409,11 @@ def read_labels(
     lenient = ladder is not None or categories.other is not None
     private = ladder is not None
     cell = cells_of(values, categories, names.values, lenient=lenient, private=private)
+    if groups is not None:
+        group = groups_of(groups, columns or {}, names, lenient=lenient, private=private)
+        if group.size != cell.size:
+            raise _other_length(names.values, "by")
+        cell = joined(group, cell, len(categories.labels))
     return CellArrays(cell, *budgets_and_people(epsilon, person, names, cell.size, ladder))
 
 

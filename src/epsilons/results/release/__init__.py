@@ -8,7 +8,7 @@ from epsilons.loading import names
 
 if TYPE_CHECKING:
     from epsilons.results.release.comparing import Compared, Comparisons, compare
-    from epsilons.results.release.derived import Amount, Counts, Side
+    from epsilons.results.release.derived import Amount, Counts, PartShares, Side
     from epsilons.results.release.estimate import Cells, Scalar, VectorEstimate
     from epsilons.results.release.grouped import Groups, Shares
     from epsilons.results.release.kinds import AnyEstimate
@@ -40,6 +40,7 @@ __all__ = [
     "Groups",
     "JointRange",
     "JointRanges",
+    "PartShares",
     "Release",
     "Releases",
     "Scalar",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Self, cast
 
@@ -16,7 +16,8 @@ from epsilons.budgets.allocation.rules import Effective, capped, weighing_of
 from epsilons.budgets.levels import Budgets
 from epsilons.errors import KindError
 from epsilons.loading import later
-from epsilons.results.release.estimate import Cells, Scalar
+from epsilons.results.release.estimate import Cells, Scalar, labelled
+from epsilons.results.report import numbers
 from epsilons.risk import OPEN, SumNoise, ratio
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
@@ -24,10 +25,17 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats, Group
 
 if TYPE_CHECKING:
-    from epsilons.results.release import comparing, grouped, kinds
+    from epsilons.results.release import comparing, grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
+    from epsilons.results.report import sheet, text
     from epsilons.risk import quantiles
+    from epsilons.risk.groups import tables
 else:
+    tables = later("epsilons.risk.groups.tables")
+    sheet = later("epsilons.results.report.sheet")
+    text = later("epsilons.results.report.text")
+    said = later("epsilons.results.release.said")
+    verdict = later("epsilons.results.release.verdict")
     quantiles = later("epsilons.risk.quantiles")
     kinds = later("epsilons.results.release.kinds")
     grouped = later("epsilons.results.release.grouped")
@@ -38,6 +46,7 @@ __all__ = [
     "Amount",
     "Counts",
     "Derived",
+    "PartShares",
     "Side",
     "Stakes",
     "Tabled",
@@ -79,8 +88,109 @@ class Counts(NamedTuple):
     band_high: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class PartShares:
+    """Shares that follow from a table of several columns, each with its interval.
+
+    Attributes:
+        of: the columns whose labels are given, by name.
+        within: the columns within whose labels shares are taken; empty for shares of all people.
+        labels: a label of `of`, or a tuple of labels, for each share.
+        value: the shares, computed from the published cells.
+        low: the lower ends of separate intervals for each share.
+        high: the upper ends.
+        confidence: the confidence of each interval.
+    """
+
+    of: tuple[str, ...]
+    within: tuple[str, ...]
+    labels: tuple[Any, ...]
+    value: Floats
+    low: Floats
+    high: Floats
+    confidence: float
+
+    def to_frame(self) -> Any:
+        """Return a Polars frame with a row for each share: its labels, the share, and its ends."""
+        ends = {"share": self.value, "low": self.low, "high": self.high}
+        return door.frame({**labelled(self.of, self.labels), **ends})
+
+    def __str__(self) -> str:
+        of, within = ", ".join(self.of), " and ".join(self.within)
+        named = numbers.group_name if len(self.of) > 1 else numbers.category_name
+        numbers_ = zip(self.value.tolist(), self.low.tolist(), self.high.tolist(), strict=True)
+        rows = [
+            sheet.Row(
+                named(label),
+                *each,
+                informative=verdict.precision_of(*each, (0.0, 1.0), None).worth != "useless",
+            )
+            for label, each in zip(self.labels, numbers_, strict=True)
+        ]
+        share = f"share of {within}" if within else "share"
+        heads = (of, share, f"from ({numbers.percent(self.confidence)})", "to")
+        return text.table(heads, said.cells_of(rows, numbers.aligned_share))
+
+
 class Derived:
     """Post-processing methods of releases."""
+
+    def marginal(self, *columns: str, confidence: float = 0.95) -> PartShares:
+        """Return the shares of one column of a table, or of two of three, at no privacy cost.
+
+        They are sums of the published cells.
+
+        Args:
+            columns: the names of the columns; `column 1`, … for arrays.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: a name is not that of a column of the table, or the confidence is not
+                strictly between 0 and 1.
+            KindError: this is not a table of several columns.
+
+        Guarantee:
+            Over all data that the assumption allows, each interval misses with probability at most
+            1 − confidence: docs/proofs/frequencies.md (12).
+        """
+        release, level = cast("Release", self), parameters.confidence(confidence)
+        cells = _table_of("marginal", release)
+        parts, labels = cells.places(columns)
+        given = (cells.margin, cells.raw, parts, release.assumption, level)
+        value = tables.added_up(cells.value, parts)
+        return PartShares(columns, (), labels, value, *tables.sums(*given), level)
+
+    def within(self, *columns: str, confidence: float = 0.95) -> PartShares:
+        """Return the share of each cell among the people with the same label of some columns.
+
+        For a table of region and answer, `within("region")` has the share of each answer in each
+        region. It costs no privacy budget: each share is that of a published cell, divided by the
+        sum of the cells with the same label.
+
+        Args:
+            columns: the names of the columns; `column 1`, … for arrays.
+            confidence: strictly between 0 and 1.
+
+        Raises:
+            ArgumentError: a name is not that of a column of the table, or the confidence is not
+                strictly between 0 and 1.
+            KindError: this is not a table of several columns, or more than 256 cells have the
+                same label.
+
+        Guarantee:
+            Over all data that the assumption allows, each interval misses with probability at most
+            1 − confidence: docs/proofs/frequencies.md (13).
+        """
+        release, level = cast("Release", self), parameters.confidence(confidence)
+        cells = _table_of("within", release)
+        rows, _ = cells.places(columns)
+        whole = tables.added_up(cells.value, rows)[rows]
+        alone = 1.0 / np.bincount(rows)[rows]  # nothing is known about a row of share 0
+        value = np.where(whole > 0.0, cells.value / np.where(whole > 0.0, whole, 1.0), alone)
+        given = (cells.margin, cells.raw, rows, release.assumption, level)
+        return PartShares(
+            cells.called, columns, cells.categories, value, *tables.within(*given), level
+        )
 
     def total(self, confidence: float = 0.95) -> Amount:
         """Return the sum of everyone's values, computed from the mean at no extra privacy cost.
@@ -184,6 +294,20 @@ class Derived:
             cells.margin, cells.raw, share, edges, release.assumption, level
         )
         return Amount(value, low, high)
+
+
+def _table_of(name: str, release: Release) -> Cells:
+    """The cells of a table of several columns.
+
+    Raises:
+        KindError: it is not one.
+    """
+    if isinstance(release.estimate, Cells) and release.estimate.columns:
+        return release.estimate
+    raise KindError(
+        f"{name} is for a table of several columns, such as the frequencies of "
+        f'values=("region", "answer"): this release is of {release.statistic}.'
+    )
 
 
 def _edges(categories: tuple[object, ...]) -> Floats:

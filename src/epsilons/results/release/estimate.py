@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from epsilons.errors import KindError
+from epsilons import parameters
+from epsilons.errors import ArgumentError, KindError
 from epsilons.frozen import storable
 from epsilons.loading import later
 from epsilons.results.report import numbers
@@ -18,7 +19,7 @@ from epsilons.risk.margins import CellsMargin, ScalarMargin
 from epsilons.risk.ranges import Located, LocatedRatio
 from epsilons.risk.spread import Spread, WeighedSpread
 from epsilons.risk.weighing import Assumption
-from epsilons.types import Floats, freeze
+from epsilons.types import Floats, Integers, freeze
 
 if TYPE_CHECKING:
     from epsilons.results.release import grouped, said, verdict
@@ -366,8 +367,11 @@ class Cells(Reportable):
         categories: the labels, in the order of `value` and `raw`.
         margin: the margin of error.
         other: the category for missing and undeclared values; None if there was none.
+        columns: of a table of several columns, the name of each, None for an array; otherwise
+            empty. Categories are then tuples, with a label of each column.
     """
 
+    LATER: ClassVar = ("columns",)
     kind: ClassVar = "cells"
     in_percent: ClassVar[bool] = True
     whole: ClassVar[str] = "all people"
@@ -377,9 +381,39 @@ class Cells(Reportable):
     categories: tuple[Any, ...]
     margin: CellsMargin
     other: Any = None
+    columns: tuple[str | None, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self.value, self.raw)
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The names of the columns of a table; `column 1`, … for arrays."""
+        return tuple(name or f"column {at}" for at, name in enumerate(self.columns, 1))
+
+    def places(self, columns: Sequence[str]) -> tuple[Integers, tuple[Any, ...]]:
+        """The part of the table that each cell is in, and the labels of the parts.
+
+        Args:
+            columns: names of some of the columns, in the order of the labels.
+
+        Raises:
+            ArgumentError: these are not some of the columns of the table.
+        """
+        for name in columns:
+            parameters.choice("column", name, self.called)
+        if not 0 < len(set(columns)) == len(columns) < len(self.columns):
+            raise ArgumentError(
+                f"column: give the name of one column, or of some but not all: "
+                f"{', '.join(self.called)}."
+            )
+        at = [self.called.index(name) for name in columns]
+        own = [
+            each[at[0]] if len(at) == 1 else tuple(each[i] for i in at) for each in self.categories
+        ]
+        labels = tuple(dict.fromkeys(own))
+        place = {label: index for index, label in enumerate(labels)}
+        return np.array([place[each] for each in own], dtype=np.int64), labels
 
     def interval(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats]:
         """A separate interval for the share of each category."""
@@ -410,41 +444,48 @@ class Cells(Reportable):
             "interval": [low.tolist(), high.tolist()],
             "band": [band_low.tolist(), band_high.tolist()],
             "error_at_once": self.at_once(assumption, confidence),
+            **({"columns": list(self.columns)} if self.columns else {}),
             **self._influence_of_one(),
         }
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the categories; the name of a bin consists of its edges."""
-        return tuple(map(numbers.category_name, self.categories))
+        return tuple(
+            map(numbers.group_name if self.columns else numbers.category_name, self.categories)
+        )
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
         rows = self.rows(release.assumption, release.confidence)
         confidence, points = numbers.percent(release.confidence), numbers.points
+        of = ", ".join(self.called) or "category"
+        things = "cells" if self.columns else "categories"
         table = sheet.SheetTable(
             "rows",
-            (f"category{said.unit_words(release)}", "share", f"from ({confidence})", "to"),
+            (f"{of}{said.unit_words(release)}", "share", f"from ({confidence})", "to"),
             tuple(said.cells_of(rows, numbers.aligned_share)),
             "Published shares.",
             most=_CELLS,
             rest=" more: value, interval() and JSON have them all",
         )
         title = f"share of people, {confidence} interval"
-        drawing = sheet.Ranges(rows, title, release.unit, "categories", shares=True, bars=True)
+        first = tuple(numbers.category_name(each[0]) for each in self.categories if self.columns)
+        axis = of if self.columns else release.unit
+        drawing = sheet.Ranges(rows, title, axis, things, shares=True, bars=True, groups=first)
         at_once = points(release.error_at_once)
         within = f"within {at_once} of the raw shares with probability {confidence}"
         # If the interval of one share is all of [0, 1], the other shares are unknown as well.
         low, high = min(row.low for row in rows), max(row.high for row in rows)
         nothing = low <= 0.0 and high >= 1.0 and max(row.high - row.low for row in rows) >= 1.0
         own = said.Own(
-            f"Shares of {len(rows):,} categories",
+            f"Shares of {len(rows):,} {things}",
             points,
             first=[[table]],
-            people=[said.people_fact(release, f" in {len(rows):,} categories")],
+            people=[said.people_fact(release, f" in {len(rows):,} {things}")],
             errors=[
                 sheet.Fact("Error", said.risk_words(release, points)),
-                sheet.Fact("All at once", within, f"All categories at once: {within}"),
+                sheet.Fact("All at once", within, f"All {things} at once: {within}"),
             ],
             nothing=[said.NOTHING] if nothing else [],
             figures=[said.drawn(table, drawing, "shares")],
@@ -457,10 +498,21 @@ class Cells(Reportable):
         band_low, band_high = self.band(assumption, confidence)
         bins = all(isinstance(each, tuple) for each in self.categories)
         names: dict[str, Any] = {"category": list(self.categories)}
-        if bins:
+        if self.columns:
+            names = labelled(self.called, self.categories)
+        elif bins:
             names = {end: [each[at] for each in self.categories] for at, end in enumerate(_ENDS)}
         ends = {"low": low, "high": high, "band_low": band_low, "band_high": band_high}
         return {**names, "share": self.value, **ends}
+
+
+def labelled(columns: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
+    """A column of a frame for each column of labels; bins are written as text."""
+    every = zip(*(each if len(columns) > 1 else (each,) for each in labels), strict=True)
+    return {
+        name: [numbers.category_name(each) if isinstance(each, tuple) else each for each in own]
+        for name, own in zip(columns, every, strict=True)
+    }
 
 
 @storable("release.Vector")

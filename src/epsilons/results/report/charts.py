@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 INK = "#1f4e79"
 MARK = "#c0504d"
 PALE = "#c9d7e6"
+SHADE = "#9fb8d1"
 
 _WIDTH = 340
 """The width of a chart in pixels: actual size on a phone, scaled up elsewhere."""
@@ -230,6 +231,8 @@ def _ranges(drawing: Ranges) -> Any:
     ]
     for each, (first, last) in zip(values, drawing.joint, strict=False):
         each |= {"first": first, "last": last}
+    for each, group in zip(values, drawing.groups, strict=False):
+        each["group"] = legible(group)
     base = alt.Chart(alt.Data(values=values))
     y = alt.Y("name:N", sort=own, title=drawing.of)
     tips = ["name:N", "value:Q", "low:Q", "high:Q"]
@@ -238,6 +241,12 @@ def _ranges(drawing: Ranges) -> Any:
     x = x.axis(format="%") if drawing.shares else x
     if drawing.bars:
         below = [base.mark_bar(color=PALE).encode(y=y, x=x, tooltip=tips)]
+        if drawing.groups:
+            names = list(dict.fromkeys(each["group"] for each in values))
+            shades = alt.Scale(
+                domain=names, range=[(PALE, SHADE)[at % 2] for at in range(len(names))]
+            )
+            below = [below[0].encode(color=alt.Color("group:N", scale=shades, legend=None))]
     elif drawing.joint:
         below = [base.mark_rule(color=PALE, strokeWidth=6).encode(y=y, x=x, x2="last:Q")]
     else:

@@ -66,8 +66,10 @@ def category_name(category: Any) -> str:
 
 
 def group_name(label: Any) -> str:
-    """The name of a group, with the labels of both columns if there are two."""
-    return ", ".join(map(str, label)) if isinstance(label, (list, tuple)) else str(label)
+    """The name of a group, with the labels of all columns if there are several."""
+    if not isinstance(label, (list, tuple)):
+        return str(label)
+    return ", ".join(map(category_name, label))
 
 
 def legible(text: str) -> str:

@@ -225,7 +225,8 @@ class Ranges:
         things: the plural noun for the rows, such as "categories".
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
-        joint: for each row, the ends of its simultaneous interval (all rows together); or empty.
+        joint: for each row, the ends of a simultaneous interval for all rows; or empty.
+        groups: for each row, the group whose colour its bar has; or empty.
     """
 
     rows: tuple[Row, ...]
@@ -235,6 +236,7 @@ class Ranges:
     shares: bool = False
     bars: bool = False
     joint: tuple[tuple[float, float], ...] = ()
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from epsilons.frozen import storable
 from epsilons.risk.groups.bias import Leaning, Range
 from epsilons.risk.groups.pairs import ABOUT, JOINTLY, OWN, GroupPair, PairSide
 from epsilons.risk.groups.reach import (
-    ROWS,
     Chance,
     Heights,
     Reach,
@@ -24,10 +23,11 @@ from epsilons.risk.groups.reach import (
     grown,
     inverted,
     least_refuted,
+    noise_of,
 )
 from epsilons.risk.margins import Behind, Bounds, Margin, weighted_ends
 from epsilons.risk.mean import SAMPLING
-from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_sum, of_means
+from epsilons.risk.tails.combined import EDGES, PARTS, of_a_sum
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers
 
@@ -59,6 +59,7 @@ class GroupMargins(Margin, ABC):
 
     kind: ClassVar[str | None] = GROUPS
     staked: ClassVar[bool] = False
+    others: int
 
     @property
     @abstractmethod
@@ -292,7 +293,7 @@ class GroupMargins(Margin, ABC):
         far, scale = 2.0 * self.integers, self.weighed.scale
         if scale > 0.0:
             closed = self.weighed.closed
-            law = of_a_sum(None if closed is None else closed.cells)
+            law = of_a_sum(None if closed is None else closed.cells, 1 + self.others)
             far += scale * float(law.reach(0, np.inf, part))
         return far
 
@@ -322,16 +323,20 @@ class GroupedMeans(GroupMargins):
     Attributes:
         weighing: the estimator of one share; its weights sum to one.
         slack: one lattice point of noise, on a unit range.
-        drawn: noisy shares of the cells, ordered by group: x, then 1 − x; then people in no group.
-        outside: whether the last cell counts people in no group.
-        rounding: error of each share that is due to rounding to integers in the tally.
+        drawn: the noisy shares of the cells: x and 1 − x of each group in turn, and those who are
+            in no group.
+        outside: whether the last cell holds those who are in no group.
+        rounding: error of each share that is due to the integers of the tally.
+        others: number of cells of the table that the second cell of a group is the sum of.
     """
 
+    LATER: ClassVar = ("others",)
     weighing: Weighing
     slack: float
     drawn: Floats
     outside: bool
     rounding: float = 0.0
+    others: int = 1
 
     def __post_init__(self) -> None:
         if self.weighing.keep is not None:
@@ -355,8 +360,8 @@ class GroupedMeans(GroupMargins):
 
     @property
     def integers(self) -> float:
-        """Error of the test statistic T that is due to rounding to integers."""
-        return self.slack + self.rounding
+        """Error of T due to rounding to integers."""
+        return self.slack * self.others + self.rounding
 
     @property
     def whole(self) -> bool:
@@ -364,8 +369,9 @@ class GroupedMeans(GroupMargins):
         return self.numbers == 1 and not self.outside
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
-        """Return the bounds for a test, and the unchanged error probability."""
-        return Reach(self.weighing, assumption, self._of_means, ROWS, self.whole), beta
+        """Bounds for a test, and the error probability that is left: all of it."""
+        noise = noise_of(self._noises, self.others)
+        return Reach(self.weighing, assumption, *noise, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
         """The part that gives the shorter interval for `LIKELY` groups, from public facts alone."""
@@ -399,9 +405,17 @@ class GroupedMeans(GroupMargins):
         """The share of each group among all people, with its interval."""
         if self.whole:
             return np.ones(1), np.ones(1), np.ones(1)
-        if assumption.related is not False:
-            assumption = Assumption(assumption.about, True)
-        reach = Reach(self.weighing, assumption, of_a_sum(self._noises), 0, whole=True)
+        return self.sums(assumption.of_membership, confidence)
+
+    def sums(self, assumption: Assumption, confidence: float) -> tuple[Floats, Floats, Floats]:
+        """The weight of each group, with its interval. Proof: docs/proofs/frequencies.md (12).
+
+        Args:
+            assumption: what is assumed about who is in the group.
+            confidence: of each interval separately.
+        """
+        noise = of_a_sum(self._noises, 1 + self.others)
+        reach = Reach(self.weighing, assumption, noise, 0, whole=True)
         heights = reach.heights(np.ones(1), self.error_of(confidence))
         far = self.integers * 2.0
         heights = Heights(heights.up + far, heights.down + far)
@@ -425,10 +439,6 @@ class GroupedMeans(GroupMargins):
     def _noises(self) -> int | None:
         closed = self.weighing.closed
         return None if closed is None else closed.cells
-
-    @property
-    def _of_means(self) -> Combined:
-        return of_means(self._noises)
 
 
 def scaled(bounds: Bounds, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
@@ -602,16 +612,20 @@ class OpenGroupedMeans(Behind, GroupMargins):
             people in no group.
         scale: scale of the discrete Laplace noise of each sum.
         slack: one lattice point of that noise.
-        outside: whether the last cell counts people in no group.
-        rounding: error of the share of a cell that is due to rounding to integers in the tally.
+        outside: whether the last cell holds those who are in no group.
+        rounding: error of the share of a cell that is due to the integers of the tally, per unit of
+            it.
+        others: as for `GroupedMeans`.
     """
 
+    LATER: ClassVar = ("others",)
     weights_of: Integers
     drawn: Floats
     scale: float
     slack: float
     outside: bool
     rounding: float = 0.0
+    others: int = 1
 
     kind = GroupMargins.kind
 
@@ -641,8 +655,8 @@ class OpenGroupedMeans(Behind, GroupMargins):
 
     @property
     def integers(self) -> float:
-        """Error of the test statistic T that is due to rounding to integers."""
-        return self.rounding + self.slack / self._unit
+        """Error of T due to rounding to integers."""
+        return self.rounding + self.slack * self.others / self._unit
 
     def reach(self, assumption: Assumption, beta: float) -> tuple[Reach, float]:
         """Return the bounds for a test, and the error probability that is left."""
@@ -651,8 +665,8 @@ class OpenGroupedMeans(Behind, GroupMargins):
             part = _ABOUT_LEVELS * beta
             people = self.counted.ends(part)[1]
             beta -= part
-        noise = of_means(None)
-        found = OpenReach(self.weighed, assumption, noise, ROWS, people=people, equal=self.equal)
+        noise = noise_of(None, self.others)
+        found = OpenReach(self.weighed, assumption, *noise, people=people, equal=self.equal)
         return found, beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:  # noqa: ARG002

@@ -18,7 +18,7 @@ import numpy as np
 
 from epsilons.risk.groups.bias import Leaning, Range, apart, few
 from epsilons.risk.mean import SAMPLING
-from epsilons.risk.tails.combined import EDGES, PARTS, Combined, row_of
+from epsilons.risk.tails.combined import EDGES, PARTS, Combined, of_a_row, of_means, row_of
 from epsilons.risk.weighing import Assumption, Weighing
 from epsilons.types import Floats, Integers
 
@@ -115,6 +115,18 @@ LEVELS: Final = 12
 
 ROWS: Final = row_of(np.arange(PARTS))
 """The row of `combined.of_means` for each bin of means."""
+
+
+def noise_of(cells: int | None, others: int = 1) -> tuple[Combined, Integers]:
+    """The noise of T, and its law for each part of means. Proof: docs/proofs/frequencies.md (13).
+
+    Args:
+        cells: number of noises that sum to zero; None if they are independent.
+        others: number of cells whose sum is B.
+    """
+    if others == 1:
+        return of_means(cells), ROWS
+    return of_a_row(cells, others), np.arange(PARTS)
 
 
 Way = Literal["chance", "bias", "drawn"]

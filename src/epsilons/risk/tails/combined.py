@@ -49,6 +49,9 @@ _PERIOD: Final = 72.0
 _UP: Final = 1e-12
 """Relative amount that is added to a computed point, to cover rounding errors."""
 
+_ALIASED: Final = math.log(1e-14)
+"""Logarithm of the probability beyond half of the period that a Fourier series may confuse."""
+
 _FINE: Final = 1e-12
 """Probability below which a Fourier sum is dominated by rounding errors."""
 
@@ -148,10 +151,33 @@ class Combined:
             rates: one set of rates for all rows, or one row of rates for each row.
         """
         rates = np.atleast_2d(rates)
-        best = np.maximum(_highest(self.logs, rates), _highest(self.below, -rates))
-        best = np.maximum(best, -rates * _BELOW[-1])  # for smaller t, P is at most 1
         falls = (self.logs[:, -1] - self.logs[:, -2])[:, None] < -rates * _STEP
-        return np.where(falls, best, np.inf)
+        above = self._worst(np.where(falls, _highest(self.logs, rates), np.inf))
+        best = np.maximum(above, _highest(self.below, -rates))
+        return np.asarray(np.maximum(best, -rates * _BELOW[-1]))  # farther below, P is at most 1
+
+    def _worst(self, found: Floats) -> Floats:
+        """The largest numbers for the laws of each row, from those of each tabulated law."""
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned(Combined):
+    """Tails of laws X + m·Y for all m between two tabulated ends.
+
+    A row has the laws between two neighbouring ends. Quantiles beyond the median are convex in m,
+    so those at the ends are the largest. `logs` has one entry for each end, `below` for each row.
+    Proof: docs/proofs/groups.md (20).
+    """
+
+    def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
+        """The same for all laws of a row; with a gap, each side has beta/2."""
+        gap = np.where(np.isfinite(gap), 0.0, np.inf)
+        ends = (super(Spanned, self).reach(np.add(rows, end), gap, beta) for end in (0, 1))
+        return np.maximum(*ends)
+
+    def _worst(self, found: Floats) -> Floats:
+        return np.maximum(found[:-1], found[1:])
 
 
 def _highest(logs: Floats, slopes: Floats) -> Floats:
@@ -208,13 +234,75 @@ def of_means(cells: int | None) -> Combined:
 
 
 @lru_cache(maxsize=32)
-def of_a_sum(cells: int | None) -> Combined:
-    """Tails of z_A + z_B, for more than two cells. Proof: docs/proofs/groups.md (5), (7)."""
-    if cells is None or cells > EXACT:
+def of_a_row(cells: int | None, others: int) -> Spanned:
+    """Tails of (1 − m)·z_0 − m·(z_1 + … + z_others), for all m in each part of the range.
+
+    Proof: docs/proofs/frequencies.md (13).
+
+    Args:
+        cells: number of noises that sum to zero, more than these; None if they are independent.
+        others: number of noises with the coefficient −m.
+    """
+    factor, used = 1.0, 1 + others
+    if cells is None or cells > WAVES:
+        factor, cells = _most_likelier(cells, used), None
+    outer = [_tail_of(cells, [1.0 - m, *[-m] * others]) for m in EDGES.tolist()]
+    # The variance is a·(m − 1/used)² + least, for noises that sum to zero and for others: between
+    # two ends it is smallest at the m that is nearest to 1/used. A symmetric log-concave density
+    # of variance σ² is at most 1/(σ√2), so at −t the tail is at most ½ + t/(σ√2).
+    quiet = np.clip(1.0 / used, EDGES[:-1], EDGES[1:])
+    square, total = np.square(1.0 - quiet) + others * np.square(quiet), 1.0 - used * quiet
+    variance = 2.0 * square
+    if cells is not None:
+        variance = square - np.square(total) / cells
+        variance *= ClosedNoise(cells).variance * cells / (cells - 1)
+    inner = 0.5 + _BELOW / np.sqrt(2.0 * variance)[:, None]
+    return Spanned(
+        np.log(np.clip(factor * np.array(outer), 1e-300, 1.0)),
+        np.log(np.minimum(factor * inner, 1.0)),
+    )
+
+
+def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
+    """Bounds on the tail of Σ v·z at all points, for any number of cells.
+
+    As `_of_four`, in a unit in which hardly anything is beyond half of the period, by Chernoff's
+    bound for independent noises.
+    """
+    theta, _ = _sines()
+    used = np.array([each for each in coefficients if each != 0.0])
+    unit = largest = float(np.abs(used).max())
+    rates = np.linspace(0.3, 0.99, 70)
+    moments = -np.log1p(-np.square(np.outer(rates, used / largest))).sum(axis=1)
+    while float((moments - 0.5 * _PERIOD * rates * unit / largest).min()) > _ALIASED:
+        unit *= 1.1
+    scaled = (used / unit).tolist()
+    if cells is None:
+        wave = np.exp(-np.log1p(np.square(np.outer(scaled, theta))).sum(axis=0))
+    else:
+        wave = closed_wave(cells, scaled, theta)
+    left_out = float(wave[-1]) / 3.0 + _FINE
+    found = 0.5 - np.sin(np.outer(_ABOVE / unit, theta)) @ (wave / theta * (2.0 / _PERIOD))
+    return _drawn_on(found + left_out, left_out)
+
+
+@lru_cache(maxsize=32)
+def of_a_sum(cells: int | None, added: int = 2) -> Combined:
+    """Tails of the sum of the noises of `added` cells, fewer than all.
+
+    Its density is that of the sum of these noises, times that of the sum of all others if the table
+    is closed. Proof: docs/proofs/groups.md (5), (7).
+    """
+    if added == 2 and (cells is None or cells > EXACT):
         found = 0.25 * (2.0 + _ABOVE)[None] * np.exp(-_ABOVE)
         return _tabled(found, found, _most_likelier(cells, 2))
-    s, weights = _panels(_ABOVE, _ABOVE + 40.0 + 2.0 * cells)
-    density = _summed(2, s) * _summed(cells - 2, s) / at_zero(cells)
+    few = added if cells is None else min(added, cells - added)
+    short = cells is not None and cells <= EXACT
+    far = 40.0 + (2.0 * (cells or 0) if short else 20.0 * math.sqrt(2.0 * few))
+    s, weights = _panels(_ABOVE, _ABOVE + far, max(4, math.ceil(far / 22.0)))
+    density = _summed(added, s)
+    if cells is not None:
+        density = density * _summed(cells - added, s) / at_zero(cells)
     found = np.sum(density * weights, axis=1)[None]
     return _tabled(found, found, 1.0)
 
@@ -339,9 +427,8 @@ def _beyond(x: Floats, s: Floats) -> Floats:
     )
 
 
-def _panels(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Gauss–Legendre nodes and weights, on four intervals between the ends of each row."""
-    pieces = 4
+def _panels(low: Floats, high: Floats, pieces: int = 4) -> tuple[Floats, Floats]:
+    """Gauss–Legendre nodes and weights, on a few pieces between the ends of each row."""
     half = (high - low)[:, None, None] / (2.0 * pieces)
     start = low[:, None, None] + 2.0 * half * np.arange(pieces)[:, None]
     nodes = start + half * (1.0 + _NODES)

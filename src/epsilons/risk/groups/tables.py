@@ -1,0 +1,134 @@
+"""Intervals of what follows from a table of several columns: sums of cells, shares within rows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from epsilons.errors import KindError
+from epsilons.risk.groups.margins import GroupedMeans, GroupMargins, OpenGroupedMeans
+from epsilons.risk.margins import Behind, CellsMargin, RatioCells
+from epsilons.risk.shares import TotalledCells, WeighedCells
+from epsilons.risk.weighing import Assumption
+from epsilons.types import Floats, Integers
+
+__all__ = ["MOST_IN_A_ROW", "added_up", "sums", "within"]
+
+MOST_IN_A_ROW = 256
+"""The most cells that a row may have for intervals of shares within it."""
+
+
+def sums(
+    margin: CellsMargin, raw: Floats, parts: Integers, assumption: Assumption, confidence: float
+) -> tuple[Floats, Floats]:
+    """An interval for the share of each part of a table, all of the same number of cells.
+
+    Args:
+        margin: that of the cells.
+        raw: the drawn share of each cell.
+        parts: the part that each cell is in, from 0.
+        assumption: what is assumed about the cells.
+        confidence: of each interval separately.
+
+    Raises:
+        KindError: the margin is not that of such a table.
+
+    Guarantee:
+        For all data that the assumption allows, each interval misses with probability at most
+        1 − confidence. Proof: docs/proofs/frequencies.md (12).
+    """
+    cells, added = len(parts), int(np.bincount(parts)[0])
+    assumption = _of_sums(assumption, min(added, cells - added))
+    if isinstance(margin, RatioCells):
+        return margin.sums(added_up(margin.drawn, parts), added, assumption, confidence)
+    pairs = _pairs(raw, added_up(raw, parts)[parts])
+    first = np.unique(parts, return_index=True)[1]
+    _, low, high = _closed(margin, pairs, added - 1).sums(assumption, confidence)
+    return low[first], high[first]
+
+
+def within(
+    margin: CellsMargin, raw: Floats, rows: Integers, assumption: Assumption, confidence: float
+) -> tuple[Floats, Floats]:
+    """An interval for the share of each cell within its row.
+
+    It is the mean by group of an indicator: the first cell of the group is the cell, the second the
+    sum of all others of its row.
+
+    Args:
+        margin: that of the cells.
+        raw: the drawn share of each cell.
+        rows: the row that each cell is in, from 0. All rows have equally many cells.
+        assumption: what is assumed about the cells. A number says nothing about shares within a
+            row, so budgets may then be related to them in any way.
+        confidence: of each interval separately.
+
+    Raises:
+        KindError: the margin is not that of such a table, or a row has too many cells.
+
+    Guarantee:
+        For all data that the assumption allows, each interval misses with probability at most
+        1 − confidence. Proof: docs/proofs/frequencies.md (13).
+    """
+    others = int(np.bincount(rows)[0]) - 1
+    if others >= MOST_IN_A_ROW:
+        raise KindError(
+            f"within: a row has {others + 1:,} cells, and at most {MOST_IN_A_ROW} are supported. "
+            "Publish a table with fewer categories."
+        )
+    drawn = margin.drawn if isinstance(margin, RatioCells) else raw
+    pairs = _pairs(drawn, added_up(drawn, rows)[rows])
+    means: GroupMargins
+    if isinstance(margin, RatioCells):
+        weights = np.array([margin.largest]) if margin.counted is None else margin.counted.weights
+        known = {each.name: getattr(margin, each.name) for each in fields(Behind)}
+        means = OpenGroupedMeans(
+            **known,
+            weights_of=weights,
+            drawn=pairs,
+            scale=margin.scale,
+            slack=_lattice_point(margin),
+            outside=False,
+            others=others,
+        )
+        if margin.counted is None and not margin.equal and assumption.related is not False:
+            return np.zeros(len(drawn)), np.ones(
+                len(drawn)
+            )  # by how much weights differ is private
+    else:
+        means = _closed(margin, pairs, others)
+    return means.unit(assumption.of_membership, confidence)
+
+
+def added_up(cells: Floats, parts: Integers) -> Floats:
+    """The sum of the cells in each part."""
+    return np.bincount(parts, cells).astype(np.float64)
+
+
+def _lattice_point(margin: RatioCells) -> float:
+    """Bound on one lattice point of the noise, in units of weight; a person's weight is larger."""
+    return 1.0 + (margin.scale / margin.whole_scale if isinstance(margin, TotalledCells) else 0.0)
+
+
+def _pairs(cells: Floats, wholes: Floats) -> Floats:
+    """Each cell, followed by what its whole has besides it."""
+    return np.column_stack([cells, wholes - cells]).ravel()
+
+
+def _closed(margin: CellsMargin, pairs: Floats, others: int) -> GroupedMeans:
+    """The margin of groups of one cell and some others, in a table of people who are public."""
+    if not isinstance(margin, WeighedCells) or margin.weighing.keep is not None:
+        raise KindError("Sums and shares within rows are for tables of several columns.")
+    slack = (
+        margin.slack if margin.weighing.scale > 0.0 else 0.0
+    )  # without noise, nothing is rounded
+    return GroupedMeans(margin.weighing, slack, pairs, outside=False, others=others)
+
+
+def _of_sums(assumption: Assumption, added: int) -> Assumption:
+    """What is assumed about sums of cells: budgets differ in them by at most `added` times δ."""
+    if isinstance(assumption.related, bool):
+        return assumption
+    apart = added * assumption.related
+    return Assumption(assumption.about, True if apart >= 1.0 else apart)
