@@ -21,7 +21,16 @@ from epsilons.made import VERSION
 
 if TYPE_CHECKING:
     from epsilons import collector, errors, local, papers, theory, verify
-    from epsilons.asking import count, covariance, frequencies, mean, publish, quantile, variance
+    from epsilons.asking import (
+        count,
+        covariance,
+        frequencies,
+        mean,
+        publish,
+        quantile,
+        total,
+        variance,
+    )
     from epsilons.asking.checking import Check, check
     from epsilons.budgets.allocation import Allocation, allocate
     from epsilons.budgets.levels import Budgets
@@ -37,7 +46,7 @@ if TYPE_CHECKING:
         compare_menus,
         plan,
     )
-    from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Variance
+    from epsilons.questions import Count, Covariance, Frequencies, Mean, Quantile, Total, Variance
     from epsilons.results.release import Release, Releases
 else:
     __getattr__, __dir__ = names(__name__)
@@ -61,6 +70,7 @@ __all__ = [
     "Releases",
     "Seeded",
     "SeveralPlans",
+    "Total",
     "Variance",
     "allocate",
     "check",
@@ -77,6 +87,7 @@ __all__ = [
     "publish",
     "quantile",
     "theory",
+    "total",
     "variance",
     "verify",
 ]

@@ -44,6 +44,7 @@ __all__ = [
     "SoftMethod",
     "Statistic",
     "Table",
+    "TotalMethod",
     "Weights",
     "freeze",
 ]
@@ -65,7 +66,9 @@ Place: TypeAlias = Literal["same", "first", "last", "shuffled"]
 """The position of the changed person's rows in a replay."""
 Allocated: TypeAlias = Literal["mean", "frequencies"]
 """The statistic whose error `allocate` minimizes."""
-Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
+Statistic: TypeAlias = Literal[
+    "mean", "total", "frequencies", "variance", "covariance", "quantile", "count"
+]
 Shape: TypeAlias = Literal["any", "gaussian"]
 LocalFrequenciesMethod: TypeAlias = Literal["auto", "hadamard", "projection", "rappor"]
 LocalMeanMethod: TypeAlias = Literal["auto", "laplace", "bit"]
@@ -116,6 +119,7 @@ MeanMethod: TypeAlias = Literal[
 ]
 FrequenciesMethod: TypeAlias = Literal["auto", _FrequencyRule, "transformed", "total"]
 QuantileMethod: TypeAlias = Literal["auto", "table", "selection"]
+TotalMethod: TypeAlias = Literal["auto", _MeanRule, "transformed"]
 SoftMethod: TypeAlias = Literal["auto", _Cap, "transformed"]
 """A method for a variance or a covariance."""
 

@@ -58,6 +58,7 @@ _PROTECTED: Final = {
 
 _TRUTH: Final = {
     "mean": "the {mean} of",
+    "total": "the sum of the values of",
     "frequencies": "the share of each category among",
     "quantile": "the {mean} of",
     "variance": "the variance of",
@@ -65,6 +66,7 @@ _TRUTH: Final = {
 }
 _VALUES: Final = {
     "mean": "values",
+    "total": "values",
     "frequencies": "categories",
     "quantile": "ranks",
     "variance": "values",
@@ -210,7 +212,7 @@ def assumed(
     """Describe what the error of a release of the central model assumes.
 
     Args:
-        statistic: "mean", "frequencies", "quantile", "variance" or "covariance".
+        statistic: "mean", "total", "frequencies", "quantile", "variance" or "covariance".
         neighbours: the neighbouring relation: "replace" or "add-remove".
         assumption: the assumption about the data.
         mean: the name of the mean or of the quantiles.
@@ -368,6 +370,18 @@ def clipped(
     if alike:
         return f"{words}. {_ALIKE}"
     return words + "."
+
+
+def added_up(bounds: tuple[float, float], *, missing: bool) -> str:
+    """Describe how values outside the bounds of a total and missing values are treated.
+
+    Args:
+        bounds: the range of one row, and of the sum of a person's rows.
+        missing: whether missing values are accepted.
+    """
+    lo, hi = map(_exactly, bounds)
+    words = f"Each row, and the sum of each person's rows, is clipped to {lo} to {hi}"
+    return words + ("; missing values add 0." if missing else ".")
 
 
 def _exactly(bound: float) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from epsilons.loading import names
 
 if TYPE_CHECKING:
-    from epsilons.asking.means import frequencies, mean
+    from epsilons.asking.means import frequencies, mean, total
     from epsilons.asking.publishing import publish
     from epsilons.asking.ranking import count, quantile
     from epsilons.asking.varying import covariance, variance
 else:
     __getattr__, __dir__ = names(__name__)
 
-__all__ = ["count", "covariance", "frequencies", "mean", "publish", "quantile", "variance"]
+__all__ = ["count", "covariance", "frequencies", "mean", "publish", "quantile", "total", "variance"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from epsilons.questions.quantile import Quantile
     from epsilons.questions.question import Question
     from epsilons.questions.table import STATISTICS
+    from epsilons.questions.total import Total
     from epsilons.questions.variance import Variance
 else:
     __getattr__, __dir__ = names(__name__)
@@ -26,5 +27,6 @@ __all__ = [
     "Mean",
     "Quantile",
     "Question",
+    "Total",
     "Variance",
 ]

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
-from epsilons.door.count.tallies import GRID, NINE, THREE, TWO, Rule, Tally
+from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
 from epsilons.door.given.categories import Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.types import Floats, Integers
@@ -164,7 +164,7 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
             somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
-    _refuse(counted.faults, rules, names, apart=ask.apart)
+    _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by
     # merges both zeros, so it is done here.
@@ -254,11 +254,11 @@ _EXCLUDE: Final = (
 _OTHER: Final = 'Declare other="…", a category for such values, which never refuses.'
 
 
-def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
+def _refuse(faults: Faults, rules: Rules, names: Names, ask: Ask) -> None:
     """Refuse values that cannot be counted, if refusals are allowed to depend on the data."""
     cells = rules.categories is not None
     if faults.missing and (cells or rules.missing == "error"):
-        raise MissingValueError(_missing(rules, names))
+        raise MissingValueError(_missing(rules, names, ask))
     if faults.undeclared and cells:
         raise DataError(
             f"{names.values} has a value that is not among the declared categories. {_CURATOR} "
@@ -274,14 +274,14 @@ def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
             f"{names.of('where')} has entries that are neither true nor false. {_CURATOR} "
             'missing="exclude" treats them as false and never refuses; or fill them in first.'
         )
-    if apart and faults.several:
+    if ask.apart and faults.several:
         raise DataError(
             f"{_by(names)}: somebody is in two groups. If groups are public, everyone is in "
             f"one of them: give all rows of a person the same group. {_CURATOR}"
         )
 
 
-def _missing(rules: Rules, names: Names) -> str:
+def _missing(rules: Rules, names: Names, ask: Ask) -> str:
     """Return the message for missing values, with advice."""
     if rules.categories is not None:
         return (
@@ -289,6 +289,8 @@ def _missing(rules: Rules, names: Names) -> str:
             f"{_KEEP}"
         )
     told = f"{names.either} has missing values (null, NaN or infinite).{names.missing} {_CURATOR} "
+    if ask.adds:
+        return f'{told}missing="exclude" lets such values add 0 and never refuses. {_KEEP}'
     if rules.some:
         return (
             f'{told}missing="midpoint" puts such values in the middle of the bounds and never '
@@ -428,6 +430,8 @@ class Ask:
         beside: the known range of the second column, for pairs.
         apart: whether groups are public. Then people are also counted by level and group,
             regardless of their values, and anyone in two groups is refused.
+        adds: whether a person's rows are added up, so a missing row adds 0; otherwise a person's
+            number is the mean of their rows.
     """
 
     what: What
@@ -435,6 +439,12 @@ class Ask:
     rule: Rule | None = None
     beside: Bounds | None = None
     apart: bool = False
+    adds: bool = False
+
+    @property
+    def nothing(self) -> int:
+        """The integer of a person without a value: the middle, or 0 itself if rows are added up."""
+        return origin(self.ends) if self.adds else HALF
 
     @property
     def ends(self) -> Bounds:

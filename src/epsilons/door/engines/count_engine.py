@@ -289,7 +289,8 @@ class _Lines:
         else:
             name, gaps = plan.number(each), size - self.found(f"{plan.first(each)} n")
             absent = added(gaps)
-            sums = {"x": added(self.found(f"{name} s")) + HALF * absent, "absent": absent}
+            given = added(self.found(f"{name} s"))
+            sums = {"x": given + each.ask.nothing * absent, "absent": absent}
             if each.ask.what == "squares":
                 sums["v"] = added(self.found(f"{name} q"))
         missing = self.found("missing") if plan.folded else gaps

@@ -5,7 +5,7 @@ An entry has the same columns as a row of a table in which every row is its own 
 
 **Numbers.** Rows are grouped by person and group. Each entry of this smaller table also gets its
 person's totals over all groups, which are needed to divide the person's unit. Without groups there
-is one entry per person, with the mean of their rows.
+is one entry per person, with the mean or the sum of their rows.
 
 **Categories.** Each row is an entry, with its person's number of rows and smallest budget. NumPy
 then computes shares from these integers.
@@ -55,8 +55,8 @@ def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
     Returns:
         Entries with the columns of the plan. `e` is the smallest budget of a person, and a number
-        is the mean of their rows. With labels there are two more columns: the person's `points` in
-        the group, and `each`, their number of entries.
+        is the mean or the sum of their rows. With labels there are two more columns: the person's
+        `points` in the group, and `each`, their number of entries.
     """
     if not plan.columns:
         return _with_each_row(plan, rows)
@@ -159,6 +159,12 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # Sums over too many rows would overflow. Such a person counts as having no value, and the
         # query does not fail.
         usable = (r > 0) & (rows < MOST_ROWS)
+        if asked.ask.adds:
+            # Each row is 0 on the grid plus its value, so all but one of these are taken away.
+            total = total - asked.ask.nothing * (whole(r) - 1)
+            total = whole(nw.when(usable).then(total).otherwise(0)).clip(0, GRID)
+            columns += [whole(usable).alias(f"{name} is valid"), total.alias(name)]
+            continue
         r = whole(nw.when(usable).then(r).otherwise(1))
         total = whole(nw.when(usable).then(total).otherwise(HALF if plan.pairs else 0))
         columns += [
@@ -173,6 +179,8 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     if plan.budgets:
         columns.append(whole(nw.col("e") != nw.col("e_max")).alias("conflict"))
     entries = entries.with_columns(*columns)
+    if asked.ask.adds:
+        return entries
     for name in plan.columns:
         entries = with_quotient(entries, name, f"{name} above", f"{name} below")
     if not plan.labels:

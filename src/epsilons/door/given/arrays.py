@@ -33,7 +33,7 @@ from epsilons.door.count.asks import (
     said,
     summed,
 )
-from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, squares, to_grid
+from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
 from epsilons.door.given.categories import (
     MISSING,
@@ -575,20 +575,24 @@ class ArrayPeople:
         return levels_of(self.budgets, self.rows.size)
 
     def on_grid(
-        self, values: Floats, bounds: Bounds, rule: Rule | None = None
+        self, values: Floats, bounds: Bounds, rule: Rule | None = None, *, adds: bool = False
     ) -> tuple[Integers, Integers]:
         """Return each person's integer on the grid, and their number of rows without a value.
 
-        The integer is the rounded mean of their values, or `HALF` if they have no value.
+        The integer is the rounded mean of their values, or `HALF` if they have no value. With
+        `adds` it is the sum of their values, clipped to the bounds: docs/proofs/counts.md (5).
         """
         grid, valid = to_grid(values, bounds, rule)
+        nothing = origin(bounds) if adds else HALF
         if self.who is None:
-            grid[~valid] = HALF
+            grid[~valid] = nothing
             return grid, (~valid).astype(np.int64)
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
-        r = np.maximum(some, 1)
         total = summed(self.who, grid, self.rows.size)
-        return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
+        if adds:  # each row is nothing + its value, so all but one of these are taken away
+            return np.clip(total - nothing * (some - 1), 0, GRID), self.rows - some
+        r = np.maximum(some, 1)
+        return np.where(some == 0, nothing, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
         """Add up people's integers by level."""
@@ -619,7 +623,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
     """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
-    g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
+    g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule, adds=ask.adds)
     absent = gaps == people.rows if rules.missing == "exclude" else None
     parts = {"x": g}
     if ask.what == "squares":

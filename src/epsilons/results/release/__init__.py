@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CountEstimate,
         Pair,
         Quantiles,
+        TotalEstimate,
         VarianceEstimate,
     )
     from epsilons.results.release.release import Release
@@ -54,6 +55,7 @@ __all__ = [
     "Side",
     "Spending",
     "Spent",
+    "TotalEstimate",
     "VarianceEstimate",
     "VectorEstimate",
     "shown_levels",

@@ -44,6 +44,7 @@ class Estimate:
         each: the noun for what one number describes, singular and plural.
         whole: the quantity that a half-width is compared with, in words.
         remedy: advice on how to get narrower intervals, in words.
+        adds: whether it is a sum over people: its error is then not smaller with more of them.
     """
 
     value: Any
@@ -51,6 +52,7 @@ class Estimate:
     each: ClassVar[tuple[str, str]] = ("category", "categories")
     whole: ClassVar[str] = "the range"
     remedy: ClassVar[str] = "more people, or larger budgets for the strictest people"
+    adds: ClassVar[bool] = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -71,6 +71,31 @@ class VarianceEstimate(Scalar):
         return {**super().to_dict(assumption, confidence), "values": list(self.values)}
 
 
+@storable("release.Total")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TotalEstimate(Scalar):
+    """The sum of everyone's values.
+
+    Attributes:
+        bounds: the possible range of the sum: the number of people times the range of one value. A
+            noisy number if participation is private.
+        values: the range of one person's value.
+    """
+
+    whole: ClassVar[str] = "the range of the total"
+    remedy: ClassVar[str] = "larger budgets for the strictest people"
+    adds: ClassVar[bool] = True
+    values: Bounds
+
+    @property
+    def _values(self) -> Bounds:
+        return self.values
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """The estimate as plain data."""
+        return {**super().to_dict(assumption, confidence), "values": list(self.values)}
+
+
 @storable("release.Pair")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pair(Estimate):

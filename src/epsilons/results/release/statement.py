@@ -13,7 +13,13 @@ from typing import Any, Final
 from epsilons.results.release import said
 from epsilons.results.release.estimate import Cells, VectorEstimate
 from epsilons.results.release.grouped import Groups
-from epsilons.results.release.kinds import CountEstimate, Pair, Quantiles, VarianceEstimate
+from epsilons.results.release.kinds import (
+    CountEstimate,
+    Pair,
+    Quantiles,
+    TotalEstimate,
+    VarianceEstimate,
+)
 from epsilons.results.release.release import Release
 from epsilons.results.release.spending import AllOfIt, Spending
 from epsilons.results.report.numbers import aligned, aligned_share, legible, number, percent
@@ -315,6 +321,8 @@ def _what(release: Release) -> str:
             return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
         case VarianceEstimate():
             return f"the standard deviation{of} (a typical distance from the average)"
+        case TotalEstimate():
+            return f"the total{of}"
         case CountEstimate():
             return "the number of people" + " who answered" * (release.missing == "exclude")
     if release.statistic == "quantile":
@@ -331,7 +339,8 @@ def _who(release: Release) -> str:
         people = f"{'about ' * release.n_is_noisy}{release.n:,} people"
     share = getattr(release.estimate, "share", None)
     some = share is not None and share(release.assumption, release.confidence) is not None
-    which = [*["whom it is about"] * some, *["who answered"] * (release.missing == "exclude")]
+    answered = release.missing == "exclude" and not isinstance(release.estimate, TotalEstimate)
+    which = [*["whom it is about"] * some, *["who answered"] * answered]
     people = f"those of {people} {_listed(which)}" if which else people
     sampled = release.assumption.sampled
     return f"in the population that {people} are a sample of" if sampled else f"among {people}"
