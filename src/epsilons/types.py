@@ -46,6 +46,7 @@ __all__ = [
     "Table",
     "TotalMethod",
     "Weights",
+    "Where",
     "freeze",
 ]
 
@@ -146,6 +147,9 @@ Group: TypeAlias = Label | tuple[Label, Label]
 
 Labels: TypeAlias = Sequence[Label] | Sequence[str] | npt.NDArray[Any]
 """Categories or groups, in the order of the result."""
+
+Where: TypeAlias = Column | tuple[Column, Label]
+"""A Boolean column; or a column and the label that is asked about."""
 
 Edges: TypeAlias = Sequence[float] | Sequence[tuple[float, float]] | npt.NDArray[Any]
 """The edges of bins, or bins (lo, hi)."""

@@ -31,7 +31,13 @@ VERSIONS = sorted(path.name for path in HERE.iterdir() if (path / "people.csv").
 NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset(
-    {"release.Total", "risk.AnsweredMoments", "risk.AnsweredQuantiles", "risk.RatioTotal"}
+    {
+        "release.CountOfSome",
+        "release.Total",
+        "risk.AnsweredMoments",
+        "risk.AnsweredQuantiles",
+        "risk.RatioTotal",
+    }
 )
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
 them."""

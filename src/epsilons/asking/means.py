@@ -27,6 +27,7 @@ from epsilons.types import (
     Neighbours,
     Shape,
     TotalMethod,
+    Where,
 )
 
 __all__ = ["frequencies", "mean", "total"]
@@ -53,7 +54,7 @@ def mean(
     by: Column | None = None,
     groups: Labels | Sequence[Labels] | None = None,
     groups_are: GroupsAre = "private",
-    where: Column | None = None,
+    where: Where | None = None,
     levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
@@ -107,7 +108,8 @@ def mean(
             list for each. Rows in other groups are refused under replace, unless missing="exclude".
         groups_are: "private"; or "public", under replace, if group membership is public: then
             nobody is in two groups, and each group has its own cap and less noise.
-        where: the rows to include: a Boolean column, or its name. It is private.
+        where: the rows to include: a Boolean column, or its name; or a pair of a column and a
+            label, such as ("answer", "yes"). A missing value is not the label. It is private.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to the
             number of people that you expect at each. These are public. Wrong numbers reduce
             accuracy, never privacy.

@@ -117,7 +117,8 @@ def _question(given: dict[str, Any], place: int) -> Question:
         raise ArgumentError(f"{where}: {kind.NOT_TAKEN[key].format(repr(given[key]))}")
     _refuse_others(f"{where}: key", given, ("statistic", *own, *DIVIDED))
     for name in {"values", "x", "y"}.intersection(own):
-        if not isinstance(given.get(name), str):
+        optional = "where" in given and kind is STATISTICS["count"]
+        if not isinstance(given.get(name), str) and not optional:
             raise ArgumentError(f"{where}: {name} must be the name of a column.")
     made = {key: each for key, each in given.items() if key in own}
     if made.get("bounds") == UNKNOWN:

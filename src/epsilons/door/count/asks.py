@@ -431,7 +431,8 @@ class Ask:
         apart: whether groups are public. Then people are also counted by level and group,
             regardless of their values, and anyone in two groups is refused.
         adds: whether a person's rows are added up, so a missing row adds 0; otherwise a person's
-            number is the mean of their rows.
+            number is the mean of their rows. Of categories, whether a person gives their whole unit
+            to the first category if one of their rows is in it, and to `other` if not.
     """
 
     what: What
@@ -516,6 +517,8 @@ class Rules:
 
     def labels(self, ask: Ask) -> tuple[Any, ...]:
         """Return the labels of the cells of a tally."""
+        if ask.adds:
+            return TWO
         if self.categories is not None:
             return self.categories.labels
         if self.some and ask.what == "numbers":
@@ -524,7 +527,7 @@ class Rules:
 
     def unit_of(self, ask: Ask) -> int:
         """Return the integer that each person divides among cells."""
-        return self.unit if ask.what == "cells" else GRID
+        return self.unit if ask.what == "cells" and not ask.adds else GRID
 
     @property
     def labelled(self) -> list[tuple[Any, Categories]]:

@@ -26,7 +26,7 @@ from epsilons.door.engines.expressions import (
     with_totals,
 )
 from epsilons.door.engines.grid_engine import valid_rows
-from epsilons.door.engines.labels_engine import added
+from epsilons.door.engines.labels_engine import added, labels_of
 from epsilons.door.engines.plan import Plan
 from epsilons.door.engines.table import engine_of
 from epsilons.door.given.columns import Columns
@@ -59,7 +59,7 @@ def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         `points` in the group, and `each`, their number of entries.
     """
     if not plan.columns:
-        return _with_each_row(plan, rows)
+        return (_in_the_first if plan.every[0].ask.adds else _with_each_row)(plan, rows)
     entries = _entries(plan, rows)
     return _divided(plan, _with_people(plan, entries) if plan.labels else entries)
 
@@ -78,6 +78,20 @@ def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     rows = with_totals(rows, {**totals, "least": ("e", "min")})
     conflict = (nw.col("least") != nw.col("e")).cast(nw.Int64)
     return rows.with_columns(nw.col("least").alias("e"), conflict.alias("conflict"))
+
+
+def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return one entry for each person: the only label if one of their rows has it, or null."""
+    import narwhals as nw
+
+    ((name, _, mark, declared),) = plan.labels.values()
+    rows, out = plan.sorted_out(rows), f"{name} out"
+    people = with_ones(by_person(rows, {out: (out, "min")}), plan.table.size)
+    label = nw.lit(labels_of(declared, mark.spelling)[0])
+    columns = [nw.when(nw.col(out) == 0).then(label).alias(name), nw.lit(1).alias("each")]
+    if plan.budgets:
+        columns.append((nw.col("e") != nw.col("e_max")).cast(nw.Int64).alias("conflict"))
+    return people.with_columns(*columns).drop(out)
 
 
 def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -441,8 +441,21 @@ def groups_of(
     return group
 
 
-def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
-    """Return for each row 1 if `where` is true, 0 if it is false, negative if it is neither."""
+def asked_of(
+    column: object,
+    names: Names,
+    label: Categories | None,
+    *,
+    lenient: bool,
+    private: bool = False,
+) -> Integers:
+    """Return for each row 1 if `where` is true, 0 if it is false, negative if it is neither.
+
+    With a label, 1 if the entry of the column is that label, otherwise 0.
+    """
+    if label is not None:
+        name = names.of("where")
+        return (cells_of(column, label, name, lenient=True, private=private) == 0).astype(np.int64)
     truth = declare((False, True), None, None)
     return cells_of(
         column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
@@ -544,7 +557,7 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
     if isinstance(held, CellArrays):
         if ask.what != "cells":
             raise TypeError(_NO_NUMBERS)
-        return _categories(held, rules)
+        return _categories(held, rules, ask)
     if ask.what == "cells":
         raise TypeError("These rows are of numbers: no categories were declared.")
     people = fold(held.epsilon, held.person, held.values.size)
@@ -647,15 +660,20 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
     return Counted(levels, counts, cells, faults, moved(people.budgets))
 
 
-def _categories(held: CellArrays, rules: Rules) -> Counted:
+def _categories(held: CellArrays, rules: Rules, ask: Ask) -> Counted:
     """Count people, and add up their shares by budget level and category."""
     people = fold(held.epsilon, held.person, held.cell.size)
     epsilon, each = people.budgets, None
+    if ask.adds:  # a person is in the first category if one of their rows is
+        first, one = (held.cell == 0).astype(np.int64), np.ones_like(people.rows)
+        first = first if people.who is None else summed(people.who, first, one.size)
+        cell = np.where(first > 0, 0, UNDECLARED)
+        return of_categories(UnitParts(epsilon, cell, one, None, people.faults()), rules, ask)
     if people.who is not None:
         each = people.rows[people.who]
         epsilon = epsilon if isinstance(epsilon, float) else epsilon[people.who]
     size = np.ones(held.cell.size, dtype=np.int64)
-    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults()), rules)
+    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults()), rules, ask)
 
 
 def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> UnitParts:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CountEstimate,
         Pair,
         Quantiles,
+        SomeEstimate,
         TotalEstimate,
         VarianceEstimate,
     )
@@ -53,6 +54,7 @@ __all__ = [
     "Scalar",
     "Shares",
     "Side",
+    "SomeEstimate",
     "Spending",
     "Spent",
     "TotalEstimate",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -412,19 +413,54 @@ class CountEstimate(Estimate):
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
-        (row,) = self.rows(release.assumption, release.confidence)
-        confidence = numbers.percent(release.confidence)
-        shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
-        value, low, high = shown
-        title = f"people, {confidence} interval"
-        own = said.Own(
-            f"About {value} people",
-            lambda error: f"{numbers.number(error)} people",
-            headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
-            claim=f"With {confidence} confidence between {low} and {high} people.",
-            figures=said.one_number(row, (0.0, math.inf), title, shown, "number"),
-        )
-        return said.sheet_of(release, own)
+        return _people_sheet(self, release, ())
+
+
+@storable("release.CountOfSome")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SomeEstimate(Scalar):
+    """The number of people in a category, among a public number of people.
+
+    Attributes:
+        value: the number, an integer from 0 to the number of people.
+        raw: the drawn number, rounded to an integer.
+        bounds: 0 and the number of people.
+    """
+
+    whole: ClassVar[str] = "all people"
+    remedy: ClassVar[str] = "larger budgets for the strictest people"
+    adds: ClassVar[bool] = True
+    value: int
+    raw: int
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:
+        """An interval for the number of people, which is an integer."""
+        low, high = super().interval(assumption, confidence)
+        return math.ceil(low), math.floor(high)
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """The report sheet of a release with this estimate."""
+        return _people_sheet(self, release, [said.people_fact(release)])
+
+
+def _people_sheet(
+    estimate: CountEstimate | SomeEstimate, release: Release, people: Sequence[sheet.Fact]
+) -> sheet.Sheet:
+    """The report sheet of a number of people."""
+    (row,) = estimate.rows(release.assumption, release.confidence)
+    confidence = numbers.percent(release.confidence)
+    shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
+    value, low, high = shown
+    title = f"people, {confidence} interval"
+    own = said.Own(
+        f"About {value} people",
+        lambda error: f"{numbers.number(error)} people",
+        headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
+        claim=f"With {confidence} confidence between {low} and {high} people.",
+        people=people,
+        figures=said.one_number(row, estimate.limits, title, shown, "number"),
+    )
+    return said.sheet_of(release, own)
 
 
 # All kinds of estimates that a release can contain.

@@ -17,6 +17,7 @@ from epsilons.results.release.kinds import (
     CountEstimate,
     Pair,
     Quantiles,
+    SomeEstimate,
     TotalEstimate,
     VarianceEstimate,
 )
@@ -295,7 +296,7 @@ def _told(release: Release, row: Row) -> tuple[str, ...]:
     each, wide = (row.value, row.low, row.high), row.high - row.low
     if release.estimate.in_percent or release.statistic == "share":
         return tuple(aligned_share(one, wide) for one in each)
-    if isinstance(release.estimate, CountEstimate):
+    if isinstance(release.estimate, (CountEstimate, SomeEstimate)):
         return tuple(f"{one:,}" for one in each)
     value, low, high = (aligned(one, wide) for one in each)
     if isinstance(release.estimate, Pair):  # a correlation has no unit
@@ -323,6 +324,8 @@ def _what(release: Release) -> str:
             return f"the standard deviation{of} (a typical distance from the average)"
         case TotalEstimate():
             return f"the total{of}"
+        case SomeEstimate():
+            return "the number of people"
         case CountEstimate():
             return "the number of people" + " who answered" * (release.missing == "exclude")
     if release.statistic == "quantile":
