@@ -282,7 +282,8 @@ def test_a_command_works_or_says_what_is_wrong(
     plain += ["--person", "who", "--neighbours", neighbours]
     if neighbours == "add-remove":
         plain += ["--level", "0.5", "--level", "1", "--level", "2"]
-    lenient = [] if "missing" not in flags else ["--missing", "midpoint"]
+    word = "exclude" if statistic == "total" else "midpoint"
+    lenient = [] if "missing" not in flags else ["--missing", word]
     works = CliRunner().invoke(cli, [*plain, "--epsilon", "e", *lenient])
     assert (works.exit_code == 0) == ((statistic, neighbours) != ("count", "replace"))
     for option in OPTIONS.keys() & flags.keys():
@@ -327,7 +328,9 @@ def test_no_message_advises_to_drop_rows() -> None:
             assert advice not in text, path.name
 
 
-TERMS: Final = {name: question for name, question in STATISTICS.items() if name != "count"}
+TERMS: Final = {
+    name: question for name, question in STATISTICS.items() if name not in ("count", "total")
+}
 
 
 @pytest.mark.parametrize("cap", [None, 0.5])

@@ -188,6 +188,11 @@ def test_a_plan_says_what_a_release_will_be_worth() -> None:
     assert plan.lower_bound == pytest.approx(
         500 * ep.plan(ep.Budgets(budgets), bounds=(0, 300)).lower_bound
     )
+    few = {0.1: 20, 1.0: 40}
+    alike = np.repeat(list(few), list(few.values()))
+    rough = ep.total(np.full(60, 150.0), epsilon=alike, bounds=(0, 300), source=ep.Seeded(2))
+    assert rough.verdict.worth != "precise"
+    assert "as many people" not in str(rough)
     # More people do not make the error of a sum smaller, and no verdict proposes them.
     assert "more people" not in str(plan)
     assert "as many people" not in str(release)

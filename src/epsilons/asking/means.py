@@ -219,7 +219,8 @@ def total(
         FileError: the file does not exist, or its content does not match its extension.
 
     Guarantee:
-        The same as for `epsilons.mean`: docs/proofs/counts.md (4), (5).
+        The same as for `epsilons.mean`. Rows are rounded to 2⁻³⁰ of the range, and intervals are
+        about the sum of rounded rows: docs/proofs/counts.md (4), (5).
 
     Reference:
         As for `epsilons.mean`, with rows added up on an integer grid.

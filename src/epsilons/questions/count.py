@@ -49,7 +49,7 @@ class Count(Question):
     statistic: ClassVar[str] = "count"
     KIND: ClassVar[str] = "Count"
     describes: ClassVar[str] = "how many people {file} has, or how many of them are in a category"
-    every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
+    every_method: ClassVar[tuple[str, ...]] = (_METHOD, _OPTIMAL)
     LATER: ClassVar[tuple[str, ...]] = ("where",)
 
     NOT_TAKEN: ClassVar[Mapping[str, str]] = {

@@ -455,7 +455,8 @@ def asked_of(
     """
     if label is not None:
         name = names.of("where")
-        return (cells_of(column, label, name, lenient=True, private=private) == 0).astype(np.int64)
+        cell = cells_of(column, label, name, lenient=True, private=private)
+        return np.where(cell == 0, 1, 0)
     truth = declare((False, True), None, None)
     return cells_of(
         column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
