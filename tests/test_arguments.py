@@ -42,6 +42,7 @@ OWN: Final[dict[str, dict[str, Any]]] = {
     "frequencies": {"values": WORDS, "categories": ["a", "b", "c"]},
     "quantile": {"values": X, "q": 0.5, "bounds": (0.0, 1.0)},
     "variance": {"values": X, "bounds": (0.0, 1.0)},
+    "total": {"values": X, "bounds": (0.0, 1.0)},
     "covariance": {
         "x": X,
         "y": X[::-1].copy(),
@@ -86,7 +87,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "by": [WORDS, [WORDS, WORDS], WORDS[:5], *WRONG],
     "groups": [["a", "b", "c"], [["a"], ["b"]], ["a", "a"], *WRONG],
     "groups_are": [*parameters.CHOICES["groups_are"], *WRONG],
-    "where": [X > 0.5, X, (X > 0.5)[:5], *WRONG],
+    "where": [X > 0.5, (WORDS, "a"), X, (X > 0.5)[:5], (WORDS, 0.5), *WRONG],
     "categories": [["a", "b"], ["a"], ["a", "a"], [1, 2], [True, False], 3, *WRONG],
     "edges": [[0, 1], [0, 1, 2], [1, 0], [0, 0], [0, math.nan], *WRONG],
     "other": ["rest", "a", 1, *WRONG],
@@ -238,6 +239,7 @@ SHELL: Final[dict[str, list[str]]] = {
     "frequencies": ["--value", "g", "--category", "a", "--category", "b", "--other", "c"],
     "quantile": ["--value", "x", "--bounds", "0", "1", "--q", "0.5"],
     "variance": ["--value", "x", "--bounds", "0", "1"],
+    "total": ["--value", "x", "--bounds", "0", "1"],
     "covariance": ["--x", "x", "--y", "y", "--x-bounds", "0", "1", "--y-bounds", "0", "1"],
     "count": ["--value", "x"],
 }
@@ -280,7 +282,8 @@ def test_a_command_works_or_says_what_is_wrong(
     plain += ["--person", "who", "--neighbours", neighbours]
     if neighbours == "add-remove":
         plain += ["--level", "0.5", "--level", "1", "--level", "2"]
-    lenient = [] if "missing" not in flags else ["--missing", "midpoint"]
+    word = "exclude" if statistic == "total" else "midpoint"
+    lenient = [] if "missing" not in flags else ["--missing", word]
     works = CliRunner().invoke(cli, [*plain, "--epsilon", "e", *lenient])
     assert (works.exit_code == 0) == ((statistic, neighbours) != ("count", "replace"))
     for option in OPTIONS.keys() & flags.keys():
@@ -325,7 +328,9 @@ def test_no_message_advises_to_drop_rows() -> None:
             assert advice not in text, path.name
 
 
-TERMS: Final = {name: question for name, question in STATISTICS.items() if name != "count"}
+TERMS: Final = {
+    name: question for name, question in STATISTICS.items() if name not in ("count", "total")
+}
 
 
 @pytest.mark.parametrize("cap", [None, 0.5])

@@ -117,6 +117,7 @@ def test_methods_are_those_of_the_tables() -> None:
         "quantile": [ep.Quantile("x", 0.5, bounds=(0, 1))],
         "variance": [ep.Variance("x", bounds=(0, 1))],
         "covariance": [ep.Covariance("x", "y", x_bounds=(0, 1), y_bounds=(0, 1))],
+        "total": [ep.Total("x", bounds=(0, 1))],
         "count": [ep.Count("x")],
     }
     for name, questions in asked.items():

@@ -22,7 +22,7 @@ from epsilons.made import VERSION
 if TYPE_CHECKING:
     from epsilons import collector, errors, local, papers, theory, verify
     from epsilons.asking.checking import Check, check
-    from epsilons.asking.means import frequencies, mean
+    from epsilons.asking.means import frequencies, mean, total
     from epsilons.asking.publishing import publish
     from epsilons.asking.ranking import count, quantile
     from epsilons.asking.varying import covariance, variance
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from epsilons.questions.frequencies import Frequencies
     from epsilons.questions.mean import Mean
     from epsilons.questions.quantile import Quantile
+    from epsilons.questions.total import Total
     from epsilons.questions.variance import Variance
     from epsilons.results.release import Comparisons, Release, Releases, compare
 else:
@@ -70,6 +71,7 @@ __all__ = [
     "Releases",
     "Seeded",
     "SeveralPlans",
+    "Total",
     "Variance",
     "allocate",
     "check",
@@ -87,6 +89,7 @@ __all__ = [
     "publish",
     "quantile",
     "theory",
+    "total",
     "variance",
     "verify",
 ]

@@ -42,7 +42,9 @@ __all__ = [
     "Shape",
     "SoftMethod",
     "Table",
+    "TotalMethod",
     "Weights",
+    "Where",
     "freeze",
 ]
 
@@ -112,6 +114,7 @@ MeanMethod: TypeAlias = Literal[
     "weighted",
 ]
 FrequenciesMethod: TypeAlias = Literal["auto", _FrequencyRule, "transformed", "total"]
+TotalMethod: TypeAlias = Literal["auto", _MeanRule, "transformed"]
 SoftMethod: TypeAlias = Literal["auto", _Cap, "transformed"]
 """A method for a variance or a covariance."""
 
@@ -138,6 +141,9 @@ Group: TypeAlias = Label | tuple[Label, Label]
 
 Labels: TypeAlias = Sequence[Label] | Sequence[str] | npt.NDArray[Any]
 """Categories or groups, in the order of the result."""
+
+Where: TypeAlias = Column | tuple[Column, Label]
+"""A Boolean column; or a column and the label that is asked about."""
 
 Edges: TypeAlias = Sequence[float] | Sequence[tuple[float, float]] | npt.NDArray[Any]
 """The edges of bins, or bins (lo, hi)."""

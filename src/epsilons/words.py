@@ -94,6 +94,18 @@ COUNTED_ANSWERS: Final = (
 )
 """The assumption of a count of people who answered."""
 
+COUNTED_SOME: Final = (
+    "For privacy and for the error, nothing. People are counted whose budget is at least the "
+    "lowest level."
+)
+"""The assumption of a count of people in a category, if participation is private."""
+
+COUNTED_SHARE: Final = (
+    "This estimates the number among exactly these people. Budgets may be related to who counts in "
+    "any way."
+)
+"""The assumption of a count of people in a category, if participation is public."""
+
 RANGE: Final = (
     "A budget below 2⁻⁶⁰ counts as 0, and a finite one above 2²⁰ (1,048,576) counts as 2²⁰: "
     "somebody has such a budget."
@@ -332,6 +344,18 @@ def clipped(
     return words + "."
 
 
+def added_up(bounds: tuple[float, float], *, missing: bool) -> str:
+    """Describe how values outside the bounds of a total and missing values are treated.
+
+    Args:
+        bounds: the range of one row, and of the sum of a person's rows.
+        missing: whether missing values are accepted.
+    """
+    lo, hi = map(_exactly, bounds)
+    words = f"Each row, and the sum of each person's rows, is clipped to {lo} to {hi}"
+    return words + ("; missing values add 0." if missing else ".")
+
+
 def _exactly(bound: float) -> str:
     """Format a given bound with all its digits."""
     few = number(bound)
@@ -361,16 +385,35 @@ _ANSWERING: Final = {
 _ONLY_SOME: Final = "Only rows that are asked about count."
 
 
-def left_out(*, answers: bool, groups: bool, where: str | None) -> str:
+def having(column: str, label: Any) -> str:
+    """A clause with the label that rows must have, where missing values do not have it.
+
+    Args:
+        column: the column of labels, or "" for an array.
+        label: the label; True of a Boolean column.
+    """
+    told = "true" if label is True else repr(label)
+    return f'where "{column}" is {told}' if column else f"where {told} is given"
+
+
+def counted_having(column: str, label: Any) -> str:
+    """Describe who is counted, of all people who have a label."""
+    return f"People count who have a row {having(column, label)}. Missing values do not count."
+
+
+def left_out(*, answers: bool, groups: bool, where: str | None, label: Any = None) -> str:
     """Name the rows that a mean excludes, to append to another sentence; "" if there are none.
 
     Args:
         answers: whether missing values are excluded.
         groups: whether rows in no declared group are excluded.
         where: the column that selects rows, or "" for an array; None if all rows count.
+        label: the label that the column must have; None if it must be true.
     """
     said = []
-    if where is not None:
+    if label is not None:
+        said.append(f"Only rows {having(where or '', label)} count.")
+    elif where is not None:
         said.append(f'Only rows where "{where}" is true count.' if where else _ONLY_SOME)
     if answers:
         said.append("Missing values are left out, and so is anyone who has no other value.")

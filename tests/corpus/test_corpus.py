@@ -30,7 +30,15 @@ HERE = Path(__file__).resolve().parent
 VERSIONS = sorted(path.name for path in HERE.iterdir() if (path / "people.csv").is_file())
 NEIGHBOURS = ("replace", "add-remove")
 
-NEW = frozenset({"risk.AnsweredMoments", "risk.AnsweredQuantiles"})
+NEW = frozenset(
+    {
+        "release.CountOfSome",
+        "release.Total",
+        "risk.AnsweredMoments",
+        "risk.AnsweredQuantiles",
+        "risk.RatioTotal",
+    }
+)
 """Kinds of objects that this version stores but no corpus contains. The next corpus must contain
 them."""
 

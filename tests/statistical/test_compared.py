@@ -2,7 +2,7 @@
 
 The people are readers of a magazine in 1978 (`fair`) and voters in 1996 (`anes96`), 400 of each
 table. The people of the second release are the same ones, half the same ones, or others. Budgets
-are unrelated to values, larger for larger values, or the same except for one person with a small budget.
+are unrelated to values, larger for larger values, or the same except for one person.
 
 Seeds are fixed, so results are reproducible. With random seeds, correct code would fail each
 comparison with probability below 10⁻⁹, by exact binomial tails at 80 %.

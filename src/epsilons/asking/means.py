@@ -1,4 +1,4 @@
-"""The functions that users call for means and shares: `mean` and `frequencies`."""
+"""The functions that users call for means, totals and shares."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from epsilons.draws.accounts import Account
 from epsilons.draws.noise import Source
 from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.mean import Mean
+from epsilons.questions.total import Total
 from epsilons.results.release import Release
 from epsilons.types import (
     About,
@@ -27,9 +28,11 @@ from epsilons.types import (
     Missing,
     Neighbours,
     Shape,
+    TotalMethod,
+    Where,
 )
 
-__all__ = ["frequencies", "mean"]
+__all__ = ["frequencies", "mean", "total"]
 
 
 @parameters.speaks_plainly(Mean.NOT_TAKEN)
@@ -53,7 +56,7 @@ def mean(
     by: Column | None = None,
     groups: Labels | Sequence[Labels] | None = None,
     groups_are: GroupsAre = "private",
-    where: Column | None = None,
+    where: Where | None = None,
     levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
@@ -107,7 +110,8 @@ def mean(
             list for each. Rows in other groups are refused under replace, unless missing="exclude".
         groups_are: "private"; or "public", under replace, if group membership is public: then
             nobody is in two groups, and each group has its own cap and less noise.
-        where: the rows to include: a Boolean column, or its name. It is private.
+        where: the rows to include: a Boolean column, or its name; or a pair of a column and a
+            label, such as ("answer", "yes"). A missing value is not the label. It is private.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to the
             number of people that you expect at each. These are public. Wrong numbers reduce
             accuracy, never privacy.
@@ -150,6 +154,80 @@ def mean(
         discrete Laplace or staircase noise from the system's entropy.
     """
     return answered(Mean, locals())
+
+
+@parameters.speaks_plainly(Total.NOT_TAKEN)
+def total(
+    values: Column,
+    *,
+    epsilon: Column | None = None,
+    bounds: tuple[float, float],
+    data: Data | None = None,
+    separator: str | None = None,
+    person: Column | None = None,
+    neighbours: Neighbours = "replace",
+    related: bool | float = True,
+    loss: LossOfOne = "mse",
+    confidence: float = 0.95,
+    method: TotalMethod = "auto",
+    missing: Missing | None = None,
+    levels: Levels | None = None,
+    cap: float | None = None,
+    ledger: Account | None = None,
+    title: str | None = None,
+    unit: str | None = None,
+    source: Source | None = None,
+) -> Release:
+    """Publish the sum of a column over people when everyone has their own ε.
+
+    With `person` all rows of a person are added up. The sum of their means is something else:
+    `epsilons.mean(…).total()`.
+
+    Args:
+        values: an array, or the name of a column of `data`.
+        epsilon: each person's budget: an array, the name of a column, or one number for everyone.
+        bounds: the range (lo, hi) that one person's total can have, known without looking at the
+            data. Each row, and the sum of a person's rows, is clipped to it. It must include 0 with
+            `person`, and if missing values are accepted.
+        data: a table or a file: see `epsilons.mean`.
+        separator: the character that separates the columns of a CSV file.
+        person: the person of each row: an array, or the name of a column. Without it, every row is
+            a person.
+        neighbours: "replace" or "add-remove": see `epsilons.mean`.
+        related: whether budgets can be related to values: see `epsilons.mean`. Under add/remove
+            everyone counts equally, and it makes no difference.
+        loss: the error to minimize: "mse" or "pac".
+        confidence: the confidence of the PAC error, and of the printed interval.
+        method: "auto", or the name of a method (`epsilons.plan` lists them).
+        missing: the treatment of values that are null, NaN or infinite: "error" refuses them, and
+            with "exclude" they add 0. The default is "error" under replace and "exclude" under
+            add/remove.
+        levels: for add/remove, the budgets that people were offered. Everyone spends the lowest.
+        cap: for add/remove, the largest amount that anyone spends, if it is below the lowest level.
+        ledger: instead of epsilon, a claim on a ledger.
+        title: a description of the measured quantity, in one line of at most 120 characters.
+        unit: the unit of the values, such as "EUR".
+        source: None for the system's entropy; `epsilons.Seeded` for simulations, which are never
+            private.
+
+    Returns:
+        The release: `.value`, `.interval()`, `.spent`. Under replace it is the number of people
+        times a mean. Under add/remove the number of people is private, and `.n` is noisy.
+
+    Raises:
+        ArgumentError: an argument is invalid (also BoundsError, BudgetError, ColumnError).
+        DataError: the data cannot be used. The error can depend on values, so it is for the curator
+            only. Under add/remove no data is refused.
+        FileError: the file does not exist, or its content does not match its extension.
+
+    Guarantee:
+        The same as for `epsilons.mean`. Rows are rounded to 2⁻³⁰ of the range, and intervals are
+        about the sum of rounded rows: docs/proofs/counts.md (4), (5).
+
+    Reference:
+        As for `epsilons.mean`, with rows added up on an integer grid.
+    """
+    return answered(Total, locals())
 
 
 @parameters.speaks_plainly(Frequencies.NOT_TAKEN)

@@ -12,7 +12,7 @@ from epsilons.draws.noise import Source
 from epsilons.questions.count import Count
 from epsilons.questions.quantile import Quantile, QuantileMethod
 from epsilons.results.release import Release
-from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours
+from epsilons.types import About, Column, Data, LossOfOne, Missing, Neighbours, Where
 
 __all__ = ["count", "quantile"]
 
@@ -115,15 +115,18 @@ def count(
     loss: LossOfOne = "mse",
     confidence: float = 0.95,
     missing: Missing | None = None,
+    where: Where | None = None,
     levels: Levels | None = None,
     cap: float | None = None,
     ledger: Account | None = None,
     title: str | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Publish the number of people, if participation is private.
+    """Publish the number of people, if participation is private; or how many have a label.
 
-    Everyone whose budget is at least the lowest level counts as one, and spends that level.
+    Under add/remove, everyone whose budget is at least the lowest level counts as one, and spends
+    that level. With `where` under replace, it is the share of those who have the label times the
+    number of people, which is public.
 
     Args:
         values: any column of numbers, or an array; only its rows are counted. It can be None if
@@ -132,12 +135,16 @@ def count(
         data: a table or a file: see `epsilons.mean`.
         separator: the character that separates the columns of a CSV file.
         person: the person of each row. A person counts once. Without it, every row is a person.
-        neighbours: "add-remove". Under "replace" the number of people is public.
+        neighbours: "add-remove"; or with `where` also "replace", under which the number of all
+            people is public.
         loss: the error to show: "mse", the root mean square error; or "pac", the quantile of the
             error at probability `confidence`.
         confidence: the confidence of the printed interval.
         missing: "exclude" counts only people who have a value, and keeps private who they are. By
             default everyone counts, with or without a value.
+        where: a pair of a column and a label, such as ("answer", "yes"), or a Boolean column. Only
+            people are counted who have a row with that label. Labels are compared exactly, and a
+            missing value is not the label. Leave out values and missing.
         levels: the budgets that people were offered.
         cap: the largest amount that anyone spends, if it is below the lowest level.
         ledger: instead of epsilon, a claim on a ledger.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Grouping,
         declare,
         declare_groups,
+        declare_label,
         refuse_midpoint,
     )
     from epsilons.door.given.files import frame, source, write_parquet
@@ -43,6 +44,7 @@ __all__ = [
     "Tally",
     "declare",
     "declare_groups",
+    "declare_label",
     "enrolled",
     "frame",
     "look",

@@ -54,9 +54,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-    from epsilons.door.engines import count_engine, line_engine, plan
+    from epsilons.door.engines import count_engine, labels_engine, line_engine, plan
 else:
     count_engine = later("epsilons.door.engines.count_engine")
+    labels_engine = later("epsilons.door.engines.labels_engine")
     line_engine = later("epsilons.door.engines.line_engine")
     plan = later("epsilons.door.engines.plan")
 
@@ -280,7 +281,7 @@ class Rows:
         if ladder is None:
             return sound(checked(self.noted(counted), rules, ask, self.names))
         found = on_rungs(counted, rules, ask, ladder.levels, self.names)
-        return sound(found, whole=ask.what != "cells")
+        return sound(found, whole=ask.what != "cells" or ask.adds)
 
     def _check(self, ask: Ask) -> None:
         """Refuse a question that these rows were not opened for."""
@@ -585,6 +586,7 @@ def open(
     ladder: Ladder | None = None,
     groups: Grouping | None = None,
     where: Any = None,
+    label: Categories | None = None,
     y: Any = None,
 ) -> Rows:
     """Check the arguments, the schema and the entries of arrays, and return rows to count.
@@ -607,6 +609,7 @@ def open(
             each category of each group is a cell.
         where: for each row whether to select it, or the name of a column of booleans; None to
             select all rows.
+        label: the label that selects a row, if `where` is a column of labels: see `declare_label`.
         y: a second number for each row, or the name of a column, for pairs; None if one
             column is counted.
 
@@ -637,6 +640,7 @@ def open(
         return AbsentRows(epsilon, Rules(names, missing, unit, categories, ladder, groups, some))
     kinds: dict[str, LabelKind] = {"values": "numbers" if categories is None else categories.kind}
     kinds |= {"epsilon": "bins", "where": "booleans", "y": "numbers"}
+    kinds |= {} if label is None else {"where": label.kind}
     if groups is not None:
         declared = (each.kind for each in groups.declared)
         kinds |= dict(zip(groups.columns, declared, strict=True))
@@ -651,7 +655,7 @@ def open(
         groups,
         some,
         # If columns were removed from a frame as arrays, it cannot be opened as a table again.
-        source=None if given.data is None else data,
+        source=None if given.data is None or label is not None else data,
         values=values,
         epsilon=epsilon,
         where=where,
@@ -660,14 +664,15 @@ def open(
     if given.data is not None:
         further = [Mark(name, column, kinds[name]) for name, column in given.marks.items()]
         table = (given.values, given.epsilon, given.data, given.person)
-        return _recast(columns.read(*table, kinds["values"], ladder, further), rules)
+        held = columns.read(*table, kinds["values"], ladder, further)
+        return _recast(held if label is None else _selected(held, label), rules)
     if categories is not None:
         return Rows(_of_categories(given, categories, rules), rules)
     own = (given.values, given.epsilon, given.person)
     second, lenient = given.marks.get("y"), missing != "error"
     numbers = arrays.read(*own, given.names, ladder, lenient=lenient, y=second)
     if some:
-        return Rows(_with_marks(numbers, given, rules), rules)
+        return Rows(_with_marks(numbers, given, rules, label), rules)
     small = numbers.values.size <= SMALL
     return Rows(numbers if small else of_arrays(numbers), rules)
 
@@ -700,7 +705,22 @@ def _check_table(name: str, cells: int, ladder: Ladder) -> None:
         )
 
 
-def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
+def _selected(held: Columns, label: Categories) -> Columns:
+    """Replace the column of labels `where` by whether each entry is the label."""
+    import narwhals as nw
+
+    (mark,) = (mark for mark in held.marks if mark.parameter == "where")
+    label = label.recast if "where" in held.recast else label
+    own = labels_engine.labels_of(label, mark.spelling)
+    frame = labels_engine.sorted_out(held.frame, own, label, mark.column, "out")
+    frame = frame.with_columns((nw.col("out") == 0).alias(mark.column)).drop("out")
+    marks = tuple(replace(each, kind="booleans") if each is mark else each for each in held.marks)
+    return replace(held, frame=frame, types=frame.collect_schema(), marks=marks)
+
+
+def _with_marks(
+    numbers: Arrays, given: AskedRows, rules: Rules, label: Categories | None
+) -> Arrays:
     """Add the groups of rows, and the rows that `where` selects, after checking them."""
     groups, private = rules.groups, rules.private
     lenient = private or rules.missing == "exclude"
@@ -710,7 +730,7 @@ def _with_marks(numbers: Arrays, given: AskedRows, rules: Rules) -> Arrays:
         group = arrays.groups_of(groups, by, given.names, lenient=lenient, private=private)
     if "where" in given.marks:
         flags = given.marks["where"]
-        asked_ = arrays.asked_of(flags, given.names, lenient=lenient, private=private)
+        asked_ = arrays.asked_of(flags, given.names, label, lenient=lenient, private=private)
     for name, mark in (("by", group), ("where", asked_)):
         if mark is not None and mark.size != numbers.values.size:
             raise ArgumentError(

@@ -323,7 +323,8 @@ class Plan(Asked):
             "loss": self.loss,
             "confidence": self.confidence,
         }
-        return least_error(self.budgets, **asked)
+        low, high = self.bounds
+        return least_error(self.budgets, **asked) * (self._unit / (high - low))
 
     def _error(self, loss: str) -> Callable[[Budgets], float]:
         """A function from budgets to the error of the best method, in data units."""

@@ -1,36 +1,46 @@
-"""The number of people, if participation is private."""
+"""The number of people, or of those in one category."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from epsilons import door, parameters, words
+from epsilons.budgets.allocation import Allocation
 from epsilons.budgets.levels import Ladder, float_up
-from epsilons.draws.mechanisms import LevelCounts
+from epsilons.draws.mechanisms import Additive, LevelCounts, build
 from epsilons.draws.mechanisms.add_remove import rounded_down
 from epsilons.errors import ArgumentError
+from epsilons.questions import grouping, ways
 from epsilons.questions.question import Answer, Call, Draw, Question, Sentences, Steps
+from epsilons.questions.ways import Read
 from epsilons.results.release import ByLevel
 from epsilons.results.release.kinds import CountEstimate as Counted
-from epsilons.types import Column, LossOfOne, Missing
+from epsilons.results.release.kinds import SomeEstimate as Some
+from epsilons.risk.goals import MeanGoal
+from epsilons.risk.margins import Weighed
+from epsilons.types import Column, LossOfOne, Missing, Where
 
 __all__ = ["Count"]
 
 _METHOD = "together"
+_OPTIMAL = "optimal"
 
 
 @dataclass(frozen=True, eq=False)
 class Count(Question):
-    """The number of people under add/remove: see `epsilons.count`.
+    """The number of people under add/remove, or of those in one category: see `epsilons.count`.
 
     Attributes:
         values: any column of numbers. All rows are counted, or with missing="exclude" only people
             with a value in this column. None for the column of budgets.
+        where: a column and a label: only people are counted who have a row with that label; or a
+            Boolean column. None for everyone.
 
     Raises:
         ArgumentError: an argument is invalid.
@@ -38,8 +48,9 @@ class Count(Question):
 
     statistic: ClassVar[str] = "count"
     KIND: ClassVar[str] = "Count"
-    describes: ClassVar[str] = "how many people {file} has, if their presence is private"
-    every_method: ClassVar[tuple[str, ...]] = (_METHOD,)
+    describes: ClassVar[str] = "how many people {file} has, or how many of them are in a category"
+    every_method: ClassVar[tuple[str, ...]] = (_METHOD, _OPTIMAL)
+    LATER: ClassVar[tuple[str, ...]] = ("where",)
 
     NOT_TAKEN: ClassVar[Mapping[str, str]] = {
         "about": "about={} is invalid for a count, which is about exactly these people. Leave "
@@ -55,28 +66,69 @@ class Count(Question):
     loss: LossOfOne = "mse"
     confidence: float = 0.95
     missing: Missing | None = None
+    where: Where | None = field(default=None, repr=False)
     title: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         parameters.loss_of_a_mean(self.loss)
+        if self.where is not None:
+            self._set("where", self._pair())
+            door.declare_label(self._pair()[1], "where")
+            if self.values is not None or self.missing is not None:
+                raise ArgumentError(
+                    "where says who counts, and a missing value does not count: leave values and "
+                    "missing out."
+                )
         if self.excludes and self.values is None:
             raise ArgumentError(
                 'missing="exclude" counts those who have a value: name the column, or give an '
                 "array, as values."
             )
 
-    def methods(self, neighbours: str) -> Collection[str]:  # noqa: ARG002
+    def _pair(self) -> tuple[Any, Any]:
+        """Return the column of `where`, and the label that counts."""
+        column, label = grouping.selecting(self.where)
+        return column, True if label is None else label
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The label that counts; none if everyone does."""
+        return () if self.where is None else (self._pair()[1],)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The column that the question uses."""
+        return {"values": self.values if self.where is None else self._pair()[0]}
+
+    def of_columns(self, columns: dict[str, Any]) -> Self:
+        """Return the same question about another column."""
+        if self.where is None:
+            return super().of_columns(columns)
+        return replace(self, where=(columns["values"], self._pair()[1]))
+
+    @property
+    def goal(self) -> MeanGoal:
+        """The error to minimize, under replace: budgets may be related to who counts."""
+        return MeanGoal(self.assumption, self.loss, self.confidence)
+
+    @property
+    def refuses(self) -> str:
+        """The values that are rejected, in words: none."""
+        return ""
+
+    def methods(self, neighbours: str) -> Collection[str]:
         """The names that `method` can have besides "auto"."""
-        return (_METHOD,)
+        return (_OPTIMAL,) if neighbours == "replace" else (_METHOD,)
 
     def check(self, neighbours: str) -> None:
-        """Reject a count under replace, where participation is public."""
+        """Reject a count of everyone under replace, where participation is public."""
         super().check(neighbours)
-        if neighbours == "replace":
+        if neighbours == "replace" and self.where is None:
             raise ArgumentError(
                 'neighbours="replace" makes the number of people public: count them directly, '
-                'without noise. If who takes part is private, write neighbours="add-remove".'
+                'without noise. If who takes part is private, write neighbours="add-remove". To '
+                'count those in a category, write where=("column", "label").'
             )
 
     def policy(self, neighbours: str) -> str:  # noqa: ARG002
@@ -84,7 +136,11 @@ class Count(Question):
         return "exclude" if self.excludes else "midpoint"
 
     def look(self, call: Call) -> door.Look:
-        """Inspect the rows as numbers."""
+        """Inspect the rows as numbers, or as labels."""
+        if self.where is not None:
+            column, label = self._pair()
+            declared = door.declare_label(label, "where")
+            return door.look(column, **call.given, categories=declared, lowest=call.lowest)
         return door.look(self._column(call), **call.given, bounds=None, lowest=call.lowest)
 
     def _column(self, call: Call) -> Any:
@@ -104,7 +160,7 @@ class Count(Question):
         Raises:
             ArgumentError: no levels are declared, so the required amount of noise is unknown.
         """
-        if call.terms.ladder.fine:
+        if call.ladder is not None and call.ladder.fine:
             raise ArgumentError(
                 "levels: a count needs the budgets that people were offered, such as "
                 "levels=[0.1, 1]: its noise must hide anyone who has the lowest of them."
@@ -112,17 +168,48 @@ class Count(Question):
 
     def open(self, call: Call) -> door.Rows:
         """Open the rows; only the number of people matters, not their values."""
+        if self.where is not None:
+            column, label = self._pair()
+            declared = door.declare_label(label, "where")
+            return door.open(column, **call.given, categories=declared, ladder=call.ladder)
         given = {**call.given, "missing": self.policy(call.neighbours), "ladder": call.ladder}
         return door.open(self._column(call), **given)
 
     def asks(self, call: Call) -> door.Ask:  # noqa: ARG002
-        """Return what to count: everyone at each level, or three cells of people with a value."""
+        """Count the people at each level: everyone, those with a value, or those with a label."""
+        if self.where is not None:
+            return door.Ask("cells", adds=True)
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield one count of everyone, with enough noise for a person at the lowest level."""
+        """Yield a weighted share of people under replace, or one count of everyone."""
+        if call.neighbours == "replace":
+            counted = self.counted(rows, call)
+            return ways.replace(counted, self.goal, _OPTIMAL, self._built, self._read)
+        return self._counted(rows, call)
+
+    def _built(self, allocation: Allocation) -> Additive:
+        """Build the mechanism of one weighted sum: everyone is 1 or 0."""
+        return build(allocation, grid=door.GRID, bounds=(0.0, 1.0))
+
+    def _read(self, mechanism: Additive, drawn: int) -> Read:
+        """Compute the number of people: the share of those who count, times all people."""
+        n, goal, weighing = int(mechanism.counts.sum()), self.goal, mechanism.weighing
+        share = mechanism.estimate(drawn)
+        raw = round(n * share) if math.isfinite(share) else 0
+        # The number of people is an integer, and rounding to it adds at most one half.
+        margin = Weighed(weighing, mechanism.slack + 0.5 / n)
+        estimate = Some(value=min(max(raw, 0), n), raw=raw, bounds=(0.0, float(n)), margin=margin)
+        risk = goal.in_units(goal.risk(weighing), estimate.bounds)
+        risk = (math.sqrt(risk) + 0.5) ** 2 if self.loss == "mse" else risk + 0.5
+        return Read(estimate, risk, weighing=weighing)
+
+    def _counted(self, rows: door.Rows, call: Call) -> Steps:
+        """Yield one count, with enough noise for a person at the lowest level."""
         mechanism = _counts(call.terms.ladder, call.terms.cap)
         counted = call.part(rows.count(self.asks(call)))
+        if self.where is not None:  # everyone gives one unit, to the first cell if they count
+            counted = replace(counted, counts=counted.cells[:, 0] // counted.unit)
         (drawn,) = yield Draw(mechanism, mechanism.total(counted))
         law = mechanism.laws[0]
         spent = np.array([float_up(each) for each in mechanism.losses])
@@ -131,8 +218,8 @@ class Count(Question):
         return Answer(
             estimate=estimate,
             method=_METHOD,
-            n=max(drawn, 0),
-            n_is_noisy=True,
+            n=max(drawn, 0) if self.where is None else None,
+            n_is_noisy=self.where is None,
             risk=risk,
             exact=True,
             spent=ByLevel(mechanism.levels, spent, None),
@@ -140,6 +227,15 @@ class Count(Question):
 
     def sentences(self, answer: Answer, neighbours: str) -> Sentences:  # noqa: ARG002
         """Return the sentences of the release."""
+        if self.where is not None:
+            column, label = self._pair()
+            name = column if isinstance(column, str) else ""
+            private = neighbours == "add-remove"
+            return Sentences(
+                words.protected(neighbours),
+                words.COUNTED_SOME if private else words.COUNTED_SHARE,
+                words.counted_having(name, label),
+            )
         if not self.excludes:
             return Sentences(words.protected(neighbours), words.COUNTED, "")
         return Sentences(

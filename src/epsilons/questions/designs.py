@@ -164,7 +164,7 @@ def two_sums_design(
 def ratio_of(
     mechanism: TwoSums,
     pair: tuple[int, int],
-    kind: type[Quotient],
+    kind: Callable[..., Quotient],
     *,
     equal: bool,
     counted: LevelCount | None = None,
@@ -174,7 +174,7 @@ def ratio_of(
     Args:
         mechanism: the mechanism that produced the sums.
         pair: the two drawn sums.
-        kind: the class of the margin: for a given range, or for an estimated range.
+        kind: makes the margin: of a mean on a given or an estimated range, or of a total.
         equal: whether everyone is certain to have the same weight.
         counted: the noisy count of people on each rung, if it was released.
     """

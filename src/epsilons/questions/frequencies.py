@@ -189,7 +189,7 @@ class Frequencies(Question):
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
         """Inspect the columns of `by`."""
-        return grouping.looks(self.columns, self.grouping, call)
+        return grouping.looks(self.columns, self.grouping, None, call)
 
     def open(self, call: Call) -> door.Rows:
         """Open the rows as values of the type of the categories."""

@@ -23,6 +23,7 @@ __all__ = [
     "estimate_of",
     "looks",
     "refuse",
+    "selecting",
     "sentences",
 ]
 
@@ -84,6 +85,15 @@ def _listed(by: Any, count: int) -> tuple[Any, ...]:
     )
 
 
+def selecting(where: Any) -> tuple[Any, Any]:
+    """Return the column of `where`, and the label if it is a pair of both; otherwise None."""
+    pair = isinstance(where, (tuple, list)) and len(where) == 2
+    if not pair or where[0] is None or isinstance(where[0], (bool, np.bool_)):
+        return where, None
+    label = where[1]
+    return where[0], label.item() if isinstance(label, np.generic) else label
+
+
 def columns_of(grouping: door.Grouping | None, where: Any) -> dict[str, Any]:
     """Return the columns other than the values, by their names in `epsilons.verify.Change`."""
     found = {} if grouping is None else dict(zip(("by", "by_2"), grouping.by, strict=False))
@@ -98,18 +108,22 @@ def as_given(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def looks(
-    columns: dict[str, Any], grouping: door.Grouping | None, call: Call
+    columns: dict[str, Any],
+    grouping: door.Grouping | None,
+    label: door.Categories | None,
+    call: Call,
 ) -> dict[str, door.Look]:
     """Inspect the columns other than the values, for the curator only.
 
     Args:
         columns: the columns of a question.
         grouping: the declared groups.
+        label: the label that `where` asks about; None for a Boolean column.
         call: the people and the terms of the call.
     """
     declared = () if grouping is None else grouping.declared
     kinds = dict(zip(("by", "by_2"), declared, strict=False))
-    kinds["where"] = door.declare_groups([False, True])
+    kinds["where"] = label or door.declare_groups([False, True])
     return {
         name: door.look(columns[name], **call.given, categories=each, lowest=call.lowest)
         for name, each in kinds.items()
@@ -209,7 +223,8 @@ def sentences(question: Any, neighbours: str) -> Sentences:
     which += ["a private subset"] if question.where is not None and not grouped else []
     which += ["those who answered"] if question.excludes else []
     private = neighbours == "add-remove"
-    where = question.where if question.where is None or isinstance(question.where, str) else ""
+    column, label = selecting(question.where)
+    where = column if column is None or isinstance(column, str) else ""
     return Sentences(
         words.protected(neighbours)
         + words.hidden(
@@ -230,5 +245,6 @@ def sentences(question: Any, neighbours: str) -> Sentences:
             answers=question.excludes,
             groups=grouped and (private or question.excludes),
             where=where,
+            label=label,
         ),
     )

@@ -38,6 +38,7 @@ from epsilons.types import (
     MeanMethod,
     Missing,
     Shape,
+    Where,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Mean(Question):
         by: the column of groups, or two columns; None for one mean of everyone.
         groups: the labels of the groups, declared without looking at the data.
         groups_are: "private", or "public" if group membership is public.
-        where: a Boolean column that selects rows; None for all rows.
+        where: a Boolean column that selects rows, or a column and a label; None for all rows.
         grouping: the checked groups, computed from `by` and `groups`.
 
     Raises:
@@ -95,7 +96,7 @@ class Mean(Question):
     by: Column | None = field(default=None, repr=False)
     groups: Labels | Sequence[Labels] | None = None
     groups_are: GroupsAre = "private"
-    where: Column | None = field(default=None, repr=False)
+    where: Where | None = field(default=None, repr=False)
     title: str | None = None
     unit: str | None = None
     grouping: door.Grouping | None = field(init=False, repr=False)
@@ -120,6 +121,7 @@ class Mean(Question):
         else:
             self._set("bounds", parameters.bounds(self.bounds))
         self._set("grouping", grouping.declared_groups(self.by, self.groups))
+        self._where()  # refuses what is no label
         grouping.refuse(self)
 
     def check(self, neighbours: str) -> None:
@@ -190,11 +192,23 @@ class Mean(Question):
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the question uses."""
-        return {"values": self.values, **grouping.columns_of(self.grouping, self.where)}
+        column, _ = grouping.selecting(self.where)
+        return {"values": self.values, **grouping.columns_of(self.grouping, column)}
+
+    @property
+    def label(self) -> Any:
+        """The label that `where` asks about; None for a Boolean column."""
+        return grouping.selecting(self.where)[1]
+
+    def _where(self) -> door.Categories | None:
+        return None if self.label is None else door.declare_label(self.label, "where")
 
     def of_columns(self, columns: dict[str, Any]) -> Self:
         """Return the same question about other columns."""
-        return replace(self, values=columns["values"], **grouping.as_given(columns))
+        given = grouping.as_given(columns)
+        if self.label is not None:
+            given["where"] = (given["where"], self.label)
+        return replace(self, values=columns["values"], **given)
 
     @property
     def goal(self) -> MeanGoal:
@@ -238,7 +252,7 @@ class Mean(Question):
 
     def looks_beside(self, call: Call) -> dict[str, door.Look]:
         """Inspect the columns of `by` and `where`."""
-        return grouping.looks(self.columns, self.grouping, call)
+        return grouping.looks(self.columns, self.grouping, self._where(), call)
 
     def open(self, call: Call) -> door.Rows:
         """Open the rows as numbers."""
@@ -250,7 +264,8 @@ class Mean(Question):
             missing=self.policy(call.neighbours),
             ladder=call.ladder,
             groups=self.grouping,
-            where=self.where,
+            where=grouping.selecting(self.where)[0],
+            label=self._where(),
         )
 
     def asks(self, call: Call) -> door.Ask | None:

@@ -12,13 +12,19 @@ from epsilons.questions.frequencies import Frequencies
 from epsilons.questions.mean import Mean
 from epsilons.questions.quantile import Quantile
 from epsilons.questions.question import Question
+from epsilons.questions.total import Total
 from epsilons.questions.variance import Variance
 
 __all__ = ["STATISTICS", "Statistic"]
 
-Statistic: TypeAlias = Literal["mean", "frequencies", "variance", "covariance", "quantile", "count"]
+Statistic: TypeAlias = Literal[
+    "mean", "total", "frequencies", "variance", "covariance", "quantile", "count"
+]
 
 STATISTICS: Final[Mapping[str, type[Question]]] = MappingProxyType(
-    {each.statistic: each for each in (Mean, Frequencies, Quantile, Variance, Covariance, Count)}
+    {
+        each.statistic: each
+        for each in (Mean, Frequencies, Quantile, Variance, Covariance, Total, Count)
+    }
 )
 """All questions by the name of their statistic, for plans and the command line."""

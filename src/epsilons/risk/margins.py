@@ -29,6 +29,10 @@ LEADING: Final = "an approximation that takes the noisy number of people as true
 CUT: Final = "worst case over all data, clipped to the range that was found"
 """Description of the risk of a mean on a range that was estimated from the data."""
 
+_GRID_SHARE: Final = 0.01
+"""The fraction of the error probability of a total that is reserved for the upper bound on the
+number of people. This bound limits the rounding error of values on a grid."""
+
 Bounds = tuple[float, float]
 
 
@@ -294,6 +298,27 @@ class Ratio(Behind):
         reach = apart + self.slack
         return max(low - reach, 0.0), min(high + reach, 1.0)
 
+    def total(self, bounds: Bounds, confidence: float) -> Estimated:
+        """The sum of everyone's values with an interval, if everyone has the same weight.
+
+        Proof: docs/proofs/counts.md (4).
+        """
+        (lo, hi), (t, total), beta = bounds, self.drawn, 1.0 - confidence
+        noise = ratio.noise_of(self.law, self._parts(bounds))
+        far = ratio.quantile(noise, beta * (1.0 - _GRID_SHARE) / 2.0)
+        value = ((hi - lo) * t + lo * total) / self.largest
+        # Each value is rounded to a grid. The rounding error of the sum is at most `slack` times an
+        # upper bound on the number of people, which the noisy total gives.
+        about = ratio.quantile(ratio.noise_of(self.law, self.scheme.total), beta * _GRID_SHARE)
+        grid = self.slack * (hi - lo) * max(total + about, 0.0) / self.largest
+        reach = far / self.largest + grid
+        return Estimated(value, value - reach, value + reach)
+
+    def _parts(self, bounds: Bounds) -> tuple[float, float]:
+        """The coefficients of both noises in the noise of the sum of values times the weight."""
+        (lo, hi), (start, whole) = bounds, (self.scheme.start, self.scheme.total)
+        return (hi - lo) * start[0] + lo * whole[0], (hi - lo) * start[1] + lo * whole[1]
+
     def leading(self, goal: Goal) -> float:
         """The leading term of the risk on a unit range, taking the noisy count as true."""
         total = self.drawn[1]
@@ -316,6 +341,52 @@ class RatioCut(Ratio):
     def allows(self, assumption: Assumption) -> bool:
         """Whether claims hold for every range that can be estimated; never for a population."""
         return not assumption.sampled and holds_on_any_range(assumption)
+
+
+@storable("risk.RatioTotal")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioTotal(Ratio):
+    """Margin of the sum of values of an unknown number of people, who all have the same weight.
+
+    Guarantee:
+        For every number of people and all data, the interval fails to cover the true sum with
+        probability at most 1 − confidence. Proof: docs/proofs/counts.md (4).
+
+    Attributes:
+        values: the range of one person's value.
+    """
+
+    values: Bounds
+
+    staked: ClassVar[bool] = False
+    kind: ClassVar[str | None] = None
+
+    def allows(self, assumption: Assumption) -> bool:
+        """Whether to show this assumption: only the weakest, because all weights are equal."""
+        return assumption.anything
+
+    def interval(
+        self,
+        raw: float,  # noqa: ARG002
+        bounds: Bounds,  # noqa: ARG002
+        assumption: Assumption,  # noqa: ARG002
+        confidence: float,
+    ) -> Bounds:
+        """A confidence interval; values of one sign have a sum of that sign."""
+        lo, hi = self.values
+        ends = self.total(self.values, confidence).interval
+        low, high = (max(end, 0.0) if lo >= 0.0 else end for end in ends)
+        return (min(low, 0.0), min(high, 0.0)) if hi <= 0.0 else (low, high)
+
+    def risk(self, loss: str, confidence: float) -> float:
+        """The variance of the noise for the loss "mse"; otherwise the error at this confidence."""
+        first, second = self._parts(self.values)
+        if loss != "mse":
+            noise = ratio.noise_of(self.law, (first, second))
+            return ratio.quantile(noise, (1.0 - confidence) / 2.0) / self.largest
+        squares = self.law.variance * (first * first + second * second)
+        both = squares + 2.0 * self.law.covariance * first * second
+        return both / (float(self.law.steps) * self.largest) ** 2
 
 
 @storable("risk.RatioCells")

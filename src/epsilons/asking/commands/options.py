@@ -238,7 +238,11 @@ OPTIONS: Final = (
     _of("groups", "--group", multiple=True, help="A group; repeat it for each group."),
     _of("groups", "--group2", multiple=True, help="The same for the second column."),
     _word("groups_are", "private", "Whether group membership is a secret."),
-    _of("where", help="The column of truth values that says which rows count."),
+    _of(
+        "where",
+        metavar="COLUMN[=LABEL]",
+        help="Which rows count: those where the column has this label, or is true.",
+    ),
     _of(
         *("groups_are", "--compare"),
         nargs=2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, ClassVar
 
 import click
@@ -69,6 +69,9 @@ class Publish(click.Command):
             params=parameters(*self.first, *between, *self.last, *hidden),
             help=self.does.format(question.describes.format(file="FILE (Parquet, CSV or TSV)")),
         )
+        for param in self.params:  # a count needs no column of values
+            if param.name == "value" and _is_optional(question):
+                param.required = False
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the command with the parsed options."""
@@ -106,6 +109,8 @@ def asked(question: type[Question], given: dict[str, Any]) -> Question:
         made |= _cells(given)
     if "by" in own:
         made |= _groups(given)
+    if "where" in own:
+        made["where"] = _where(given["where"])
     if "q" in own:
         made["q"] = _shares(given["q"])
     asked_for = question(**made)
@@ -145,6 +150,19 @@ def _group_named(word: str, labels: Iterable[Any]) -> Any:
         which = "is not the name of a group" if not found else "is the name of several groups"
         raise click.UsageError(f"--compare: {word!r} {which}; see --group.")
     return found[0]
+
+
+def _where(given: str | None) -> Any:
+    """Return the argument `where`: COLUMN, or COLUMN=LABEL as a pair."""
+    column, equals, label = (given or "").partition("=")
+    return (column, _labels((label,))[0]) if equals else given
+
+
+def _is_optional(question: type[Question]) -> bool:
+    """Whether a question can be asked without a column of values."""
+    return any(
+        field.name == "values" and field.default is not MISSING for field in fields(question)
+    )
 
 
 def _arguments(question: type[Question]) -> set[str]:

@@ -122,7 +122,8 @@ def _question(given: dict[str, Any], place: int) -> Question:
     for name in {"values", "x", "y"}.intersection(own):
         given_ = made.get(name)
         columns = given_ if isinstance(given_, tuple) and given_ else (given_,)
-        if not all(isinstance(each, str) for each in columns):
+        optional = given_ is None and "where" in made and kind is STATISTICS["count"]
+        if not optional and not all(isinstance(each, str) for each in columns):
             raise ArgumentError(f"{where}: {name} must be the name of a column.")
     if made.get("bounds") == UNKNOWN:
         made["bounds"] = None

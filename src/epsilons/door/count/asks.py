@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from epsilons.budgets.levels import LEAST, Ladder, in_range, is_number, keys
-from epsilons.door.count.tallies import GRID, NINE, THREE, TWO, Rule, Tally
+from epsilons.door.count.tallies import GRID, HALF, NINE, THREE, TWO, Rule, Tally, origin
 from epsilons.door.given.categories import Categories, Grouping, LabelKind
 from epsilons.errors import BudgetError, ConflictingBudgetsError, DataError, MissingValueError
 from epsilons.types import Floats, Integers
@@ -167,7 +167,7 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
             somebody is in two public groups.
     """
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
-    _refuse(counted.faults, rules, names, apart=ask.apart)
+    _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
     # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by
     # merges both zeros, so it is done here.
@@ -260,11 +260,11 @@ _LABEL: Final = (
 )
 
 
-def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
+def _refuse(faults: Faults, rules: Rules, names: Names, ask: Ask) -> None:
     """Refuse values that cannot be counted, if refusals are allowed to depend on the data."""
     cells = rules.categories is not None
     if faults.missing and (cells or rules.missing == "error"):
-        raise MissingValueError(_missing(rules, names))
+        raise MissingValueError(_missing(rules, names, ask))
     if faults.undeclared and cells:
         raise DataError(
             f"{_either(names)} has a value that is not among the declared categories. {_CURATOR} "
@@ -280,14 +280,14 @@ def _refuse(faults: Faults, rules: Rules, names: Names, *, apart: bool) -> None:
             f"{names.of('where')} has entries that are neither true nor false. {_CURATOR} "
             'missing="exclude" treats them as false and never refuses; or fill them in first.'
         )
-    if apart and faults.several:
+    if ask.apart and faults.several:
         raise DataError(
             f"{_by(names)}: somebody is in two groups. If groups are public, everyone is in "
             f"one of them: give all rows of a person the same group. {_CURATOR}"
         )
 
 
-def _missing(rules: Rules, names: Names) -> str:
+def _missing(rules: Rules, names: Names, ask: Ask) -> str:
     """Return the message for missing values, with advice."""
     if rules.categories is not None:
         return (
@@ -295,6 +295,8 @@ def _missing(rules: Rules, names: Names) -> str:
             f"{_OTHER if rules.groups is None else _LABEL} {_KEEP}"
         )
     told = f"{names.either} has missing values (null, NaN or infinite).{names.missing} {_CURATOR} "
+    if ask.adds:
+        return f'{told}missing="exclude" lets such values add 0 and never refuses. {_KEEP}'
     if rules.some:
         return (
             f'{told}missing="midpoint" puts such values in the middle of the bounds and never '
@@ -439,6 +441,9 @@ class Ask:
         beside: the known range of the second column, for pairs.
         apart: whether groups are public. Then people are also counted by level and group,
             regardless of their values, and anyone in two groups is refused.
+        adds: whether a person's rows are added up, so a missing row adds 0; otherwise a person's
+            number is the mean of their rows. Of categories, whether a person gives their whole unit
+            to the first category if one of their rows is in it, and to `other` if not.
     """
 
     what: What
@@ -446,6 +451,12 @@ class Ask:
     rule: Rule | None = None
     beside: Bounds | None = None
     apart: bool = False
+    adds: bool = False
+
+    @property
+    def nothing(self) -> int:
+        """The integer of a person without a value: the middle, or 0 itself if rows are added up."""
+        return origin(self.ends) if self.adds else HALF
 
     @property
     def ends(self) -> Bounds:
@@ -519,6 +530,8 @@ class Rules:
 
     def labels(self, ask: Ask) -> tuple[Any, ...]:
         """Return the labels of the cells of a tally."""
+        if ask.adds:
+            return TWO
         if self.categories is not None:
             return self.cells
         if self.some and ask.what == "numbers":
@@ -533,7 +546,7 @@ class Rules:
 
     def unit_of(self, ask: Ask) -> int:
         """Return the integer that each person divides among cells."""
-        return self.unit if ask.what == "cells" else GRID
+        return self.unit if ask.what == "cells" and not ask.adds else GRID
 
     @property
     def labelled(self) -> list[tuple[Any, Categories]]:

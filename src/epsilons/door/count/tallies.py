@@ -22,6 +22,7 @@ __all__ = [
     "Rule",
     "Tally",
     "masses",
+    "origin",
     "over_grid",
     "require",
     "sound",
@@ -79,6 +80,11 @@ def to_grid(
     if not whole:
         grid[~valid] = 0
     return grid, valid
+
+
+def origin(bounds: tuple[float, float]) -> int:
+    """Return the integer of the value 0, or of the bound next to it."""
+    return int(to_grid(np.zeros(1), bounds)[0][0])
 
 
 def squares(grid: Integers) -> Integers:

@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 
 from epsilons.budgets.levels import moved
-from epsilons.door.count.asks import Counted, Faults, Rules, What, levels_of, summed
+from epsilons.door.count.asks import Ask, Counted, Faults, Rules, What, levels_of, summed
 from epsilons.door.count.tallies import GRID, HALF, over_grid, three_cells
 from epsilons.door.given.categories import MISSING, UNDECLARED, Categories
 from epsilons.errors import ArgumentError
@@ -124,8 +124,8 @@ def people_of(
     return level, found[kind], together // found[kind]
 
 
-def of_categories(parts: UnitParts, rules: Rules) -> Counted:
-    """Add rows up by budget level and category.
+def of_categories(parts: UnitParts, rules: Rules, ask: Ask) -> Counted:
+    """Add rows up by budget level and category. If the ask `adds`, each row is a whole person.
 
     Raises:
         ArgumentError: the table of levels and categories would be too large.
@@ -141,6 +141,7 @@ def of_categories(parts: UnitParts, rules: Rules) -> Counted:
     people = summed(level, own, levels.size)
     # size <= n·each for n people, so this is at most n·SHARES, which is checked later.
     share = parts.size if parts.each is None else parts.size * (SHARES // parts.each)
+    share = GRID * parts.size if ask.adds else share
     inside = cell >= 0
     place = level_of * k + cell
     if not inside.all():

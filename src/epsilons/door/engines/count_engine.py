@@ -241,10 +241,11 @@ class _Lines:
             name, labels = self.plan.label(mark, declared), labels_of(declared, mark.spelling)
             cell = cells_in(self.result, labels, declared, name, f"{name} out")
             place = cell if index == 0 else joined(place, cell, len(declared.labels))
-        entries = self.found("each") if self.plan.folded and each.labels else None
+        whole = each.ask.adds or not self.plan.folded
+        entries = None if whole or not each.labels else self.found("each")
         parts = UnitParts(self.epsilon, place, self.found("size"), entries, self.faults)
         if each.ask.what == "cells":
-            return of_categories(parts, each.rules)
+            return of_categories(parts, each.rules, each.ask)
         return of_groups(self._divided(each, parts), each.rules)
 
     def _divided(self, each: Wanted, parts: UnitParts) -> UnitParts:
@@ -289,7 +290,8 @@ class _Lines:
         else:
             name, gaps = plan.number(each), size - self.found(f"{plan.first(each)} n")
             absent = added(gaps)
-            sums = {"x": added(self.found(f"{name} s")) + HALF * absent, "absent": absent}
+            given = added(self.found(f"{name} s"))
+            sums = {"x": given + each.ask.nothing * absent, "absent": absent}
             if each.ask.what == "squares":
                 sums["v"] = added(self.found(f"{name} q"))
         missing = self.found("missing") if plan.folded else gaps

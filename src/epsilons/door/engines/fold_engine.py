@@ -5,7 +5,7 @@ An entry has the same columns as a row of a table in which every row is its own 
 
 **Numbers.** Rows are grouped by person and group. Each entry of this smaller table also gets its
 person's totals over all groups, which are needed to divide the person's unit. Without groups there
-is one entry per person, with the mean of their rows.
+is one entry per person, with the mean or the sum of their rows.
 
 **Categories.** Each row is an entry, with its person's number of rows and smallest budget. NumPy
 then computes shares from these integers.
@@ -26,7 +26,7 @@ from epsilons.door.engines.expressions import (
     with_totals,
 )
 from epsilons.door.engines.grid_engine import valid_rows
-from epsilons.door.engines.labels_engine import added
+from epsilons.door.engines.labels_engine import added, labels_of
 from epsilons.door.engines.plan import Plan
 from epsilons.door.engines.table import engine_of
 from epsilons.door.given.columns import Columns
@@ -55,11 +55,11 @@ def folded(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
     Returns:
         Entries with the columns of the plan. `e` is the smallest budget of a person, and a number
-        is the mean of their rows. With labels there are two more columns: the person's `points` in
-        the group, and `each`, their number of entries.
+        is the mean or the sum of their rows. With labels there are two more columns: the person's
+        `points` in the group, and `each`, their number of entries.
     """
     if not plan.columns:
-        return _with_each_row(plan, rows)
+        return (_in_the_first if plan.every[0].ask.adds else _with_each_row)(plan, rows)
     entries = _entries(plan, rows)
     return _divided(plan, _with_people(plan, entries) if plan.labels else entries)
 
@@ -78,6 +78,20 @@ def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     rows = with_totals(rows, {**totals, "least": ("e", "min")})
     conflict = (nw.col("least") != nw.col("e")).cast(nw.Int64)
     return rows.with_columns(nw.col("least").alias("e"), conflict.alias("conflict"))
+
+
+def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return one entry for each person: the only label if one of their rows has it, or null."""
+    import narwhals as nw
+
+    ((name, _, mark, declared),) = plan.labels.values()
+    rows, out = plan.sorted_out(rows), f"{name} out"
+    people = with_ones(by_person(rows, {out: (out, "min")}), plan.table.size)
+    label = nw.lit(labels_of(declared, mark.spelling)[0])
+    columns = [nw.when(nw.col(out) == 0).then(label).alias(name), nw.lit(1).alias("each")]
+    if plan.budgets:
+        columns.append((nw.col("e") != nw.col("e_max")).cast(nw.Int64).alias("conflict"))
+    return people.with_columns(*columns).drop(out)
 
 
 def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -159,6 +173,12 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         # Sums over too many rows would overflow. Such a person counts as having no value, and the
         # query does not fail.
         usable = (r > 0) & (rows < MOST_ROWS)
+        if asked.ask.adds:
+            # Each row is 0 on the grid plus its value, so all but one of these are taken away.
+            total = total - asked.ask.nothing * (whole(r) - 1)
+            total = whole(nw.when(usable).then(total).otherwise(0)).clip(0, GRID)
+            columns += [whole(usable).alias(f"{name} is valid"), total.alias(name)]
+            continue
         r = whole(nw.when(usable).then(r).otherwise(1))
         total = whole(nw.when(usable).then(total).otherwise(HALF if plan.pairs else 0))
         columns += [
@@ -173,6 +193,8 @@ def _divided(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     if plan.budgets:
         columns.append(whole(nw.col("e") != nw.col("e_max")).alias("conflict"))
     entries = entries.with_columns(*columns)
+    if asked.ask.adds:
+        return entries
     for name in plan.columns:
         entries = with_quotient(entries, name, f"{name} above", f"{name} below")
     if not plan.labels:

@@ -33,7 +33,7 @@ from epsilons.door.count.asks import (
     said,
     summed,
 )
-from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, squares, to_grid
+from epsilons.door.count.tallies import GRID, HALF, LARGEST, Rule, origin, squares, to_grid
 from epsilons.door.count.units import UnitParts, cut, joined, number_cells, of_categories, of_groups
 from epsilons.door.given.categories import (
     MISSING,
@@ -450,8 +450,22 @@ def groups_of(
     return group
 
 
-def asked_of(column: object, names: Names, *, lenient: bool, private: bool = False) -> Integers:
-    """Return for each row 1 if `where` is true, 0 if it is false, negative if it is neither."""
+def asked_of(
+    column: object,
+    names: Names,
+    label: Categories | None,
+    *,
+    lenient: bool,
+    private: bool = False,
+) -> Integers:
+    """Return for each row 1 if `where` is true, 0 if it is false, negative if it is neither.
+
+    With a label, 1 if the entry of the column is that label, otherwise 0.
+    """
+    if label is not None:
+        name = names.of("where")
+        cell = cells_of(column, label, name, lenient=True, private=private)
+        return np.where(cell == 0, 1, 0)
     truth = declare((False, True), None, None)
     return cells_of(
         column, truth, names.of("where"), lenient=lenient, private=private, of="true and false"
@@ -553,7 +567,7 @@ def count(held: Arrays | CellArrays, ask: Ask, rules: Rules) -> Counted:
     if isinstance(held, CellArrays):
         if ask.what != "cells":
             raise TypeError(_NO_NUMBERS)
-        return _categories(held, rules)
+        return _categories(held, rules, ask)
     if ask.what == "cells":
         raise TypeError("These rows are of numbers: no categories were declared.")
     people = fold(held.epsilon, held.person, held.values.size)
@@ -584,20 +598,24 @@ class ArrayPeople:
         return levels_of(self.budgets, self.rows.size)
 
     def on_grid(
-        self, values: Floats, bounds: Bounds, rule: Rule | None = None
+        self, values: Floats, bounds: Bounds, rule: Rule | None = None, *, adds: bool = False
     ) -> tuple[Integers, Integers]:
         """Return each person's integer on the grid, and their number of rows without a value.
 
-        The integer is the rounded mean of their values, or `HALF` if they have no value.
+        The integer is the rounded mean of their values, or `HALF` if they have no value. With
+        `adds` it is the sum of their values, clipped to the bounds: docs/proofs/counts.md (5).
         """
         grid, valid = to_grid(values, bounds, rule)
+        nothing = origin(bounds) if adds else HALF
         if self.who is None:
-            grid[~valid] = HALF
+            grid[~valid] = nothing
             return grid, (~valid).astype(np.int64)
         some = np.bincount(self.who[valid], minlength=self.rows.size).astype(np.int64)
-        r = np.maximum(some, 1)
         total = summed(self.who, grid, self.rows.size)
-        return np.where(some == 0, HALF, (2 * total + r) // (2 * r)), self.rows - some
+        if adds:  # each row is nothing + its value, so all but one of these are taken away
+            return np.clip(total - nothing * (some - 1), 0, GRID), self.rows - some
+        r = np.maximum(some, 1)
+        return np.where(some == 0, nothing, (2 * total + r) // (2 * r)), self.rows - some
 
     def added(self, numbers: Integers) -> Integers:
         """Add up people's integers by level."""
@@ -628,7 +646,7 @@ def fold(epsilon: Floats | float, person: npt.NDArray[np.generic] | None, size: 
 
 def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> Counted:
     """Divide each person's unit into two, three or nine cells, without groups: see `units`."""
-    g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule)
+    g, gaps = people.on_grid(arrays.values, ask.ends, ask.rule, adds=ask.adds)
     absent = gaps == people.rows if rules.missing == "exclude" else None
     parts = {"x": g}
     if ask.what == "squares":
@@ -652,15 +670,20 @@ def _counted_numbers(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules
     return Counted(levels, counts, cells, faults, moved(people.budgets))
 
 
-def _categories(held: CellArrays, rules: Rules) -> Counted:
+def _categories(held: CellArrays, rules: Rules, ask: Ask) -> Counted:
     """Count people, and add up their shares by budget level and category."""
     people = fold(held.epsilon, held.person, held.cell.size)
     epsilon, each = people.budgets, None
+    if ask.adds:  # a person is in the first category if one of their rows is
+        first, one = (held.cell == 0).astype(np.int64), np.ones_like(people.rows)
+        first = first if people.who is None else summed(people.who, first, one.size)
+        cell = np.where(first > 0, 0, UNDECLARED)
+        return of_categories(UnitParts(epsilon, cell, one, None, people.faults()), rules, ask)
     if people.who is not None:
         each = people.rows[people.who]
         epsilon = epsilon if isinstance(epsilon, float) else epsilon[people.who]
     size = np.ones(held.cell.size, dtype=np.int64)
-    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults()), rules)
+    return of_categories(UnitParts(epsilon, held.cell, size, each, people.faults()), rules, ask)
 
 
 def _divided(arrays: Arrays, people: ArrayPeople, ask: Ask, rules: Rules) -> UnitParts:

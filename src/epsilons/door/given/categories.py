@@ -25,6 +25,7 @@ __all__ = [
     "LabelKind",
     "declare",
     "declare_groups",
+    "declare_label",
     "refuse_midpoint",
     "wrong_entry",
     "wrong_type",
@@ -191,6 +192,25 @@ def declare_groups(groups: object) -> Categories:
     found = tuple(labels(groups, "groups"))
     kind, declared = _written(found, "groups")
     return Categories(kind, found, declared, None, NOTHING, np.empty(0, dtype=np.int64))
+
+
+def declare_label(label: object, name: str) -> Categories:
+    """Return one label and everything else, including missing values, as two categories.
+
+    Args:
+        label: a string, an integer or a boolean.
+        name: the parameter, as the user types it.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    label = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, (str, int)):
+        raise ArgumentError(
+            f"{name}: the second of the pair must be a label: a string, an integer or a boolean."
+        )
+    kind, declared = _written((label,), name)
+    return Categories(kind, (label, None), declared, 1, NOTHING, np.empty(0, dtype=np.int64))
 
 
 def refuse_midpoint(missing: str) -> None:

@@ -46,6 +46,7 @@ __all__ = [
     "Scalar",
     "Shares",
     "Side",
+    "SomeEstimate",
     "Spending",
     "Spent",
     "VectorEstimate",

@@ -18,7 +18,7 @@ from epsilons.errors import KindError
 from epsilons.loading import later
 from epsilons.results.release.estimate import Cells, Scalar, labelled
 from epsilons.results.report import numbers
-from epsilons.risk import OPEN, SumNoise, ratio
+from epsilons.risk import OPEN, SumNoise
 from epsilons.risk.goals import Goal, Words, goal_of
 from epsilons.risk.margins import Estimated, Ratio, RatioCells, WeighedTogether
 from epsilons.risk.weighing import Assumption
@@ -58,10 +58,6 @@ __all__ = [
 
 
 # Post-processing of single releases: totals, numbers of people, quantiles.
-
-_GRID_SHARE: Final = 0.01
-"""The fraction of the error probability that is reserved for an upper bound on the number of
-people. The number of people bounds the rounding error of values on a grid."""
 
 
 class Amount(Estimated):
@@ -195,7 +191,8 @@ class Derived:
     def total(self, confidence: float = 0.95) -> Amount:
         """Return the sum of everyone's values, computed from the mean at no extra privacy cost.
 
-        With `person` it is the sum of each person's own mean. Under replace it is n times the mean.
+        With `person` it is the sum of each person's own mean; `epsilons.total` adds up all of their
+        rows. Under replace it is n times the mean.
         Under add/remove it is computed from the two noisy sums, if everyone who is counted has the
         same weight; people below the lowest level are in neither sum.
 
@@ -215,12 +212,14 @@ class Derived:
         """
         release = cast("Release", self)
         level, estimate = parameters.confidence(confidence), release.estimate
-        means = isinstance(estimate, Scalar) and not estimate.ranks
+        means = isinstance(estimate, Scalar) and not estimate.ranks and not estimate.adds
         if not means or release.about != "people":
             _refuse("total", "the mean of exactly these people", release)
         scalar = cast(Scalar, estimate)
         if isinstance(scalar.margin, Ratio):
-            return _sum_of(scalar.margin, scalar.bounds, level)
+            if not scalar.margin.equal:
+                _unequal("total")
+            return Amount(*scalar.margin.total(scalar.bounds, level))
         if release.n is None or release.n_is_noisy:
             _refuse("total", "a mean whose people are public", release)
         n = float(release.n)
@@ -323,25 +322,6 @@ def _edges(categories: tuple[object, ...]) -> Floats:
             "edges=[…], the first -inf and the last inf if values may be anywhere."
         )
     return np.array([pairs[0][0], *(pair[1] for pair in pairs)], dtype=np.float64)
-
-
-def _sum_of(margin: Ratio, bounds: tuple[float, float], confidence: float) -> Amount:
-    """The sum of values, from the two drawn sums, if all weights are equal."""
-    if not margin.equal:
-        _unequal("total")
-    lo, hi = bounds
-    t, total = margin.drawn
-    start, whole = margin.scheme.start, margin.scheme.total
-    parts = ((hi - lo) * start[0] + lo * whole[0], (hi - lo) * start[1] + lo * whole[1])
-    beta = 1.0 - confidence
-    far = ratio.quantile(ratio.noise_of(margin.law, parts), beta * (1.0 - _GRID_SHARE) / 2.0)
-    value = ((hi - lo) * t + lo * total) / margin.largest
-    # Each value is rounded to a grid. The rounding error of the sum is at most `slack` times an
-    # upper bound on the number of people, which the noisy total gives.
-    about = ratio.quantile(ratio.noise_of(margin.law, whole), beta * _GRID_SHARE)
-    grid = margin.slack * (hi - lo) * max(total + about, 0.0) / margin.largest
-    reach = far / margin.largest + grid
-    return Amount(value, value - reach, value + reach)
 
 
 def _numbers_of(margin: RatioCells, confidence: float) -> Counts:

@@ -48,6 +48,7 @@ class Estimate:
         phrase: the name of the published numbers, in which {of} stands for the measured column.
         joined: the words between the name of a number and its value in a statement.
         among: whether a statement says which people the numbers are about.
+        adds: whether it is a sum over people: more people then do not make its error smaller.
     """
 
     value: Any
@@ -59,6 +60,7 @@ class Estimate:
     phrase: ClassVar[str] = "the average{of}"
     joined: ClassVar[str] = ":"
     among: ClassVar[bool] = True
+    adds: ClassVar[bool] = False
 
     @property
     def ranks(self) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -71,6 +72,32 @@ class VarianceEstimate(Scalar):
         """The standard deviation."""
         found = self.spread(release.assumption, release.confidence)
         return [sheet.Row("", *found, release.rows[0].informative)]
+
+    def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
+        """The estimate as plain data."""
+        return {**super().to_dict(assumption, confidence), "values": list(self.values)}
+
+
+@storable("release.Total")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TotalEstimate(Scalar):
+    """The sum of everyone's values.
+
+    Attributes:
+        bounds: the possible range of the sum: the number of people times the range of one value. A
+            noisy number if participation is private.
+        values: the range of one person's value.
+    """
+
+    whole: ClassVar[str] = "the range of the total"
+    phrase: ClassVar[str] = "the total{of}"
+    remedy: ClassVar[str] = "larger budgets for the strictest people"
+    adds: ClassVar[bool] = True
+    values: Bounds
+
+    @property
+    def _values(self) -> Bounds:
+        return self.values
 
     def to_dict(self, assumption: Assumption, confidence: float) -> dict[str, Any]:
         """The estimate as plain data."""
@@ -414,19 +441,62 @@ class CountEstimate(Estimate):
 
     def says(self, release: Release) -> sheet.Sheet:
         """The report sheet of a release with this estimate."""
-        (row,) = self.rows(release.assumption, release.confidence)
-        confidence = numbers.percent(release.confidence)
-        shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
-        value, low, high = shown
-        title = f"people, {confidence} interval"
-        own = said.Own(
-            f"About {value} people",
-            lambda error: f"{numbers.number(error)} people",
-            headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
-            claim=f"With {confidence} confidence between {low} and {high} people.",
-            figures=said.one_number(row, (0.0, math.inf), title, shown, "number"),
-        )
-        return said.sheet_of(release, own)
+        return _people_sheet(self, release, ())
+
+
+@storable("release.CountOfSome")
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SomeEstimate(Scalar):
+    """The number of people in a category, among a public number of people.
+
+    Attributes:
+        value: the number, an integer from 0 to the number of people.
+        raw: the drawn number, rounded to an integer.
+        bounds: 0 and the number of people.
+    """
+
+    whole: ClassVar[str] = "all people"
+    remedy: ClassVar[str] = "larger budgets for the strictest people"
+    adds: ClassVar[bool] = True
+    value: int
+    raw: int
+
+    def interval(self, assumption: Assumption, confidence: float) -> tuple[int, int]:
+        """An interval for the number of people, which is an integer."""
+        low, high = super().interval(assumption, confidence)
+        return math.ceil(low), math.floor(high)
+
+    def what(self, release: Release, of: str) -> str:  # noqa: ARG002
+        """The phrase that names the number of people."""
+        return "the number of people"
+
+    def told(self, release: Release, row: sheet.Row) -> tuple[str, ...]:  # noqa: ARG002
+        """The number and the ends of its interval, as text."""
+        return tuple(f"{one:,}" for one in (row.value, row.low, row.high))
+
+    def says(self, release: Release) -> sheet.Sheet:
+        """The report sheet of a release with this estimate."""
+        return _people_sheet(self, release, [said.people_fact(release)])
+
+
+def _people_sheet(
+    estimate: CountEstimate | SomeEstimate, release: Release, people: Sequence[sheet.Fact]
+) -> sheet.Sheet:
+    """The report sheet of a number of people."""
+    (row,) = estimate.rows(release.assumption, release.confidence)
+    confidence = numbers.percent(release.confidence)
+    shown = f"{row.value:,}", f"{row.low:,}", f"{row.high:,}"
+    value, low, high = shown
+    title = f"people, {confidence} interval"
+    own = said.Own(
+        f"About {value} people",
+        lambda error: f"{numbers.number(error)} people",
+        headline=f"Count: {value} people   ({confidence} interval {low} to {high})",
+        claim=f"With {confidence} confidence between {low} and {high} people.",
+        people=people,
+        figures=said.one_number(row, estimate.limits, title, shown, "number"),
+    )
+    return said.sheet_of(release, own)
 
 
 # All kinds of estimates that a release can contain.

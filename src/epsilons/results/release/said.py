@@ -250,7 +250,7 @@ def verdict_of(release: Release) -> ReleaseVerdict:
         cells = release.estimate.of_shares
         found = list(other_assumptions(errors, release.related, cells=cells))
         if stake is not None:
-            found += more_people(*stake[:3])
+            found += more_people(*stake[:3], adds=estimate.adds)
         helps = helps_most(found)
         if not helps and any(one.worth == "useless" for one in each):
             helps = (Help(None, estimate.remedy),)

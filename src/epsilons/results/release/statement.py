@@ -280,7 +280,8 @@ def _who(release: Release) -> str:
         people = f"{'about ' * release.n_is_noisy}{release.n:,} people"
     share = getattr(release.estimate, "share", None)
     some = share is not None and share(release.assumption, release.confidence) is not None
-    which = [*["whom it is about"] * some, *["who answered"] * (release.missing == "exclude")]
+    answered = release.missing == "exclude" and not release.estimate.adds
+    which = [*["whom it is about"] * some, *["who answered"] * answered]
     people = f"those of {people} {_listed(which)}" if which else people
     sampled = release.assumption.sampled
     return f"in the population that {people} are a sample of" if sampled else f"among {people}"

@@ -277,13 +277,16 @@ def gain_words(gain: Gain) -> str:
     return said + (f", and {times} smaller than {single}." if gain.left_out else ".")
 
 
-def more_people(budgets: Budgets, goal: Goal, noise: SumNoise) -> Iterator[Help]:
+def more_people(
+    budgets: Budgets, goal: Goal, noise: SumNoise, *, adds: bool = False
+) -> Iterator[Help]:
     """How twice as many people, or larger budgets of the strictest, would change the half-width.
 
     Args:
         budgets: the budgets of the people, or of the expected people.
         goal: which error was minimized, and what was assumed.
         noise: the noise of the sums.
+        adds: whether the number is a sum over people: its half-width grows with their number.
     """
     reach = replace(goal, loss="pac")
 
@@ -293,7 +296,7 @@ def more_people(budgets: Budgets, goal: Goal, noise: SumNoise) -> Iterator[Help]
 
     now = error(budgets)
     twice = Budgets.of_levels(budgets.levels, 2 * budgets.counts)
-    yield Help(_times(now, error(twice)), "twice as many people like these")
+    yield Help(_times(now, (1.0 + adds) * error(twice)), "twice as many people like these")
     lowest = float(budgets.levels[budgets.levels > 0.0].min())
     levels, place = np.unique(
         np.where(budgets.levels == lowest, 2.0 * lowest, budgets.levels), return_inverse=True

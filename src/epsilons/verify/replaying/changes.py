@@ -69,7 +69,9 @@ def known_marks(question: Any, kinds: dict[str, ColumnKind]) -> dict[str, list[A
         for role, labels in _labels(question).items()
         if role in kinds
     }
-    if "where" in kinds:
+    if "where" in kinds and getattr(question, "label", None) is not None:
+        found["where"] = _entries([question.label], kinds["where"])
+    elif "where" in kinds:
         found["where"] = ["true", "false"] if kinds["where"].family == "cells" else [True, False]
     return found
 
@@ -83,10 +85,13 @@ def changes_of_marks(question: Any, kinds: dict[str, ColumnKind]) -> list[tuple[
             if role in known:
                 made += _moves(role, known[role], kinds[role], folded="person" in kinds)
     if "where" in kinds:
-        truth = list(_TRUTH.get(kinds["where"].family, []))
+        family = kinds["where"].family
+        truth = list(_TRUTH.get(family, []))
+        if getattr(question, "label", None) is not None:
+            truth = [*known["where"], *_NONE_SUCH.get(family, [])]
         truth += [None] if kinds["where"].nullable else []
         made += [(f"asked: {entry!r}", [{"where": entry}]) for entry in truth]
-        if "person" in kinds and truth:
+        if "person" in kinds and len(truth) > 1:
             made.append(
                 (
                     "one row of three is asked",
