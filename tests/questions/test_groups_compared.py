@@ -120,7 +120,6 @@ def test_notebooks_and_pages_show_it(tmp_path: Path) -> None:
         assert "north over east" in html
     assert "<h2>Groups compared</h2>" in page
     assert "Groups compared" not in _release().report(tmp_path / "out.html").read_text("utf-8")
-    assert told.endswith(" min")
     assert f'<th scope="row">{row}</th><td>{told}</td>' in page
     assert f"<p>Difference, {row}: {told}   (" in shown
 

@@ -23,12 +23,13 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
-    from epsilons.results.release import grouped, kinds, said
+    from epsilons.results.release import grouped, kinds, said, verdict
     from epsilons.results.release.release import Release
 else:
     grouped = later("epsilons.results.release.grouped")
     kinds = later("epsilons.results.release.kinds")
     said = later("epsilons.results.release.said")
+    verdict = later("epsilons.results.release.verdict")
 
 __all__ = ["Compared", "Comparisons", "compare"]
 
@@ -42,6 +43,10 @@ _PRINTED: Final = 12
 _TESTED: Final = 24
 """The number of groups up to which every pair may be tested jointly, which takes time."""
 
+_FACTOR: Final = 4.0
+"""A ratio whose interval spans at least this factor is not usable."""
+
+_USELESS: Final = "Comparisons shown as – are not usable: almost any value fits."
 _OVERLAP: Final = "This holds regardless of who is in both releases."
 _PLANNED: Final = (
     "This holds regardless of who is in both releases, if the budgets and settings of the second "
@@ -67,6 +72,7 @@ class Compared:
         nothing: whether the interval covers every possible value, so it is not informative.
         of: the name of the number that is compared in two releases; "" if there is only one.
         shares: whether shares of people are compared.
+        wide: the length of the range of the compared numbers; 0 if it does not matter.
     """
 
     what: str
@@ -80,12 +86,28 @@ class Compared:
     nothing: bool = False
     of: str = ""
     shares: bool = False
+    wide: float = 0.0
 
     def __str__(self) -> str:
         between, shown, low, high = self.cells
         within = f"{numbers.percent(self.confidence)} interval {low} to {high}"
         line = f"{self.what.capitalize()}, {between}: {shown}   ({within})"
-        return f"{line}\n{said.NOTHING}" if self.nothing else line
+        if self.informative:
+            return line
+        return f"{line}\n{said.NOTHING if self.nothing else verdict.NOT_USABLE}"
+
+    @property
+    def informative(self) -> bool:
+        """Whether the interval excludes enough values to be of use.
+
+        A difference can be anything between −`wide` and `wide`. As for every number, an interval of
+        half of that is not usable. A ratio is not usable if it may be half or twice the estimate.
+        """
+        if self.nothing:
+            return False
+        if _SIGNS[self.what] == "minus":
+            return not self.wide or self.high - self.low < 4.0 * verdict.USELESS * self.wide
+        return self.high < _FACTOR * self.low
 
     @property
     def differs(self) -> bool:
@@ -106,6 +128,7 @@ class Compared:
         if not any(each in shown for each in "123456789∞n"):
             shown = shown.removeprefix("-")  # print 0, not -0
         shown = shown if unit is None else f"{shown} {unit}"
+        shown = shown if self.informative else said.DASH
         low, high = (numbers.aligned(times * end, wide) for end in (self.low, self.high))
         named = f"{self.of}: " if self.of else ""
         return f"{named}{first} {_SIGNS[self.what]} {second}", shown, low, high
@@ -170,7 +193,7 @@ class Comparisons(Sequence[Compared]):
             *(f"  {line}" for line in self.lines),
             report.table(heads, rows).removeprefix("\n"),
             *([f"  … {more:,} more: to_frame() has them all"] if more else []),
-            *([said.NOTHING] if any(row.nothing for row in self.each) else []),
+            *([] if all(row.informative for row in self.each) else [_USELESS]),
             report.wrapped(self.holds),
         ]
         return "\n".join(text)
@@ -188,10 +211,11 @@ class Comparisons(Sequence[Compared]):
                 *map(numbers.group_name, (row.what, row.of, row.first, row.second)),
                 *map(float, (row.value, row.low, row.high)),
                 row.differs,
+                row.informative,
             )
             for row in self.each
         ]
-        heads = ("what", "of", "first", "second", "value", "low", "high", "differs")
+        heads = ("what", "of", "first", "second", "value", "low", "high", "differs", "informative")
         return door.frame(dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)))
 
 
@@ -249,7 +273,8 @@ def compare(first: Release, second: Release, confidence: float = 0.95) -> Compar
             told = float(values[at]), float(low[at]), float(high[at]), level
             own = unit if what == "change" else None
             nothing = bool(low[at] <= least and high[at] >= most)
-            rows.append(Compared(what, "first", "second", *told, own, nothing, name, shares))
+            more: dict[str, Any] = {"of": name, "shares": shares, "wide": hi - lo}
+            rows.append(Compared(what, "first", "second", *told, own, nothing, **more))
     at_once = "All changes hold at once, and so do all factors. " if len(names) > 1 else ""
     return Comparisons(
         f"Two releases compared: {_named(first)}",
@@ -445,7 +470,8 @@ def differences_of(release: Release, confidence: float) -> Comparisons:
         told = float(value[first] - value[second]), least, most, confidence
         unit, nothing = release.unit, least <= -wide and most >= wide
         one, other, shares = labels[first], labels[second], estimate.in_percent
-        rows.append(Compared("difference", one, other, *told, unit, nothing, shares=shares))
+        more: dict[str, Any] = {"shares": shares, "wide": wide}
+        rows.append(Compared("difference", one, other, *told, unit, nothing, **more))
     rows.sort(key=lambda row: -row.value)
     seen = sum(row.differs for row in rows)
     return Comparisons(

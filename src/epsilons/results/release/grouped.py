@@ -184,7 +184,8 @@ class Groups(Estimate):
         value = float(self.value[one] - self.value[other])
         nothing = low <= -self.unit and high >= self.unit
         labels = self.labels[one], self.labels[other]
-        return Compared("difference", *labels, value, low, high, confidence, nothing=nothing)
+        told = value, low, high, confidence
+        return Compared("difference", *labels, *told, nothing=nothing, wide=self.unit)
 
     def ratio(self, first: Any, second: Any, assumption: Assumption, confidence: float) -> Compared:
         """The mean of one group divided by the mean of another, with its interval.
