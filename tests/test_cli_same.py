@@ -380,6 +380,7 @@ def test_every_option_of_every_command_is_compared() -> None:
     shared = {"--json", "--details", "--value", "--report", "--figure"}  # tests/cli/test_shown.py
     shared |= {"--compare"}  # tests/questions/test_groups_compared.py
     shared |= {"--compare-menus", "--goal", "--people"}  # tests/planning: test_menus, test_need
+    shared |= {"--by", "--group", "--group2"}  # tests/questions/test_tables.py
     for name, command in cli.commands.items():
         # Tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py and collector.
         if name in ("ledger", "publish", "statement", "survey"):

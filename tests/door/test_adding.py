@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from epsilons.budgets.levels import keys
-from epsilons.door.engines.expressions import Total, added_up, with_key
+from epsilons.door.engines.expressions import Aggregate, added_up, with_key
 
 ROWS = pl.DataFrame(
     {
@@ -20,7 +20,7 @@ ROWS = pl.DataFrame(
         "x": [1, 2**40, None, None, None, 7, 8, 9, 10, 11],
     }
 )
-TOTALS: dict[str, Total] = {
+TOTALS: dict[str, Aggregate] = {
     "size": ("", "rows"),
     "valid": ("x", "count"),
     "sum": ("x", "sum"),
@@ -54,7 +54,7 @@ def test_one_text_is_the_same_as_narwhals(rows: nw.LazyFrame[Any], by: list[str]
 
 
 def test_keys_are_those_of_arrays(rows: nw.LazyFrame[Any]) -> None:
-    totals: dict[str, Total] = {"size": ("", "rows"), "e": ("e", "min")}
+    totals: dict[str, Aggregate] = {"size": ("", "rows"), "e": ("e", "min")}
     usable = rows.filter((nw.col("e") >= 0.0) & ~nw.col("e").is_nan())
     groups = added_up(with_key(usable), ["key"], totals).collect().to_polars()
     own = keys(ROWS["e"].drop_nulls().to_numpy()[[0, 1, 2, 3, 4, 5, 7]])

@@ -30,7 +30,7 @@ from epsilons.door.count.units import (
     of_groups,
 )
 from epsilons.door.engines.expressions import (
-    Total,
+    Aggregate,
     added_up,
     at_hand,
     few_budgets,
@@ -117,9 +117,9 @@ def _people(plan: Plan, table: Columns) -> nw.LazyFrame[Any]:
     return with_squares(rows, squares)
 
 
-def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Total]:
+def _totals(plan: Plan, rows: nw.LazyFrame[Any]) -> dict[str, Aggregate]:
     """Return the aggregates of the query."""
-    totals: dict[str, Total] = {"size": ("", "rows")}
+    totals: dict[str, Aggregate] = {"size": ("", "rows")}
     for name, each in plan.numbers.values():
         if name == plan.first(each):
             totals[f"{name} n"] = valid_rows(rows, name)
@@ -188,7 +188,7 @@ def _query(
     if not ready:
         parts = plan.sorted_out(parts)
     if again:
-        once_more: dict[str, Total] = {
+        once_more: dict[str, Aggregate] = {
             name: (name, how if how in ("min", "max") else "sum")
             for name, (_, how) in totals.items()
         }

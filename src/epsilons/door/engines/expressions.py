@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = [
+    "Aggregate",
     "How",
-    "Total",
     "added_up",
     "at_hand",
     "budget_and_person",
@@ -40,7 +40,7 @@ __all__ = [
 
 
 How: TypeAlias = Literal["rows", "count", "sum", "min", "max"]
-Total: TypeAlias = tuple[str, How]
+Aggregate: TypeAlias = tuple[str, How]
 """A column and its aggregate. For "rows" the column is ignored."""
 
 PEEK = 4096
@@ -83,7 +83,7 @@ def budget_and_person(table: Columns) -> list[nw.Expr]:
     return columns
 
 
-def of_somebody(rows: nw.LazyFrame[Any]) -> Total:
+def of_somebody(rows: nw.LazyFrame[Any]) -> Aggregate:
     """Return the aggregate that counts rows with a person. Rows must come from `with_ones`.
 
     If a group has more rows than this, some of its rows have no person.
@@ -247,7 +247,7 @@ def with_ones(rows: nw.LazyFrame[Any], size: int | None) -> nw.LazyFrame[Any]:
     return rows.with_columns(nw.lit(1, dtype=nw.Int8).alias("one"))
 
 
-def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> nw.LazyFrame[Any]:
+def with_totals(parts: nw.LazyFrame[Any], totals: Mapping[str, Aggregate]) -> nw.LazyFrame[Any]:
     """Add to every row aggregates over all rows of its person, `who`.
 
     Args:
@@ -295,7 +295,7 @@ SQL: Final[dict[How, str]] = {
 
 
 def added_up(
-    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
+    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Aggregate]
 ) -> nw.LazyFrame[Any]:
     """Aggregate rows by some columns.
 
@@ -323,7 +323,7 @@ def added_up(
 
 
 def grouped(
-    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Total]
+    rows: nw.LazyFrame[Any], by: Sequence[str], totals: Mapping[str, Aggregate]
 ) -> nw.LazyFrame[Any]:
     """Aggregate rows by some columns in Narwhals. The width of integers depends on the engine."""
     found = [total.alias(name) for name, total in _expressed(rows, totals).items()]
@@ -331,7 +331,7 @@ def grouped(
 
 
 def by_person(
-    rows: nw.LazyFrame[Any], totals: Mapping[str, Total], keys: Sequence[str] = ()
+    rows: nw.LazyFrame[Any], totals: Mapping[str, Aggregate], keys: Sequence[str] = ()
 ) -> nw.LazyFrame[Any]:
     """Aggregate the rows of each person: `size`, the smallest budget `e`, and the largest, `e_max`.
 
@@ -340,13 +340,13 @@ def by_person(
         totals: further aggregates, each for a new column.
         keys: further columns to group by.
     """
-    own: dict[str, Total] = {"size": ("", "rows"), **totals}
+    own: dict[str, Aggregate] = {"size": ("", "rows"), **totals}
     if "e" in rows.collect_schema():
         own |= {"e": ("e", "min"), "e_max": ("e", "max")}
     return grouped(rows, ["who", *keys], own)
 
 
-def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Total]) -> dict[str, nw.Expr]:
+def _expressed(rows: nw.LazyFrame[Any], totals: Mapping[str, Aggregate]) -> dict[str, nw.Expr]:
     """Return aggregates as Narwhals expressions. Counts of rows from `with_ones` are exact."""
     import narwhals as nw
 

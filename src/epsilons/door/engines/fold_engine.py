@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from epsilons.door.count.asks import MOST_ROWS
 from epsilons.door.count.tallies import GRID, HALF
 from epsilons.door.engines.expressions import (
-    Total,
+    Aggregate,
     by_person,
     with_ones,
     with_quotient,
@@ -71,7 +71,7 @@ def _with_each_row(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """
     import narwhals as nw
 
-    totals: dict[str, Total] = {"each": ("who", "rows")}
+    totals: dict[str, Aggregate] = {"each": ("who", "rows")}
     rows = with_ones(rows, plan.table.size)
     if not plan.budgets:
         return with_totals(rows, totals)
@@ -96,7 +96,7 @@ def _in_the_first(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _entries(plan: Plan, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Group rows by person and keys."""
-    totals: dict[str, Total] = {}
+    totals: dict[str, Aggregate] = {}
     for name in plan.columns:
         totals |= {name: (name, "sum"), f"{name} is valid": valid_rows(rows, name)}
     for name in plan.flags.values():
@@ -127,7 +127,7 @@ def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         declared = declared & (nw.col(out) == 0)
     valid = nw.col(f"{name} is valid").cast(nw.Int64)
     own = {"own": valid, "sum": nw.when(valid > 0).then(nw.col(name)).otherwise(0)}
-    totals: dict[str, Total] = {
+    totals: dict[str, Aggregate] = {
         "r": ("own", "sum"),
         "rows": ("size", "sum"),
         "each": ("who", "rows"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from epsilons.door.count.tallies import GRID, HALF, Rule
 from epsilons.door.count.units import BELOW
-from epsilons.door.engines.expressions import Total, floats
+from epsilons.door.engines.expressions import Aggregate, floats
 from epsilons.door.engines.floats import finite, less_itself_is_0
 from epsilons.door.engines.table import DIALECTS, Dialect, EngineKind, engine_of
 from epsilons.door.given.columns import Columns
@@ -211,7 +211,7 @@ def _over(number: nw.Expr, power: int) -> nw.Expr:
     return (number / nw.lit(power).cast(nw.Float64)).floor()
 
 
-def valid_rows(rows: nw.LazyFrame[Any], name: str) -> Total:
+def valid_rows(rows: nw.LazyFrame[Any], name: str) -> Aggregate:
     """Return the aggregate that counts rows with a value, for numbers from `on_grid`."""
     valid = f"{name} is valid"
     return (valid, "sum") if valid in rows.collect_schema() else (name, "count")

@@ -21,7 +21,7 @@ from epsilons.door.count.line import (
     coarse,
 )
 from epsilons.door.engines.expressions import (
-    Total,
+    Aggregate,
     added_up,
     budget_and_person,
     by_person,
@@ -49,7 +49,7 @@ comparisons instead of a lookup."""
 MOST: Final = 4096
 """The largest number of budgets that can be looked up for each row."""
 
-_PEOPLE: Final[dict[str, Total]] = {"people": ("", "rows")}
+_PEOPLE: Final[dict[str, Aggregate]] = {"people": ("", "rows")}
 
 
 def count(table: Columns, window: Window | None) -> LineGroups:
@@ -151,7 +151,7 @@ def weigh(
         cell = _bucket(value) if window is None else _cell(value, finite(value), window)
         rows = plain.frame.select(cell.alias("cell"), *budget_and_person(plain))
         rows = _with_weights(rows, own, columns)
-        totals: dict[str, Total] = {name: (name, "sum") for name in columns}
+        totals: dict[str, Aggregate] = {name: (name, "sum") for name in columns}
         return collected(added_up(rows, ["cell"], totals), table.passed)
 
     result = guarded(run, *table.failure)
@@ -201,7 +201,7 @@ def _query(
     by, totals = ["cell"], _PEOPLE
     if folded:
         rows = table.frame.select(nw.when(valid).then(value).alias("v"), *budget_and_person(table))
-        extremes: dict[str, Total] = {"low": ("v", "min"), "high": ("v", "max")}
+        extremes: dict[str, Aggregate] = {"low": ("v", "min"), "high": ("v", "max")}
         rows = by_person(rows, {"valid": ("v", "count"), **extremes})
         # Halve first: the sum can overflow.
         own = [
