@@ -382,8 +382,8 @@ def test_every_option_of_every_command_is_compared() -> None:
     shared |= {"--compare-menus", "--goal", "--people"}  # tests/planning: test_menus, test_need
     shared |= {"--by", "--group", "--group2"}  # tests/questions/test_tables.py
     for name, command in cli.commands.items():
-        # Tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py and collector.
-        if name in ("ledger", "publish", "statement", "survey"):
+        # Tested in tests/ledger, cli/test_study.py, verify/test_sign_off.py, collector, tasks.
+        if name in ("compare", "ledger", "publish", "statement", "survey"):
             continue
         if isinstance(command, click.Group):  # `replay` takes the options of publishing
             for each, inner in command.commands.items():
