@@ -11,7 +11,6 @@ import numpy as np
 from epsilons.errors import ArgumentError
 from epsilons.frozen import storable
 from epsilons.loading import later
-from epsilons.results.release.comparing import Compared, plain
 from epsilons.results.release.estimate import Estimate
 from epsilons.results.report import numbers
 from epsilons.risk.margins import AnyMargin, Bracketed
@@ -19,10 +18,12 @@ from epsilons.risk.weighing import Assumption
 from epsilons.types import Floats
 
 if TYPE_CHECKING:
-    from epsilons.results.release import said
+    from epsilons.results.release import comparing, said
+    from epsilons.results.release.comparing import Compared
     from epsilons.results.release.release import Release
     from epsilons.results.report import sheet
 else:
+    comparing = later("epsilons.results.release.comparing")
     said = later("epsilons.results.release.said")
     sheet = later("epsilons.results.report.sheet")
 
@@ -185,7 +186,7 @@ class Groups(Estimate):
         nothing = low <= -self.unit and high >= self.unit
         labels = self.labels[one], self.labels[other]
         told = value, low, high, confidence
-        return Compared("difference", *labels, *told, nothing=nothing, wide=self.unit)
+        return comparing.Compared("difference", *labels, *told, nothing=nothing, wide=self.unit)
 
     def ratio(self, first: Any, second: Any, assumption: Assumption, confidence: float) -> Compared:
         """The mean of one group divided by the mean of another, with its interval.
@@ -208,7 +209,7 @@ class Groups(Estimate):
         value = top / bottom if bottom else np.inf if top else np.nan
         labels = self.labels[one], self.labels[other]
         nothing = (low, high) == (least, most)
-        return Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
+        return comparing.Compared("ratio", *labels, value, low, high, confidence, nothing=nothing)
 
     def comparing(self, first: Any, second: Any) -> Groups:
         """A copy of this estimate that also shows the comparison of these two groups.
@@ -251,7 +252,7 @@ class Groups(Estimate):
         share = self.shares(assumption, confidence)
         compared = [each.to_dict() for each in self.comparisons(assumption, confidence)]
         return {
-            "groups": [plain(each) for each in self.labels],
+            "groups": [comparing.plain(each) for each in self.labels],
             "by": list(self.by),
             "groups_are": "public" if self.public else "private",
             "outside": self.outside,
