@@ -107,7 +107,7 @@ def test_no_cap_of_a_scan_has_a_smaller_risk(
 def clarabel(levels: Floats, counts: Floats, assumption: Assumption) -> float:
     """Return the least squared error over all weights on the simplex, one for each level."""
     n = float(counts.sum())
-    u, s = cp.Variable(len(levels), nonneg=True), cp.Variable(nonneg=True)  # n·w, and n·t
+    u, s = cp.Variable(len(levels), nonneg=True), cp.Variable(nonneg=True)  # n·w, n·scale
     bias = 0.5 * ((counts / n) @ cp.abs(u - 1.0))
     data = float(assumption.related) * bias
     if assumption.about == "population":

@@ -156,7 +156,7 @@ OURS = [
 @pytest.mark.parametrize("engine", ["polars lazy", *PLACED])
 @pytest.mark.parametrize("name", OURS)
 def test_no_name_meets_one_of_ours(engine: str, name: str, on: Any) -> None:
-    # Budgets are rounded down into an additional column: the float 0.1 is above the decimal.
+    # The float 0.1 is above the decimal 0.1, so budgets are rounded down into an additional column.
     below, top = math.nextafter(0.1, 0.0), 2.0**20
     for budget, level in ((Decimal("0.1"), below), (2**53 + 1, top)):
         own = [budget] * 6

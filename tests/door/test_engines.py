@@ -29,7 +29,7 @@ def test_engines_that_narwhals_calls_alike_are_asked_alike() -> None:
 
 
 def test_what_sql_engines_have_in_common() -> None:
-    """Engines with SQL share their properties for clipping, null integers and collations."""
+    """Engines with SQL, and no others, have collations; these and Polars have null integers."""
     sql = {name for name, engine in ENGINES.items() if engine.sql}
     assert sql == {"DUCKDB", "PYSPARK", "PYSPARK_CONNECT", "IBIS"}
     assert sql == {name for name, engine in ENGINES.items() if engine.collates}

@@ -1,4 +1,4 @@
-"""In means by group, one person changes one unit and nothing else, for all forms of data."""
+"""In means by group, one person adds exactly 1 to the cells of one level, in any form of data."""
 
 from __future__ import annotations
 

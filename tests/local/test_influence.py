@@ -118,7 +118,10 @@ def test_influence_is_that_of_the_theory_for_one_bit() -> None:
 
 
 def test_ten_liars_among_ten_thousand_move_one_bit_little() -> None:
-    """Ten lies move a mean of one-bit reports little (numbers moved it by 6.7 % of its range)."""
+    """Ten lies move a mean of one-bit reports little.
+
+    When reports were numbers instead of bits, ten lies moved it by 6.7 % of its range.
+    """
     mean = local.Mean((0, 1))
     honest = mean.randomize_many(np.full(10_000, 0.5), 1.5, ep.Seeded(1))
     lie = claimed(mean.randomize_many(np.ones(10), 1.5, ep.Seeded(2)), 1.5)

@@ -19,7 +19,7 @@ def test_a_crossing_spends_what_it_says() -> None:
 
 
 def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndarray:
-    """Return the exact distribution of a crossing of three queries at level 0, by summation."""
+    """Return the exact distribution of the index that is drawn for three queries at level 0."""
     points = np.arange(-150, 151)
 
     def law(scale: float) -> np.ndarray:
@@ -40,7 +40,8 @@ def crossed(queries: tuple[int, ...], threshold: float, query: float) -> np.ndar
 def test_crossings_of_nested_counts_keep_their_loss(step: int) -> None:
     """The loss is as stated.
 
-    A record moves queries by `step` in one direction, or by `step`/2 in any.
+    A record moves all queries in one direction by at most `step`, or each query in its own
+    direction by at most `step`/2.
     """
     crossing = Crossing.of(Fraction(4 * step, 6), step=step, end=3)
     scales = float(crossing.threshold), float(crossing.query)

@@ -78,7 +78,7 @@ def test_nobody_is_needed_where_the_error_is_reached() -> None:
 
 
 def test_what_no_number_reaches() -> None:
-    """No number of people with finite budgets reaches a zero error, and 0 is not a valid target."""
+    """The number is None if no number of people reaches the wanted error, such as 10⁻¹²."""
     assert need(Budgets({1.0: 5}), lambda people: 1.0, 0.5) == ((None, None), (1.0, None))
     public = ep.plan({1.0: 5, math.inf: 2}, about="people", related=True).need(rmse=1e-12)
     assert all(people is None for _, people in public)

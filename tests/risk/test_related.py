@@ -38,7 +38,10 @@ def weighing(seed: int, levels: int = 4, total: float | None = None) -> Weighing
 
 
 def worst_bias(made: Weighing, apart: float) -> float:
-    """The largest error without noise over means of levels in a window, by linear programming."""
+    """The largest error without noise, by linear programming.
+
+    The means of all levels lie in a window of width `apart`.
+    """
     levels = len(made.counts)
     lean = made.counts * made.weights - made.counts / made.n
     middle = 0.5 * (1.0 - made.total)
@@ -171,7 +174,7 @@ def test_the_squared_error_of_a_population_is_what_it_is_said_to_be(
     made = weighing(3, total=total)
     people = np.repeat(made.weights, made.counts)
     n, noise = made.n, 2.0 * made.scale**2
-    # The largest variance over all probabilities of a sum of n draws from the ends of an interval.
+    # The largest variance of a sum of n coins, over all probabilities of heads.
     draws = stats.binom(n, np.linspace(0.0, 1.0, 1001))
     sampling = float(np.sqrt(draws.var()).max()) / n
     anything = (worst_bias(made, 1.0) + sampling) ** 2
@@ -249,7 +252,8 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
     errors = [risk.quantile(made, each, 0.9) for each in asked]
     assert all(a <= b * (1.0 + 1e-12) for a, b in itertools.pairwise(errors[:-1]))
-    # For a number δ, a population needs two simultaneous sampling bounds; otherwise one.
+    # A population needs two simultaneous sampling bounds if `related` is a number, and only one if
+    # it is True.
     more = 1.0 + 1e-6 if about == "people" else 1.15
     assert errors[-1] * (1.0 - 1e-6) <= errors[-2] <= errors[-1] * more
     noise = 2.0 * made.scale**2
@@ -260,7 +264,7 @@ def test_a_little_related_is_between_not_and_in_any_way(seed: int, about: str) -
     else:
         assert squares[0] == pytest.approx(float(risk.mse(made, SAMPLE)), rel=1e-6)
         alone = risk.quantile(made, SAMPLE, 0.9)
-        # If budgets are unrelated to values, the nearly Gaussian bound also applies to a sample.
+        # For unrelated budgets, the smaller of this bound and a nearly Gaussian bound is used.
         assert alone <= errors[0] <= 1.5 * alone
 
 

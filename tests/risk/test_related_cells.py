@@ -41,7 +41,7 @@ def biases_on_a_grid(k: int, apart: float, steps: int) -> Floats:
 
 
 STEPS = {0.9: 9, 0.75: 6, 0.6: 6, 0.5: 6, 0.4: 6, 0.05: 6}
-"""Grid steps for each `apart`. The grid contains the remainder of 1 divided by `apart`."""
+"""Grid steps for each `apart`, chosen so that 1 mod `apart` is a grid point."""
 
 
 FEW = [(k, apart, steps) for k in (2, 3, 4, 5) for apart, steps in STEPS.items()]
@@ -236,7 +236,8 @@ def test_a_little_related_is_between_not_and_in_any_way(k: int, keep: float | No
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(squares))
         assert squares[-2] == pytest.approx(squares[-1], rel=1e-6)
         assert all(a <= b * (1.0 + 1e-9) for a, b in itertools.pairwise(errors[:-1]))
-        # For a number δ, a population needs two simultaneous sampling bounds; otherwise one.
+        # A population needs two simultaneous sampling bounds if `related` is a number, and only one
+        # if it is True.
         more = 1.0 + 1e-6 if about == "people" else 1.15
         assert errors[-1] * (1.0 - 1e-9) <= errors[-2] <= errors[-1] * more
     assert square_of(made, Assumption("people", 5e-324), k) <= square_of(made, RELATED, k)

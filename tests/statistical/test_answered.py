@@ -1,6 +1,6 @@
 """Intervals of quantiles, variance and covariance cover as stated if values are missing.
 
-Missing are random values, all values above a limit, or most values of people with small budgets.
+The missing values are random ones, all above a limit, or most values of people with small budgets.
 Cases include budgets in the worst order, samples, both neighbour models, and people with several
 rows.
 

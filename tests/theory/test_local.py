@@ -42,9 +42,9 @@ def test_with_many_people_randomized_response_is_best_to_the_constant() -> None:
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0, math.inf])
 @pytest.mark.parametrize("confidence", [0.6, 0.75, 0.95, 0.999])
 def test_the_gap_cannot_be_told_by_the_best_test(epsilon: float, confidence: float) -> None:
-    """The best test of randomized responses cannot distinguish coins at the gap.
+    """No test of randomized responses distinguishes coins of ½ ± gap with this confidence.
 
-    The error probabilities of the test are exact.
+    The error probabilities of the best test are exact.
     """
     for n in (2, 10, 300):
         gap = theory.local_error({epsilon: n}, loss="pac", confidence=confidence)
@@ -75,7 +75,7 @@ def test_no_channel_tells_more_of_a_coin() -> None:
 
 
 def test_no_channel_tells_more_of_a_vector() -> None:
-    """Random channels on k axes with both signs satisfy the bounds on information and affinity."""
+    """Random channels satisfy the bounds on information and affinity; records are ± the k axes."""
     rng = np.random.default_rng(2)
     largest = closest = 0.0
     for _ in range(400):
@@ -99,13 +99,13 @@ def test_no_channel_tells_more_of_a_vector() -> None:
             continue
         table = table[:, table.max(axis=0) > 1e-12]
         weight = np.concatenate([1.0 + lean, 1.0 - lean]) / (2 * k)
-        slope = (table[:k] - table[k:]) / 2.0  # by coordinates of the mean; r = 1
+        slope = (table[:k] - table[k:]) / 2.0  # derivatives in the coordinates of the mean; r = 1
         told = float(np.sum(slope**2 / (weight @ table)))
         people = SortedPeople(np.array([epsilon]), np.array([1]))
         allowed = k * float(_told(people, np.array([float(k)]), width)[0])
         assert told <= allowed * (1 + 1e-9)
         largest = max(largest, told / allowed)
-        apart = 0.0  # −ln of squared affinities, averaged over the axes, at the corner of `lean`
+        apart = 0.0  # −ln of squared affinities, averaged over axes, at the corner nearest `lean`
         corner = width * np.sign(lean)
         for j in range(k):
             other = corner.copy()
@@ -166,7 +166,7 @@ def test_units_order_and_dimension_one(
     looser = {e * 1.5: n for e, n in people.items()}
     assert theory.local_error(looser, **words) <= unit * (1 + 2e-3)
     ball = theory.local_vector_error(people, dimension=dimension, **words)
-    assert ball >= 2 * unit * (1 - 1e-12)  # a line through the ball
+    assert ball >= 2 * unit * (1 - 1e-12)  # on a diameter, which is a range of width 2
     three = theory.local_vector_error(people, dimension=dimension, radius=3, **words)
     assert three == pytest.approx(3 * ball)
     assert theory.local_vector_error(looser, dimension=dimension, **words) <= ball * (1 + 2e-3)

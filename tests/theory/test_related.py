@@ -63,7 +63,7 @@ def test_any_budgets_have_a_bound_below_the_plan(name: str) -> None:
 def test_means_within_a_part_of_the_range_are_means_of_a_narrower_range(
     loss: str, apart: float
 ) -> None:
-    """All data on a range of width δ are allowed, so the bound equals the bound for such data."""
+    """The assumption allows any data on a range of width δ, so the bound is that of this range."""
     for budgets in ({0.05: 200, 1.0: 300}, {0.2: 3, 2.0: 4, math.inf: 1}):
         narrow = theory.least_error(budgets, bounds=(0, apart), related=True, loss=loss)
         found = theory.least_error(budgets, related=apart, loss=loss)

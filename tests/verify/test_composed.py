@@ -59,7 +59,7 @@ def test_a_composition_that_is_not_what_was_drawn_is_refused(composed: Any) -> N
 
 
 def test_a_composition_may_break_a_budget_that_each_stage_keeps(composed: Any) -> None:
-    """The checker adds up the losses of all stages independently."""
+    """The checker adds up the losses of all stages and compares the sum with the budget."""
     twice = (*composed.stages, composed.stages[1])
     whole = replace(composed, stages=twice, charges=(*composed.charges, composed.charges[1]))
     assert all(ep.verify.exact(stage).holds for stage in twice)

@@ -37,7 +37,7 @@ class Fake:
 
     @property
     def pieces(self) -> Fake:
-        """The declaration of the distribution, which is correct for any exponent."""
+        """The declared pieces: this object itself, even if its exponent contradicts them."""
         return self
 
     def exponent(self, x: int, y: int) -> Fraction | float:

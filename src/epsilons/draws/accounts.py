@@ -1,7 +1,8 @@
 """The interface between the corridor and a ledger.
 
-The corridor does not depend on any database. `corridor.through` takes an account for one release
-and makes only these calls, in this order:
+The corridor (`corridor.py`) is the only path from a question to a release. It does not depend on
+any database. `corridor.through` takes an account for one release and makes only these calls, in
+this order:
 
     open(question)        return the releases already settled for the same question, or None
     sheet(data, person)   return the data with everyone's remaining budget
@@ -123,4 +124,4 @@ class Account(Protocol):
         """
 
     def let_go(self) -> None:
-        """End a release after an error; if nothing was drawn, release the reserved budgets."""
+        """End a release after an error; if nothing was drawn, free the reserved budgets."""

@@ -115,7 +115,8 @@ def _chunk(source: Source, epsilon: Floats, inside: int, answers: int) -> NDArra
     found: NDArray[np.bool_] = gap < 0.0
     np.abs(gap, out=gap)
     limit *= BAND
-    limit += 4.0  # for the ceiling in F, and for words next to a limit below one
+    # Absolute margin: F is a ceiling, and the relative band around a limit below one has no words.
+    limit += 4.0
     near = gap <= limit
     if near.any():
         for i in np.flatnonzero(near).tolist():
@@ -335,11 +336,11 @@ def minus_log(lead: Floats) -> Floats:
 
 # Several signs randomized together: answers in a cap of the cube {±1}^j are more probable.
 #
-# A person with j signs s answers s with some signs flipped. K of the 2^j answers lie within
-# Hamming distance t of s: these are the cap. One coin (`flips`) decides whether the answer is
-# inside the cap or outside it. Given the coin, the answer is uniform inside or uniform outside.
-# K is the same for every s, so the privacy loss is exactly that of the coin. The case j = 1 and
-# t = 0 is randomized response.
+# A person has a vector s of j signs, and answers with s after some signs are flipped. K of the 2^j
+# answers lie within Hamming distance t of s: these are the cap. One coin (`flips`) decides whether
+# the answer is inside the cap or outside it. Given the coin, the answer is uniform inside or
+# uniform outside. K is the same for every s, so the privacy loss is exactly that of the coin. The
+# case j = 1 and t = 0 is randomized response.
 
 MOST_SIGNS: Final = 32
 LARGEST_CAP: Final = 1 << 13

@@ -24,9 +24,9 @@ from epsilons.types import Floats
 #
 # Values are on unit ranges, relative to the middle: a = x − ½, b = y − ½. Let e(f) be the error of
 # the estimated mean of a function f of one person. It is linear in f, and each fixed f has a bound
-# on e(f). With true means μ and ν the covariance is E(a − μ)(b − ν). The error of the noisy
-# covariance is e of that function, plus e(a)·e(b). The true means are unknown. But e is linear, so
-# functions around the noisy means can be used instead, up to products of small errors.
+# on e(f). With true means μ and ν the covariance is E ψ for ψ = (a − μ)(b − ν). The error of the
+# noisy covariance is e(ψ) − e(a)·e(b). The true means are unknown. But e is linear, so the noisy
+# means can replace them in ψ, up to products of small errors.
 # Proof: docs/proofs/pairs.md (6), (7).
 
 AT_THE_MEANS: Final = "an approximation that takes the published means as true"
@@ -285,7 +285,7 @@ class WeighedMoments(SoftMoments):
     Attributes:
         weighing: the estimator of one share.
         slack: error of a share that is due to rounding to the grid and the lattice.
-        lattice: one lattice point of noise, as a share.
+        lattice: distance between neighbouring points of the noise lattice, as a share.
         drawn: the noisy shares.
     """
 

@@ -67,8 +67,8 @@ class Outputs:
     def of(cls, table: npt.NDArray[Any], *, floating: bool) -> Outputs:
         """Return the outputs in a table with one output per row.
 
-        Equal numbers become equal bits for any array type, because the array type is not part of an
-        output.
+        Equal numbers get the same bits, whatever the type of their array, because the array type is
+        not part of an output.
 
         Args:
             table: integers of any type, or floats.
@@ -202,7 +202,10 @@ _REST: Final = -(2**63)
 
 
 def _values(both: Outputs) -> Callable[[Outputs], Integers]:
-    """Return a function with a cell for each frequent value: categories, atoms, clipped ends."""
+    """Return a function from outputs to cells: one for each frequent value, and one for the rest.
+
+    Frequent values are categories, atoms, or the ends of a clipped range.
+    """
     cells, counts = np.unique(_identity(both), return_counts=True)
     common = cells[counts >= _COMMON]
 

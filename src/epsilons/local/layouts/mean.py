@@ -64,7 +64,10 @@ class MeanLayout(Layout):
         return [("bits", "<u4"), ("answer", answer)] if answer else None
 
     def alone(self, table: Batch) -> Batch | None:
-        """Add the column `number`, which the size determines; the number of bits must match it."""
+        """Add the column `number`, which the type of the answers determines.
+
+        Return None if a report's count of bits contradicts that type.
+        """
         answer: Any = table["answer"]
         number = answer.dtype == np.int64
         count: Any = table["bits"]

@@ -272,7 +272,7 @@ REAL = (
 )
 
 
-# The errors of rules on given people over many trials: ours, and two as printed in the paper.
+# The errors of our rules and of two rules as printed in the paper, on given people in many trials.
 #
 # Correlated people are fixed, so only the noise differs between trials. Shuffled people are
 # permuted in each trial, the same way for every rule.
@@ -301,7 +301,10 @@ class WantedRule:
         return ("c" if self.assume == "correlated" else "u") + ("e" if self.loss == "mse" else "p")
 
     def loss_of(self, people: Population) -> Any:
-        """Return our name for the loss. For cells, the paper's MSE is of the largest cell error."""
+        """Return our name for the loss.
+
+        For cells, the paper's MSE is the mean square of the largest error of a cell.
+        """
         return "largest" if people.cells and self.loss == "mse" else self.loss
 
     def summary(self, errors: Floats) -> tuple[float, float]:
@@ -423,7 +426,9 @@ def central_errors(
 
 
 def sampling_errors(people: Population, goal: WantedRule, *, trials: int, seed: int) -> Floats:
-    """Return the errors of SM as printed: t is the largest budget; the sample mean is published.
+    """Return the errors of SM as printed: sampling with threshold t, the largest budget.
+
+    The noisy mean of the sample is published, with noise for budget t.
 
     This is a simulation in floating point, not a private release. For private releases, use
     `papers.sampled_mean`, which chooses the best t.
@@ -512,7 +517,10 @@ def measure(case: Case, trials: int, few: int, seed: int) -> tuple[Measured, ...
 
 
 def _local_weights(people: Population, goal: WantedRule) -> Floats:
-    """Return the minimizer of (148) or (149) in Appendix L, with n·‖w − 1/n‖² for ‖w − 1/n‖₁²."""
+    """Return the minimizer of (148) or (149) in Appendix L.
+
+    The term ‖w − 1/n‖₁² is replaced by its upper bound n·‖w − 1/n‖².
+    """
     n, log = len(people.epsilon), float(np.log(people.cells / (1.0 - CONFIDENCE)))
     noise = log / np.tanh(people.epsilon / 4.0) / people.epsilon
     near = _normed(1.0 / (n + noise))

@@ -70,8 +70,8 @@ def few(weights: Floats, counts: Floats | Integers, most: int = _NODES) -> tuple
 class Leaning:
     """Upper bound on Σ w·u·(x − m) over people with these weights, if Σ u·(x − m) is 0.
 
-    Each person's membership u and value x can be any numbers in [0, 1]. The dual variables are a
-    price α of a person and a price γ ≥ 0 of weight. The sum is at most
+    Here m is the group's mean. Each person's membership u and value x can be any numbers in [0, 1].
+    The dual variables are a price α of a person and a price γ ≥ 0 of weight. The sum is at most
 
         γ·W + Σ max(0, (1 − m)(w − α) − γw, −m(w − α) − γw),     W ≥ Σ w·u.
 
@@ -198,7 +198,7 @@ class _Gains(NamedTuple):
     """Contributions of people at each level to the bound for a group, by dual prices.
 
     Attributes:
-        each: contribution of one person at each level, for both ends of the average weight.
+        each: contribution of one person at each level, for the lowest and highest average weight.
         alone: contribution of all people if there were no other group, at the worse of both ends.
         cost: cost of the prices (the term outside the sum over people).
         best: minimum of `alone` plus `cost`.
