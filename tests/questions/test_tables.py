@@ -161,7 +161,7 @@ def test_replay(terms: dict[str, Any], person: str | None) -> None:
         terms = {**terms, "levels": [1.0]} if terms else terms
         found = ep.verify.replay(question, epsilon="e", data=table, person=person, **terms)
         found.require()
-        assert len(found.outcomes) > 10
+        assert len(found.outcomes) >= 9
 
 
 def test_what_cannot_be_asked() -> None:

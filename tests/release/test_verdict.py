@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import epsilons as ep
+from epsilons.draws import corridor
 from epsilons.results.release.verdict import (
     PRECISE,
     USELESS,
@@ -219,6 +220,48 @@ def test_a_gain_of_next_to_nothing_is_a_warning_and_is_printed_once(strict: int)
     assert set(little) <= set(release.verdict.words)
     for text in (str(release), release.details(), release._repr_html_()):
         assert text.count("gain next to nothing") == len(little)
+
+
+ASKED: dict[str, Callable[..., Any]] = {
+    "mean": lambda v, _, **call: ep.mean(v, bounds=(0, 120), **call),
+    "shares": lambda _, k, **call: ep.frequencies(k, categories=MODES, **call),
+    "groups": lambda v, k, **call: ep.mean(v, bounds=(0, 120), by=k, groups=MODES, **call),
+    "quantiles": lambda v, _, **call: ep.quantile(v, [0.1, 0.5], bounds=(0, 120), **call),
+    "variance": lambda v, _, **call: ep.variance(v, bounds=(0, 120), **call),
+    "unknown range": lambda v, _, **call: ep.mean(v, bounds=None, **call),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize("private", [False, True])
+def test_the_same_draws_from_neighbouring_data_have_the_same_verdict(
+    kind: str, private: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draws of one data set are sent to the question about its neighbour, in the same order."""
+    drawn: list[Any] = []
+    send = corridor._Way._next
+
+    def recorded(way: Any, sent: Any) -> Any:
+        drawn.append(sent)
+        return send(way, sent)
+
+    terms: dict[str, Any] = {
+        "epsilon": FEW_STRICT,
+        "source": source(),
+        **(PRIVATE if private else {}),
+    }
+    monkeypatch.setattr(corridor._Way, "_next", recorded)
+    first = ASKED[kind](VALUES, LABELS, **terms)
+    monkeypatch.setattr(corridor._Way, "_next", lambda way, _: send(way, drawn.pop(0)))
+    values, labels = VALUES.copy(), LABELS.copy()
+    values[0], labels[0] = 120.0 - values[0], "walk" if labels[0] != "walk" else "car"
+    if private:  # the first person leaves
+        values, labels, terms["epsilon"] = values[1:], labels[1:], FEW_STRICT[1:]
+    second = ASKED[kind](values, labels, **terms)
+    assert not drawn
+    assert second.verdict.to_dict() == first.verdict.to_dict()
+    assert second.warnings == first.warnings
+    assert str(second) == str(first)
 
 
 def test_without_a_gain_there_is_no_warning_about_it() -> None:

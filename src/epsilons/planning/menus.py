@@ -186,7 +186,10 @@ class MenusPlan(Forecasts):
                 ]
                 for name, each in self.plans.items()
             },
-            "costs": {name: cost._asdict() for name, cost in self.costs.items()},
+            "costs": {
+                name: {**cost._asdict(), "shares": list(cost.shares), "errors": list(cost.errors)}
+                for name, cost in self.costs.items()
+            },
         }
 
 

@@ -17,6 +17,7 @@ from epsilons.results.report.phrases import (
     LABELS,
     SIDES,
     budget_bins,
+    short,
     side_name,
     some_places,
     why_worse,
@@ -292,6 +293,10 @@ def several_sheet(plan: SeveralPlans) -> Sheet:
     )
 
 
+_MENU: Final = 30
+"""The largest number of characters of a menu's name in a table."""
+
+
 def menus_sheet(plan: MenusPlan) -> Sheet:
     """The sheet of a comparison of menus."""
     first = plan.plans[plan.best]
@@ -301,7 +306,7 @@ def menus_sheet(plan: MenusPlan) -> Sheet:
 
     rows = tuple(
         (
-            row.menu,
+            short(row.menu, _MENU),
             told(row.rmse),
             told(row.half_width),
             _WORTH[plan.plans[row.menu].verdict.worth],
@@ -351,7 +356,7 @@ def _menu_costs(plan: MenusPlan, told: Told, axis: str) -> tuple[Part, ...]:
         )
         for name, cost in plan.costs.items()
     ]
-    heads = ("error if so many are strict", *plan.costs)
+    heads = ("error if so many are strict", *(short(name, _MENU) for name in plan.costs))
     return (SheetTable("rows", heads, rows, section=section), *figures)
 
 

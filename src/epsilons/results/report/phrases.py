@@ -48,10 +48,10 @@ def written_words(what: str) -> str:
     return f"{what} · written {made.today()} (UTC) with epsilons {made.VERSION}"
 
 
-def short(name: str) -> str:
-    """Shorten a name if it is long."""
+def short(name: str, most: int = _NAME) -> str:
+    """Shorten a name that is longer than `most` characters."""
     plain = legible(name)
-    return plain if len(plain) <= _NAME else plain[: _NAME - 1] + "…"
+    return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
 def related_words(related: bool | float, *, cells: bool = False) -> str:
