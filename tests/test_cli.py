@@ -252,6 +252,7 @@ def test_help_lists_every_statistic_beside_what_else_there_is() -> None:
     statistics = [name.replace(" ", "-") for name in STATISTICS]
     others = [
         "check",
+        "compare",
         "demo",
         "ledger",
         "plan",

@@ -171,6 +171,13 @@ def test_questions_about_different_columns_have_different_hashes_whatever_their_
         ],
     ):
         assert len({each[0] for each in asked}) == len(asked)
+    labels = ("yes", "no", "1", 1, True)
+    wheres = [hashes_of(ep.Mean("x", bounds=(0, 1), where=("a", each)))[0] for each in labels]
+    wheres += [hashes_of(ep.Mean("x", bounds=(0, 1), where=("b", "yes")))[0]]
+    wheres += [hashes_of(ep.Count(where=("a", each)))[0] for each in labels]
+    assert len(set(wheres)) == len(wheres)
+    one, other = (hashes_of(ep.Count(where=(np.array([each]), "yes"))) for each in "ab")
+    assert one == other  # values are never hashed
     assert hashes_of(ep.Mean(np.int64(2), bounds=(0, 1))) == hashes_of(ep.Mean(2, bounds=(0, 1)))
     array, column = ep.Mean(VALUES, bounds=(0, 1)), ep.Mean("data", bounds=(0, 1))
     assert hashes_of(array)[0] != hashes_of(column)[0]

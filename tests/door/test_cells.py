@@ -316,7 +316,7 @@ def test_what_is_left_goes_to_the_level_of_its_people() -> None:
         faults=Faults(most=19),
     )
     rules = Rules(Names(), "error", SHARES, categories, None)
-    tally = checked(of_categories(parts, rules), rules, Ask("cells"), Names())
+    tally = checked(of_categories(parts, rules, Ask("cells")), rules, Ask("cells"), Names())
     own = {r: divmod(SHARES % r, 2) for r in (19, 17)}
     first, second = (19 * (SHARES // 19), 17 * (SHARES // 17))
     both = sum(every for every, _ in own.values())

@@ -55,10 +55,9 @@ def masses(people: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 def probabilities(mechanism: Selection, people: list[tuple[int, int]]) -> list[float]:
     """Return the probabilities computed from the mechanism's exponents."""
     cells, sums = masses(people)
-    shares = [
-        prior * math.exp(-float(mechanism.exponent(candidate, cells, sums)))
-        for candidate, prior in enumerate(PRIOR)
-    ]
+    exponents = [float(mechanism.exponent(at, cells, sums)) for at in range(len(PRIOR))]
+    least = min(exponents)  # a common factor cancels; without it all shares may underflow
+    shares = [p * math.exp(least - e) for p, e in zip(PRIOR, exponents, strict=True)]
     return [share / sum(shares) for share in shares]
 
 

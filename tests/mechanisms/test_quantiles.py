@@ -25,8 +25,10 @@ def law_of(people: list[tuple[int, int]], scale: int, odds: tuple[int, int]) -> 
         # People in the candidate's cell count on the side that gives the smaller distance.
         before = sum(right * k if cell < candidate else -left * k for cell, k in people)
         after = sum(left * k if cell > candidate else -right * k for cell, k in people)
-        shares.append(prior * math.exp(-max(0, before, after) / scale))
-    return [share / math.fsum(shares) for share in shares]
+        shares.append((prior, max(0, before, after) / scale))
+    least = min(far for _, far in shares)  # a common factor cancels
+    weights = [prior * math.exp(least - far) for prior, far in shares]
+    return [weight / math.fsum(weights) for weight in weights]
 
 
 @given(

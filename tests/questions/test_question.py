@@ -20,6 +20,7 @@ from tests.plain import plain
 
 VALUES = [0.2, 0.4, 0.9]
 MADE: dict[str, Any] = {
+    "total": lambda **words: ep.Total(VALUES, **{"bounds": (0, 1), **words}),
     "mean": lambda **words: ep.Mean(VALUES, **{"bounds": (0, 1), **words}),
     "found": lambda **words: ep.Mean(VALUES, bounds=None, **words),
     "frequencies": lambda **words: ep.Frequencies(VALUES, **{"edges": [0, 0.5, 1], **words}),
@@ -165,6 +166,7 @@ def test_a_question_can_be_asked_again() -> None:
 def test_every_statistic_is_found_by_its_name() -> None:
     assert dict(STATISTICS) == {
         "mean": ep.Mean,
+        "total": ep.Total,
         "frequencies": ep.Frequencies,
         "quantile": ep.Quantile,
         "count": ep.Count,

@@ -360,6 +360,8 @@ def _digest(
     def arguments(question: Question) -> dict[str, Any]:
         columns = {name: column(given) for name, given in question.columns.items()}
         asked = {name: getattr(question, name) for name in _asked_for(question)} | columns
+        if question.label is not None:  # `where` is a column and a label
+            asked["where"] = [columns.get("where", columns["values"]), question.label]
         return {question.RENAMED.get(name, name): given for name, given in asked.items()}
 
     asked = [[question.KIND, arguments(question)] for question in questions]

@@ -86,6 +86,11 @@ class Count(Question):
                 "array, as values."
             )
 
+    @property
+    def label(self) -> Any:
+        """The label that counts; None if everyone, or everyone with a value, counts."""
+        return None if self.where is None else self._pair()[1]
+
     def _pair(self) -> tuple[Any, Any]:
         """Return the column of `where`, and the label that counts."""
         column, label = grouping.selecting(self.where)

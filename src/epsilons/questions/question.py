@@ -417,6 +417,11 @@ class Question(ABC):
         object.__setattr__(self, name, value)
 
     @property
+    def label(self) -> Any:
+        """The label that rows must have, if `where` is a column of labels; otherwise None."""
+        return None
+
+    @property
     def columns(self) -> dict[str, Any]:
         """The columns that the question uses, by the names of their fields."""
         return {"values": self.values}

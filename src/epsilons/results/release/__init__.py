@@ -46,7 +46,6 @@ __all__ = [
     "Scalar",
     "Shares",
     "Side",
-    "SomeEstimate",
     "Spending",
     "Spent",
     "VectorEstimate",
