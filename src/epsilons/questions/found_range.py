@@ -286,10 +286,11 @@ class _Crowd:
     Attributes:
         stage: the mechanism that counted them; None if they were not counted.
         drawn: the noisy counts.
-        count: a function that counts by level and bucket, with public levels and expected numbers.
+        count: a function that sums weights by bucket in one pass; its levels and numbers of people
+            are public.
         payers: the people who are charged for selections.
         told: whether anything is known about the number of people.
-        doubts: lower limits on the number of people, if they were counted.
+        doubts: pessimistic numbers of people with their probabilities, if people were counted.
     """
 
     stage: LevelCounts | None
@@ -494,7 +495,7 @@ def _gaussian_cap(found: Found, known: Known, bounds: tuple[float, float], sigma
 
 
 def _picture_of(found: Found) -> Picture:
-    """Return the information about the data that the last two selections give."""
+    """Return the centre, the deviation and the accuracy of both, from the last two selections."""
     pairs = [
         ranges.selected(stage.weights, found.counts, stage.scale) for stage in found.stages[-2:]
     ]

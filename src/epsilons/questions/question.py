@@ -546,7 +546,7 @@ class Question(ABC):
         return None
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the first counts, by the part of their budgets that people offer."""
+        """Return the first counts, by the parts of budgets that this question can use."""
         ask = self.asks(call)
         if ask is None:
             raise ValueError(f"{self.statistic} asks nothing of the rows first")

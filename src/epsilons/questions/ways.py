@@ -223,7 +223,7 @@ class CountedPeople:
 
     @property
     def people(self) -> int | None:
-        """The noisy number of people, if everyone on a rung was counted."""
+        """The noisy number of people; None if they were not counted, or no levels are declared."""
         if self.stage is None or self.known.ladder.fine:
             return None
         return max(sum(self.drawn), 0)

@@ -83,7 +83,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
-    """Return the best candidate; with very many, search a coarse grid, then around the best."""
+    """Return the best candidate. If there are many, search a coarse grid, then near its best."""
 
     def at(index: int) -> float:
         return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
@@ -169,14 +169,15 @@ def _square(budgets: Budgets, noise_per_square: float) -> Effective:
 def _better(
     budgets: Budgets, log: float, near: Effective, small: Effective, *, sharp: bool
 ) -> Effective:
-    """Return the minimizer of rU: one of the minimizers for either term of its minimum.
+    """Return the minimizer of rU: the better of the minimizers for the two terms of its minimum.
 
     Args:
         budgets: the levels, ascending, with counts.
         log: the logarithm L.
-        near: the minimizer with the first term, the squared distance of the weights from 1/n.
-        small: the minimizer with the second term, L·‖w‖².
-        sharp: whether that distance is ‖w − 1/n‖₁, not its replacement in the fast variants.
+        near: the minimizer for the first term, the squared distance of the weights from 1/n.
+        small: the minimizer for the second term, L·‖w‖².
+        sharp: True if that distance is ‖w − 1/n‖₁; False for the fast variants, which use √n·‖w −
+            1/n‖ instead.
     """
     first, second = weighing_of(budgets, near), weighing_of(budgets, small)
     distance = first.bias * 2.0 if sharp else math.sqrt(budgets.n * first.spread)
