@@ -43,15 +43,15 @@ faster."""
 
 
 def moved(cells: int, apart: float) -> tuple[int, float]:
-    """The number of cells with the largest bias, and the bias of two more cells, at worst.
+    """The largest number of cells with the largest possible bias, and the bias of two more cells.
 
     Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
     So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
     cell on each side has the remainder. With fewer cells, all of them have the largest bias, except
-    one if their number is odd.
+    one if their number is odd; then no further cell has a bias.
     Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # δ can be tiny
+    whole = int(min(1.0 / apart, float(cells)))  # also for tiny δ, where 1/δ is huge
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -92,7 +92,7 @@ def mean_square(
     end = max(shift, math.log(cells)) + _FAR
     less = max(moved(cells, apart)[1] * unit, start)
     edges = sorted({start, less, shift, end, *np.arange(start, end, 2.0).tolist()})
-    left, right = np.array(edges[:-1]), np.array(edges[1:])  # both empty if 45 is below an ulp
+    left, right = np.array(edges[:-1]), np.array(edges[1:])  # empty if adding 45 has no effect
     half = 0.5 * (right - left)
     u = 0.5 * (left + right)[:, None] + half[:, None] * _NODES
     integrand = 2.0 * u * (1.0 - _cdf(u, unit, cells, apart))

@@ -94,7 +94,7 @@ class Goal(ABC):
     @property
     @abstractmethod
     def by_bias(self) -> bool:
-        """Whether `risk` is a quantile that depends only on bias and scale (known derivative)."""
+        """Whether `risk` is a quantile of known derivative that depends only on bias and scale."""
 
     @abstractmethod
     def squares(self, estimator: Weighing | Moments) -> Floats:

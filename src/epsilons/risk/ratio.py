@@ -348,7 +348,7 @@ class OwnTotal:
     Attributes:
         scale: scale of the discrete Laplace noise of each count.
         cells: number of counts.
-        added: number of them that are added up, where shares of sums are asked for.
+        added: number of counts that are added up, for shares of sums; otherwise 1.
     """
 
     scale: float
@@ -361,7 +361,7 @@ class OwnTotal:
         return _Sum(self.scale, self.scale, self.cells - 1, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a sum of counts minus p times that of the total."""
+        """The noise of a sum of `added` counts minus p times the noise of the total."""
         own, rest = (1.0 - p) * self.scale, p * self.scale
         return _Sum(own, rest, self.cells - self.added, 0.0, self.added)
 
@@ -371,8 +371,8 @@ class ApartTotal:
     """Noise of counts if the total was released separately, with independent noise.
 
     Attributes:
-        scale: of the discrete Laplace noise of each count.
-        total_scale: of the noise of the total.
+        scale: scale of the discrete Laplace noise of each count.
+        total_scale: scale of the noise of the total.
         added: as for `OwnTotal`.
     """
 
@@ -386,7 +386,7 @@ class ApartTotal:
         return _Sum(self.total_scale, 0.0, 0, 0.0)
 
     def beside(self, p: float) -> Tail:
-        """The noise of a sum of counts minus p times that of the total."""
+        """The noise of a sum of `added` counts minus p times the noise of the total."""
         return _Sum(self.scale, p * self.total_scale, 1, 0.0, self.added)
 
 

@@ -197,7 +197,7 @@ MOST_LOST: Final = 1.05
 """Largest accepted factor by which an interval widens if the spread is as large as possible."""
 
 _NUISANCE: Final = 0.05
-"""Error probability above which the parts for the spread no longer increase."""
+"""For error probabilities above this, the parts that are used for the spread stay constant."""
 
 _NOISE, _OFFSET, _SQUARES, _CENTRE = 0.02, 0.01, 0.04, 0.01
 """Parts of the error probability for the noise of the squares, the noise of the mean, the squares

@@ -85,7 +85,8 @@ class GroupPair:
     def difference(self, beta: float, times: tuple[float, float] = (1.0, 1.0)) -> Range:
         """An interval for the first mean minus the second, except with probability beta.
 
-        Or for these two means, each times a nonnegative factor. Proof: docs/proofs/groups.md (19).
+        With `times`, each mean is first multiplied by a nonnegative factor.
+        Proof: docs/proofs/groups.md (19).
         """
         (a, b), (c, d) = (side.mean for side in self.sides)
         f, g = times

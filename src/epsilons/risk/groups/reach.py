@@ -118,7 +118,7 @@ ROWS: Final = row_of(np.arange(PARTS))
 
 
 def noise_of(cells: int | None, others: int = 1) -> tuple[Combined, Integers]:
-    """The noise of T, and its law for each part of means. Proof: docs/proofs/frequencies.md (13).
+    """The noise of T, and its row for each bin of means. Proof: docs/proofs/frequencies.md (13).
 
     Args:
         cells: number of noises that sum to zero; None if they are independent.
