@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["FORMS", "Look", "forms_of", "look"]
 
 
-# Formats of text in place of numbers, reported to the curator only: 13,170, 1,5, 45 kg, 2026-01-31.
+# Formats of text in place of numbers, such as "13,170", "1,5", "45 kg" and "2026-01-31". They are
+# reported to the curator only.
 #
 # Such text is never parsed as a number, because one cell must not change how other cells are
 # parsed. All its cells count as missing, so the curator is warned.

@@ -513,8 +513,8 @@ class AbsentRows(Rows):
     def _numbers(self, ask: Ask, people: Integers) -> dict[str, Integers]:
         """Return the sums of numbers: half of the people are above the middle, half below.
 
-        If budgets are private, one number is at the end of its range, where the noise of a ratio
-        has the largest effect. Two columns are uncorrelated.
+        If budgets are private and each person has one number, all numbers are at the upper end of
+        the range, where the noise of a ratio has the largest effect. Two columns are uncorrelated.
         """
         off = round((WIDEST if self._absent.spread is None else self._absent.spread) * GRID)
         low, high = HALF - off, HALF + off

@@ -632,7 +632,9 @@ class WeighedTogether(Weighed):
             bias = float(mean.leaning(self.weighing, assumption.apart))
             return cube.largest_quantile(bias, scale, beta) + self.slack
         ways = [mean.quantile(self.weighing, assumption, 1.0 - beta / cube.means)]
-        if assumption.related is False:  # otherwise budgets would choose
+        # The minimum of several bounds is a choice by budgets. It is valid if budgets and values
+        # are unrelated.
+        if assumption.related is False:
             still = replace(self.weighing, scale=0.0, cube=None)
             ways += [
                 mean.quantile(still, assumption, 1.0 - part * beta / cube.means)

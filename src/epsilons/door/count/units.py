@@ -269,8 +269,8 @@ class _Divided:
         if outside:
             cells[:, -1] = GRID * without
         else:
-            # There is no cell for people outside, so these have too many rows. They count as the
-            # middle of the range.
+            # Without a cell for people outside, only people with too many rows are not inside. They
+            # count as the middle of the range.
             cells[:, :2] += HALF * without[:, np.newaxis]
         return cells
 

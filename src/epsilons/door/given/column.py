@@ -316,7 +316,7 @@ def people(
         try:
             return np.array(entries, dtype=np.int64), np.zeros(len(entries), dtype=bool)
         except OverflowError:
-            pass  # beyond 64 bits: numbered, below
+            pass  # beyond 64 bits: these ids are numbered below
     if any(issubclass(each, str) for each in types) and not all(
         issubclass(each, (str, type(None))) for each in types
     ):
