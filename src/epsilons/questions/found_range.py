@@ -328,7 +328,7 @@ class _Located:
     told: bool
 
     def level_count(self, weights: Integers) -> LevelCount | None:
-        """Return the noisy counts, if every rung was counted separately."""
+        """Return the noisy counts, if every rung (public budget level) was counted separately."""
         stage, drawn = self.crowd.stage, self.crowd.drawn
         if stage is None or len(drawn) != len(weights):
             return None

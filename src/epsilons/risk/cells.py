@@ -315,7 +315,7 @@ def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squares without noise and coins, for a population with related budgets.
+    """Bound on the sum of squares without noise and coins, for a sample with related budgets.
 
     The bounds are the same as in `_sampled_error`, for the ℓ2 norm of all errors.
     Proof: docs/proofs/tables.md (6).
@@ -363,7 +363,8 @@ def largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> fl
 def _largest_square(weighing: Weighing, assumption: Assumption, cells: int) -> float:
     """Bound on the expected largest square, by the triangle inequality.
 
-    It is exact for the given people, if budgets may be related in any way and everyone is used.
+    It is exact for the given people if everyone is used and budgets may be related to values in any
+    way.
     """
     scale, closed = weighing.scale, weighing.closed
     if assumption.related is not False and assumption.sampled:
@@ -473,8 +474,8 @@ def largest_aim(weighing: Weighing, assumption: Assumption, cells: int) -> float
     """Objective for choosing weights by the largest error: an approximation of `largest_square`.
 
     It is not a bound. If budgets are unrelated to values, it is the value in the Gaussian limit.
-    For the given people with related budgets, it is the value for independent noise of the same
-    size. Proof: docs/proofs/tables.md (10), (11).
+    For the given people with budgets related to values, it is the value for independent noise of
+    the same size. Proof: docs/proofs/tables.md (10), (11).
     """
     if weighing.keep is not None or not math.isfinite(weighing.scale) or _one(weighing, cells):
         return largest_square(weighing, assumption, cells)

@@ -179,7 +179,7 @@ class Behind(Margin):
     Attributes:
         largest: the largest possible weight.
         equal: whether everyone has the same weight.
-        counted: noisy counts of people on each rung, if they were released.
+        counted: noisy counts of people on each rung (public budget level), if they were released.
     """
 
     largest: float

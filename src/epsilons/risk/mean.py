@@ -219,12 +219,13 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
         assumption allows, as an array of the shape of the moments. It is exact, with two
-        exceptions. With coins and budgets related within δ it is a proven bound. In a population
-        with related budgets, the budgets are also random. There the proven bound uses root mean
-        squares of the moments over all samples, and the result uses the moments of these budgets.
+        exceptions. With coins, and with budgets that are related to values within δ, it is a proven
+        bound. In a population with budgets related to values, budgets are also random. There the
+        proven bound uses root mean squares of the moments over all samples, but the result uses the
+        moments of the given budgets.
 
     Reference:
-        Paper *limits* (1) for a population with unrelated budgets and weights with sum 1. The risks
+        Paper *limits* (1), if budgets are unrelated to values and weights sum to 1. The risks
         in paper *correlated* (6), (7) have the same rate, but other constants.
     """
     n, total = estimator.n, estimator.total
@@ -248,7 +249,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """Bound on the squared error without noise and coins, for a population with related budgets."""
+    """Bound on the squared error without noise and coins, for a sample with related budgets."""
     plain = 0.5 / math.sqrt(estimator.n)
     anything = np.square(estimator.bias + plain)
     if assumption.anything:
@@ -430,15 +431,15 @@ def least_split(
     sampling: Callable[[float], float],
     beta: float,
 ) -> float:
-    """The smaller of two bounds on the error, for a population with related budgets.
+    """The smaller of two error bounds, for a population with budgets related to values.
 
     Proof: docs/proofs/risk.md (24), (25).
 
     Args:
         anything: error bound for the given people as a function of the error probability, for
-            budgets related in any way.
+            budgets related to values in any way.
         within: bound on the weighted sum minus its conditional mean given the budgets, for budgets
-            related within δ; None if they may be related in any way.
+            related to values within δ; None if they may be related in any way.
         apart: largest difference between the means at different budgets.
         sampling: bound on the difference between the unweighted mean of the people and the
             population mean.

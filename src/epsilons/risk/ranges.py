@@ -259,8 +259,8 @@ class Located(_Gaussian):
 
     The half-width is the sum of the errors of sampling, clipping and noise.
 
-    Guarantee:
-        For independent Gaussian values and unrelated budgets, the interval fails to cover the true
+    For independent Gaussian values and budgets unrelated to values, the interval fails to cover the
+    true mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
         mean with probability at most 1 − confidence. Proof: docs/proofs/gaussian.md (9).
 
     Attributes:

@@ -312,8 +312,9 @@ def _quantile(noise: Tail, beta: float) -> float:
 class _Sum:
     """`first` Laplace variables of scale a and `more` of scale b, all independent.
 
-    Chernoff's bound at many rates. With one variable of scale a its own tail is used at rate 1/a,
-    which is at most ½·e^{−z/a} for every z. Proof: docs/proofs/add-remove.md (12).
+    The tail is bounded by Chernoff's bound at many rates. If there is one variable of scale a, the
+    bound at rate 1/a uses its exact tail, which is at most ½·e^{−z/a} for every z.
+    Proof: docs/proofs/add-remove.md (12).
     """
 
     a: float
@@ -334,7 +335,7 @@ class _Sum:
         exponent -= self.first * np.log1p(-np.square(rates * self.a))
         exponent -= self.more * np.log1p(-np.square(rates * self.b))
         best = float(exponent.min())
-        # The same quotient, because (1/a)·a may round to less than 1.
+        # Compare with the same quotient as above, because (1/a)·a may round to less than 1.
         if self.first == 1 and self.a > self.b and limit >= 1.0 / self.a:
             others = 0.5 * (sigma / self.a) ** 2 - self.more * math.log1p(-((self.b / self.a) ** 2))
             best = min(best, others - alpha / self.a - math.log(2.0))

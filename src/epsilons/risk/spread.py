@@ -590,7 +590,7 @@ class WeighedAdaptively(WeighedSpread):
         return Spreading(self.weighing, assumption, self.times(assumption)).usual(beta)
 
     def times(self, assumption: Assumption) -> int:
-        """Number of candidates that a union bound must cover: 1 if budgets may be related.
+        """Number of candidates that a union bound must cover: 1 if budgets are related to values.
 
         If budgets may be related to values, claims hold for each data set separately, or for the
         unweighted mean of its people, which does not depend on weights.

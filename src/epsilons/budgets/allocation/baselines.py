@@ -122,23 +122,23 @@ def hpm_a(budgets: Budgets, goal: Goal) -> Effective:  # noqa: ARG001
 
 
 def hpm_cp(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-CP: related budgets, PAC error. Reference: paper *correlated*, Table 3 and (6)."""
+    """HPM-CP: budgets related to values, PAC error. Reference: paper *correlated*, Table 3, (6)."""
     return _bias(budgets, goal.log_pac)
 
 
 def hpm_ce(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-CE: related budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    """HPM-CE: budgets related to values, squared error. Reference: paper *correlated*, Table 3."""
     return _bias(budgets, goal.log_mse)
 
 
 def hpm_up(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UP: unrelated budgets, PAC error. Reference: paper *correlated*, Table 3 and (7)."""
+    """HPM-UP: budgets unrelated to values, PAC error. Paper *correlated*, Table 3 and (7)."""
     log = goal.log_pac
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 
 
 def hpm_ue(budgets: Budgets, goal: Goal) -> Effective:
-    """HPM-UE: unrelated budgets, mean squared error. Reference: paper *correlated*, Table 3."""
+    """HPM-UE: budgets unrelated to values, squared error. Paper *correlated*, Table 3."""
     log = goal.log_mse
     return _better(budgets, log, _bias(budgets, log), _square(budgets, log), sharp=True)
 

@@ -45,10 +45,10 @@ def minimax(budgets: Budgets, goal: Goal) -> Effective:
 
     The result is exact for the mean squared error in two cases: budgets are independent of values,
     or the budgets of these people can depend on values in any way. In the second case it is also
-    exact for the PAC error at confidence ½ or more. For partly related budgets, and for a
-    population with related budgets, it is the best result of a search over caps and factors, and
-    never worse than the best cap. For other PAC errors, the weights for the mean squared error are
-    used.
+    exact for the PAC error at confidence ½ or more. If budgets are related to values within δ, or
+    in a population with budgets related to values, it is the best result of a search over caps and
+    factors, and never worse than the best cap. For other PAC errors, the weights for the mean
+    squared error are used.
 
     Reference:
         docs/proofs/allocation.md.

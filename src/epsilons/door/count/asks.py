@@ -443,8 +443,7 @@ class Ask:
             regardless of their values, and anyone in two groups is refused.
         adds: whether a person's rows are added up, so a missing row adds 0; otherwise a person's
             number is the mean of their rows. For categories, whether a person gives their whole
-            unit
-            to the first category if one of their rows is in it, and to `other` if not.
+            unit to the first category if one of their rows is in it, and to `other` if not.
     """
 
     what: What

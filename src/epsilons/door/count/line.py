@@ -265,7 +265,7 @@ def refuse_missing(names: Names, missing: str) -> None:
 
 
 def rungs(ladder: Ladder) -> tuple[Floats, Floats, Integers]:
-    """Return the coarse rungs of a public ladder: the lowest rung of each coarse level.
+    """Return the lowest rung (public budget level) of a ladder in each coarse level.
 
     Returns:
         The coarse rungs and their keys, ascending; and for each rung of the ladder, the index of
@@ -475,7 +475,7 @@ class ByWeight(Lined):
 
 
 class Lines:
-    """The line of some rows, and windows of the line, if only sums of weights by bucket are needed.
+    """The line of some rows and windows of it, for callers that only need weights by bucket.
 
     Args:
         rows: rows of numbers.
@@ -522,7 +522,7 @@ class Lines:
             found = np.unique(ladder.of(own))
             return found[found > 0.0]
         own = in_range(own)
-        return own[np.unique(keys(own), return_index=True)[1]]  # it ascends: the first is smallest
+        return own[np.unique(keys(own), return_index=True)[1]]  # the smallest of each key
 
     @cached_property
     def _budgets(self) -> tuple[Floats, Line] | None:

@@ -182,9 +182,10 @@ def double(table: Columns, column: str, sql: Dialect) -> str:
 def rungs_put_off(table: Columns) -> tuple[Columns, Ladder | None]:
     """Return the table to read, and the ladder if budgets are placed on it after a group-by.
 
-    Finding the rung of each row takes longer than all other steps. A rung depends only on the
-    budget, so one lookup for each group of equal budgets gives the same integers. If there are many
-    budgets, or the first rows are expensive to read, rungs are found row by row.
+    Finding the rung (public budget level) of each row takes longer than all other steps. A rung
+    depends only on the budget, so one lookup for each group of equal budgets gives the same
+    integers. If there are many budgets, or the first rows are expensive to read, rungs are found
+    row by row.
     """
     if table.ladder is None or table.person is not None or not isinstance(table.epsilon, str):
         return table, None

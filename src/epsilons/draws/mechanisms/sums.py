@@ -216,7 +216,7 @@ def _stepped(
 
 
 def lattice(spent: Floats, *, most: int, reserved: int) -> int:
-    """Return the s of weights e·2^s: `most` bits for the largest weight, or fewer for fast noise.
+    """Return the exponent s of weights e·2^s: the largest has `most` bits, or fewer for fast noise.
 
     Args:
         spent: the effective budgets, ascending.

@@ -305,7 +305,7 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """The smaller of `found` and the bias bound for related budgets and any group weight.
+        """The smaller of `found` and the bias bound for budgets related to values.
 
         If only a noisy weight of the group is known, the noise must not decide which bound is used.
         With β/2 for each side, the minimum on each side does not decrease in that weight.
