@@ -1,4 +1,4 @@
-"""The number of people, or of those in one category."""
+"""The number of people, or of the people in one category."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OPTIMAL = "optimal"
 
 @dataclass(frozen=True, eq=False)
 class Count(Question):
-    """The number of people under add/remove, or of those in one category: see `epsilons.count`.
+    """The number of people under add/remove, or of people in one category: see `epsilons.count`.
 
     Attributes:
         values: any column of numbers. All rows are counted, or with missing="exclude" only people
@@ -187,7 +187,7 @@ class Count(Question):
         return door.Ask("squares" if self.excludes else "numbers", (0.0, 1.0))
 
     def steps(self, rows: door.Rows, call: Call) -> Steps:
-        """Yield a weighted share of people under replace, or one count of everyone."""
+        """Yield a weighted share of people under replace, or one count under add/remove."""
         if call.neighbours == "replace":
             counted = self.counted(rows, call)
             return ways.replace(counted, self.goal, _OPTIMAL, self._built, self._read)

@@ -96,7 +96,7 @@ def _any_range(rows: door.Rows, call: Call, goal: MeanGoal) -> Steps:
 
     def agree(counted: line.Lined, share: Share) -> None:
         _enough_for_any(counted, share, goal)
-        if call.divided:  # the mean uses finer levels, which must be divisible as well
+        if call.divided:  # check the finer levels of the mean before any draw
             call.offered(lines.levels())
 
     found = yield from outer(
@@ -183,7 +183,7 @@ def _gaussian_range(rows: door.Rows, call: Call) -> Steps:
 
     def agree(counted: line.Lined, split: Split) -> None:
         _enough_for_gaussian(counted, split)
-        if call.divided:  # the mean uses finer levels, which must be divisible as well
+        if call.divided:  # check the finer levels of the mean before any draw
             call.offered(lines.levels())
 
     found = yield from locate(

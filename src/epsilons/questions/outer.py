@@ -50,8 +50,8 @@ _NEAREST: Final = 1 / 64
 """The most extreme quantile that is used. A more extreme one would depend on single people."""
 
 _LINE: Final = 14.0
-"""ln of the ratio of two prior weights: the whole line, and one bucket near 10¹² that may contain
-all data."""
+"""ln of the prior weight of the whole line, divided by the prior weight of one bucket near 10¹²
+that may contain all data."""
 
 _SURE: Final = 8.0
 """ln of the odds against a wrong end: 1 in 3000."""

@@ -51,7 +51,7 @@ def moved(cells: int, apart: float) -> tuple[int, float]:
     one if their number is odd; then no further cell has a bias.
     Proof: docs/proofs/frequencies.md (2).
     """
-    whole = int(min(1.0 / apart, float(cells)))  # also for tiny δ, where 1/δ is huge
+    whole = int(min(1.0 / apart, float(cells)))  # 1/δ can overflow to infinity
     left = max(1.0 - whole * apart, 0.0)
     if cells >= 2 * whole + 2:
         return 2 * whole, left
@@ -309,15 +309,19 @@ def noise_square(cells: int, closed: ClosedNoise | None) -> float:
 
 
 def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise) -> float:
-    """The c for which `squares` is proportional to Σw² + c/(Σe)², for unrelated budgets."""
+    """The c for which `squares` is proportional to Σw² + c/(Σe)².
+
+    It exists if budgets are unrelated to values.
+    """
     square = noise.moves**2 * noise_square(cells, noise.closed)
     return square / mixed(n, cells, sampled=assumption.sampled)
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squares without noise and coins, for a sample with related budgets.
+    """Bound on the sum of squares without noise and coins, for a population.
 
-    The bounds are the same as in `_sampled_error`, for the ℓ2 norm of all errors.
+    Budgets may be related to values. The bounds are the same as in `_sampled_error`, for the ℓ2
+    norm of all errors.
     Proof: docs/proofs/tables.md (6).
     """
     plain = math.sqrt(mixed(estimator.n, cells, sampled=True) / estimator.n)

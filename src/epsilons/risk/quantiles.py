@@ -197,7 +197,7 @@ class Way:
 
 
 def ways(weighing: Weighing, assumption: Assumption, q: float, beta: float) -> tuple[Way, ...]:
-    """Return the bounds that an assumption allows; only public facts may choose between them.
+    """Return the bounds that an assumption allows. Only public facts may decide between them.
 
     Proof: docs/proofs/quantiles.md (2).
 

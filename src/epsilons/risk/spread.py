@@ -392,8 +392,8 @@ class Spreading:
     def _leaning(self, variance: float) -> float:
         """The largest bias among the given people, if their weighted variance is at most this.
 
-        The bound is the Cauchy–Schwarz inequality. For people with the smallest weights, the range
-        gives a second bound; the best split between the two is used.
+        The bound follows from the Cauchy–Schwarz inequality. For people with the smallest weights,
+        the range gives a second bound; the best split between the two is used.
         Proof: docs/proofs/moment.md (9).
         """
         order = np.argsort(self.weighing.weights, kind="stable")

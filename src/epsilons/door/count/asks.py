@@ -40,7 +40,7 @@ __all__ = [
 # Results of counting, and the checks that turn them into a tally. NumPy and all engines use these.
 
 BAD_BUDGET = -1.0
-"""Replaces budgets that are null, NaN or negative during counting."""
+"""The value that replaces null, NaN and negative budgets during counting."""
 
 MOST_ROWS = 2**31
 """From this number of rows on, one person's rows cannot be averaged in 64-bit integers. If refusals
@@ -169,8 +169,8 @@ def checked(counted: Counted, rules: Rules, ask: Ask, names: Names) -> Tally:
     check_people(counted.levels, counted.people, counted.faults, names, rules.unit_of(ask))
     _refuse(counted.faults, rules, names, ask)
     _check_divided(counted.faults)
-    # Adding 0.0 turns -0.0 into 0.0. Polars optimizes this addition away, though its group-by
-    # merges both zeros, so it is done here.
+    # Adding 0.0 turns -0.0 into 0.0. It is done here, because Polars would optimize the addition
+    # away, although its group-by merges both zeros.
     order = np.argsort(counted.levels)
     return Tally(
         levels=counted.levels[order] + 0.0,

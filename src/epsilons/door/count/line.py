@@ -103,7 +103,10 @@ _UNIT = 2**28
 
 @dataclass(frozen=True)
 class Window:
-    """An interval in equal cells 0 to `cells` − 1. Index −1 is below it, and `cells` above it."""
+    """An interval that is divided into equal cells with the indices 0 to `cells` − 1.
+
+    The index −1 is for values below the interval, and `cells` for values above it.
+    """
 
     lo: float
     hi: float
@@ -455,7 +458,7 @@ class ByWeight(Lined):
     """People by level. Once weights are chosen, one pass over the rows adds them up by bucket.
 
     Attributes:
-        own: the distinct budgets of people who count.
+        own: the distinct budgets of the people who are counted.
         level_of: the level of each budget, as an index.
         people: the number of people with each budget.
         weigh: the function that adds up the weights of these budgets.
@@ -490,7 +493,7 @@ class Lines:
         """Count people by level, and prepare sums of weights by bucket: see `Rows.line`.
 
         If every row is its own person and there are few budgets, values are read only after weights
-        are chosen. Missing values are then detected at that point.
+        are chosen. Missing values are detected only then.
 
         Args:
             window: the cells to count in; None for the whole line.

@@ -114,9 +114,10 @@ def _asked(plan: Plan) -> nw.Expr:
 def _with_people(plan: Plan, entries: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Add to each entry its person's totals over all of their entries.
 
-    `own`, `sum` and `gaps` (selected rows without a value) include declared groups only. `r` and
-    `r_gaps` are the person's sums of `own` and `gaps`. `rows`, `each` and `declared` are the
-    person's numbers of rows, entries and declared groups. `e` becomes their smallest budget.
+    `own` (rows with a value), `sum` and `gaps` (selected rows without a value) include declared
+    groups only. `r` and `r_gaps` are the person's sums of `own` and `gaps`. `rows`, `each` and
+    `declared` are the person's numbers of rows, entries and declared groups. `e` becomes their
+    smallest budget.
     """
     import narwhals as nw
 

@@ -178,7 +178,7 @@ class GroupMargins(Margin, ABC):
     def combination(
         self, weights: Floats, bounds: Bounds, assumption: Assumption, confidence: float
     ) -> Bounds:
-        """An interval for the sum of the means, each times a weight.
+        """An interval for the weighted sum of the means.
 
         Two groups with weights of opposite signs are tested jointly. Otherwise the ends of
         simultaneous intervals are added up. Proof: docs/proofs/groups.md (28).

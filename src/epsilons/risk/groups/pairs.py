@@ -188,7 +188,7 @@ class GroupPair:
         return min(alone, self.reach.assumption.apart * self.reach.apart(self._shares, most))
 
     def _sampled(self, times: Times, part: float) -> float:
-        """Bound on the bias of a sample from a population with related budgets."""
+        """Bound on the bias of a sample from a population with budgets related to values."""
         far = 0.0
         for side in (0, 1):
             least, most = self.sides[side].share

@@ -193,7 +193,7 @@ class Reach:
         return way(shares, part, beta)
 
     def nearer(self, beta: float) -> bool:
-        """Whether the bound by δ is smaller than the bound for arbitrarily related budgets.
+        """Whether the bound by δ is smaller than the bound for budgets that are related in any way.
 
         The comparison uses a group with half the total weight and a mean in the middle of the
         range. It depends only on budgets.
@@ -305,7 +305,7 @@ class Reach:
         return self.or_leaning(found, beta - part)
 
     def or_leaning(self, found: Heights, beta: float) -> Heights:
-        """The smaller of `found` and the bias bound for budgets related to values.
+        """The smaller of `found` and the bias bound for any budgets and any group weight.
 
         If only a noisy weight of the group is known, the noise must not decide which bound is used.
         With β/2 for each side, the minimum on each side does not decrease in that weight.
