@@ -111,7 +111,7 @@ def mean(
         groups_are: "private"; or "public", under replace, if group membership is public: then
             nobody is in two groups, and each group has its own cap and less noise.
         where: the rows to include: a Boolean column, or its name; or a pair of a column and a
-            label, such as ("answer", "yes"). A row with a missing value is not included. Which rows
+            label, such as ("answer", "yes"). A missing entry does not equal the label. Which rows
             are included is private.
         levels: for add/remove, the budgets that people were offered, or a mapping from these to the
             number of people that you expect at each. These are public. Wrong numbers reduce

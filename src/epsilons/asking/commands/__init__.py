@@ -85,7 +85,8 @@ def demo(
 
 
 _MANY_STRICT = {0.05: 600, 0.2: 1000, 0.5: 1200, 1.0: 800, 2.0: 400}
-"""Example budgets where many people are strict: personal budgets gain nothing by default."""
+"""Example budgets with many strict people. Under the default assumption, personal budgets then gain
+nothing."""
 
 
 def _in_plain_words(release: Release) -> str:

@@ -199,7 +199,7 @@ _LARGEST = 2**62
 
 
 def spread_of(neighbours: str, odds: tuple[int, int]) -> int:
-    """Return the largest change of the difference of two distances, by a person of weight 1.
+    """Return how much a person of weight 1 can change the difference of two distances.
 
     Args:
         neighbours: "replace" or "add-remove".
@@ -255,7 +255,7 @@ class Selection:
 
     @property
     def spread(self) -> int:
-        """The largest change of the difference of two distances, by a person of weight 1."""
+        """How much a person of weight 1 can change the difference of two distances."""
         return spread_of(self.neighbours, self.odds)
 
     def placed(self, levels: Floats, place: Integers) -> Selection:
