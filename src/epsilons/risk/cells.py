@@ -318,7 +318,7 @@ def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squares without noise and coins, for a population.
+    """Bound on the sum of squares without noise and random inclusion, for a population.
 
     Budgets may be related to values. The bounds are the same as in `_sampled_error`, for the ℓ2
     norm of all errors.
@@ -465,7 +465,7 @@ def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float =
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of sampling error and coins plus a quantile of noise, for the best split of β."""
+    """A quantile of sampling and random inclusion plus one of noise, for the best split of β."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)

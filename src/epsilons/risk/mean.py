@@ -219,10 +219,10 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
     Returns:
         The largest mean squared error over all data (or distributions) on a unit range that the
         assumption allows, as an array of the shape of the moments. It is exact, with two
-        exceptions. If there are coins and budgets are related to values within δ, it is a proven
-        bound. In a population with budgets related to values, budgets are also random. There the
-        proven bound uses root mean squares of the moments over all samples, but the result uses the
-        moments of the given budgets.
+        exceptions. If people are included at random and budgets are related to values within δ, it
+        is a proven bound. In a population with budgets related to values, budgets are also random.
+        There the proven bound uses root mean squares of the moments over all samples, but the
+        result uses the moments of the given budgets.
 
     Reference:
         Paper *limits* (1), for a population with budgets unrelated to values, and weights with sum
@@ -249,7 +249,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """Bound on the squared error without noise and coins, for a population.
+    """Bound on the squared error without noise and random inclusion, for a population.
 
     Budgets may be related to values.
     """
@@ -263,7 +263,7 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """Bound on the squared error without noise and coins, for data with at most this spread."""
+    """Bound on the squared error without noise and random inclusion, for data of this spread."""
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
     own = estimator.spread + np.square(estimator.total) / n

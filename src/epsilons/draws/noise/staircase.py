@@ -380,7 +380,7 @@ class Staircase(Stairs, Law):
 
     @cached_property
     def _ascent(self) -> Ascent:
-        """The coin that decides whether x is beyond the first stair of 2 inner - 1 integers."""
+        """The coin for whether x is beyond the first stair, which has 2 inner - 1 integers."""
         return Ascent(self.rate, 2 * self.inner - 1, 2 * self.steps)
 
     @cached_property
