@@ -263,7 +263,7 @@ def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Fl
 
 
 def _guessed_square(estimator: Weighing | Moments, assumption: Assumption, spread: float) -> Floats:
-    """Bound on the squared error without noise and random inclusion, for data of this spread."""
+    """Bound on the squared error without noise and random inclusion, for at most this spread."""
     n, variance = estimator.n, spread * spread
     pull = np.square(1.0 - estimator.total)
     own = estimator.spread + np.square(estimator.total) / n

@@ -568,8 +568,8 @@ class WeighedAdaptively(WeighedSpread):
         Proof: docs/proofs/adaptive.md (2), (3), (4), (5).
 
     Attributes:
-        among: number of distinct candidate weights with these budgets.
-        choices: largest number of candidate weights with any budgets.
+        among: number of distinct candidate weights for these budgets.
+        choices: largest number of distinct candidate weights that any budgets can have.
     """
 
     among: int

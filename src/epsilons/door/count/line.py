@@ -447,7 +447,7 @@ LARGE: Final = 200_000
 time to plan a second query outweighs the gain."""
 
 _BUDGETS: Final = Window(0.0, 1.0, 1)
-"""A window whose buckets are integers; here they are indices in a list of budgets."""
+"""A window in which each bucket is one budget: its index is a position in a list of budgets."""
 
 Weigh = Callable[[Floats, list[Integers]], tuple[Integers, ...]]
 """A function that adds up the weights of budgets by bucket."""
