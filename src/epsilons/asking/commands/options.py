@@ -134,7 +134,7 @@ def _translated(_context: click.Context, _option: click.Parameter, given: str | 
 
 
 def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
-    """The option for an argument, named after the argument unless `words` name it."""
+    """The option for an argument. It has the name of the argument, unless `words` gives another."""
     return argument, click.option(*(words or (f"--{argument.replace('_', '-')}",)), **more)
 
 
