@@ -92,7 +92,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LONG = {"docs/tutorials/spark.md"}
 """Pages that take minutes."""
 
-ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
+ALTERNATIVES = {"docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
 """Pages that show alternative questions about the same people, and say that spending adds up."""
 
 ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
