@@ -355,7 +355,7 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
     )
 
 
-# Sides: a release under other assumptions. Budgets may be related to values in any way, a little, or
+# Sides: a release under other assumptions. Budgets are related to values in any way, a little, or
 # not at all.
 #
 # The interval is computed from the drawn values. The cap and the typical error are hypothetical:
