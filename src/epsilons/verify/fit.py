@@ -245,7 +245,10 @@ def uniforms(law: LawPieces, noise: tuple[int, ...], chance: np.random.Generator
 
 
 def _signed(law: LawPieces, x: int, chance: np.random.Generator) -> float:
-    """Return a uniform for one integer: at least ½ for x > 0, and lower the farther x is from 0."""
+    """Return a uniform for one integer x: in [½, 1) if x > 0, in [0, ½) if x < 0.
+
+    In each half, a larger |x| gives a smaller number.
+    """
     far, near = beyond(law, abs(x) + 1), beyond(law, abs(x))
     place = far + chance.random() * (near - far)
     above = chance.random() < 0.5 if x == 0 else x > 0
@@ -334,8 +337,8 @@ def even(law: LawPieces) -> float:
 def strangeness(table: Floats, chance: np.random.Generator) -> float:
     """Return an upper bound on the p-value of the most extreme of many cell counts (Bonferroni).
 
-    There are three kinds of cells: for single columns, in groups of columns if there are many; for
-    pairs of columns; and for the same column in two successive draws.
+    Three kinds of cells are counted: cells of single columns (columns are pooled if there are
+    many), cells of pairs of columns, and cells of the same column in two successive draws.
 
     Args:
         table: numbers that should be uniform, with a row per draw.

@@ -346,11 +346,11 @@ _VALUES: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
         "vector": _vector,
         "pair": _pair,
         "count": lambda release: release.value == max(release.raw, 0),
-        "groups": lambda _: True,  # their values are not stored: they are computed on access
+        "groups": lambda _: True,  # not checked: group means are adjusted to their intervals
     }
 )
-"""For each kind of estimate, whether its value follows from what was drawn. The values of all other
-kinds are published as drawn."""
+"""For each kind of estimate, a function that checks whether its value follows from the draw. The
+values of all other kinds must equal the drawn values."""
 
 
 def _near(one: npt.ArrayLike, other: npt.ArrayLike, unit: float) -> bool:
