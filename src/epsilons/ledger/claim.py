@@ -36,7 +36,7 @@ USED_UP: Final = {
     "failed": "failed after drawing had begun: what was offered is paid. Choose another name.",
     "abandoned": "was abandoned. Choose another name.",
 }
-"""Why a name can no longer be used, by the state of its release."""
+"""The reason why a name can no longer be used, by the state of its release."""
 
 UNSTORED: Final = (
     "The database of the ledger failed after name={name!r} was drawn. Everyone has paid what they "
@@ -356,7 +356,7 @@ class Claim:
             return self._keep(settled, charged)
 
     def _drawn(self, released: Callable[[], Settled]) -> Settled:
-        """Draw. Tests watch the steps before and after the draw, as they watch statements."""
+        """Draw the result. Calls `watch` before and after, where tests interrupt the process."""
         self._store.watch("before the draw")
         settled = released()
         self._store.watch("after the draw")

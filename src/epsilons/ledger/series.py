@@ -48,7 +48,7 @@ The best multiple of 1/COARSE is found first, then the best multiple of 1/FINE n
 """
 
 _ANYBODY: Final = Budgets({1.0: 1000})
-"""Arbitrary people, for reading the range of an answer, which does not depend on people."""
+"""Arbitrary people, used to compute the range of an answer, which does not depend on them."""
 
 Errors: TypeAlias = list[float]
 
