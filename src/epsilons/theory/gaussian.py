@@ -172,7 +172,7 @@ def _packing(people: SortedPeople, reach: float, replaced: bool, beta: float) ->
 
 
 def _scaled(shares: SortedPeople, n: int) -> SortedPeople:
-    """Scale to n people; the number of people with at least each budget is rounded up."""
+    """Scale to n people, rounding up the number of people whose budget is at least each level."""
     at_least = np.cumsum(shares.counts[::-1])[::-1].tolist()
     total = shares.n
     ranks = np.array([-(-n * each // total) for each in at_least] + [0], dtype=np.int64)

@@ -98,9 +98,9 @@ def least_error(
     replaced = neighbours == "replace"
     factor = 1.0
     if not assumption.sampled and not assumption.anything and assumption.related is not False:
-        # Values within δ of each other have means within δ. A person has only one category, so for
-        # categories a fraction δ of the people at each budget is free, and all others are in the
-        # first category.
+        # If all values are in an interval of length δ, means differ by at most δ. A person has only
+        # one category. So for categories, a fraction δ of the people at each budget can be in any
+        # category, and all others are in the first one.
         factor = assumption.apart
         if cells is not None:
             free = np.floor(factor * budgets.counts).astype(np.int64)
