@@ -30,7 +30,7 @@ CLEVER = ("composition", "sampling")
 """Methods with errors closer to ours: people in several releases, and random sampling of people."""
 
 GUESS = 0.15
-"""A guess of the standard deviation that somebody who knows such data could make."""
+"""A realistic guess of the standard deviation, as a fraction of the range."""
 
 OURS = ("ours", f"ours, spread={GUESS}")
 """Our method, without and with that guess."""

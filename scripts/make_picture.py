@@ -30,7 +30,7 @@ class Level(TypedDict):
 
 
 class Way(TypedDict):
-    """A way to publish the mean, and its typical error."""
+    """One method to publish the mean, and its typical error."""
 
     way: str
     error: float
@@ -49,7 +49,7 @@ def levels(plan: ep.Plan) -> list[Level]:
 
 
 def ways(plan: ep.Plan) -> list[Way]:
-    """Return the typical error of three ways to publish the same mean."""
+    """Return the typical errors of three methods for the same mean."""
     error = {forecast.method: forecast.rmse for forecast in plan.forecasts}
     return [
         {"way": "one ε, the strictest", "error": error["uniform"]},
