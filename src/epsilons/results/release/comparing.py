@@ -118,7 +118,7 @@ class Compared:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """As text: what is compared, the value with its unit, and the ends of its interval."""
+        """Text for a table: the two names, the value with its unit, and the ends of its interval."""
         first, second = numbers.group_name(self.first), numbers.group_name(self.second)
         if self.what in ("change", "factor"):
             first, second = second, first
@@ -152,7 +152,7 @@ class Comparisons(Sequence[Compared]):
     """Several comparisons, each with an interval; `holds` states their joint guarantee.
 
     Attributes:
-        title: what is compared.
+        title: the first line of the printed comparisons.
         confidence: the confidence of the intervals.
         each: the comparisons.
         words: two phrases, for intervals that include equal numbers and for those that do not.

@@ -142,7 +142,7 @@ class Derived:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: a name is not that of a column of the table, or the confidence is not
+            ArgumentError: a name is not the name of a column, or the confidence is not
                 strictly between 0 and 1.
             KindError: this is not a table of several columns.
 
@@ -169,7 +169,7 @@ class Derived:
             confidence: strictly between 0 and 1.
 
         Raises:
-            ArgumentError: a name is not that of a column of the table, or the confidence is not
+            ArgumentError: a name is not the name of a column, or the confidence is not
                 strictly between 0 and 1.
             KindError: this is not a table of several columns, or more than 256 cells have the
                 same label.
@@ -359,7 +359,7 @@ def _refuse(name: str, of: str, release: Release) -> NoReturn:
 # not at all.
 #
 # The interval is computed from the drawn values. The cap and the typical error are hypothetical:
-# they are those of a release about the same people that makes this assumption from the start.
+# a release about the same people would have them if it made this assumption from the start.
 
 SHOWN: Final[tuple[bool | float, ...]] = (True, 0.05, False)
 """The values of `related` for which results are shown side by side."""

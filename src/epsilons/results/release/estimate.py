@@ -167,7 +167,7 @@ class Estimate:
 
 
 class Reportable(Estimate):
-    """An estimate that may come from local reports; its margin then bounds the effect of lies."""
+    """An estimate that can come from local reports; its margin then bounds the effect of lies."""
 
     raw: Any
 
@@ -406,7 +406,8 @@ class Cells(Reportable):
             The index of the group of each cell, and the labels of the groups.
 
         Raises:
-            ArgumentError: a name is not that of a column, occurs twice, or all columns are given.
+            ArgumentError: a name is not the name of a column or occurs twice, or all columns are
+                given.
         """
         for name in columns:
             parameters.choice("column", name, self.called)

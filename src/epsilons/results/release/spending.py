@@ -167,7 +167,7 @@ class AllOfIt(Spending):
     """Everyone spent all of their ε, as in the local model.
 
     Attributes:
-        levels: the budgets, ascending; approximate if there were many.
+        levels: the budgets, ascending; approximate if there are many different budgets.
         people: the number of people with each budget.
     """
 

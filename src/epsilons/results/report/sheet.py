@@ -226,7 +226,7 @@ class Ranges:
         shares: whether the numbers are shares of people.
         bars: whether to draw bars from zero instead of dots.
         joint: for each row, the ends of a simultaneous interval for all rows; or empty.
-        groups: for each row, the group whose colour its bar has; or empty.
+        groups: for each row, the group that determines the colour of its bar; or empty.
     """
 
     rows: tuple[Row, ...]
