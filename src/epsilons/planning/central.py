@@ -373,7 +373,10 @@ class Plan(Asked):
 
     @cached_property
     def curve(self) -> dict[str, list[float]]:
-        """The error for each cap, from half the strictest budget to twice the largest finite ε."""
+        """The error at 120 caps, from half the smallest ε to twice the largest finite one.
+
+        Both lists are empty if errors are not worst cases, or if no ε is finite.
+        """
         levels, counts = self.budgets.levels, self.budgets.counts
         finite = levels[(levels > 0.0) & np.isfinite(levels)]
         if len(finite) == 0 or not self.weighs:

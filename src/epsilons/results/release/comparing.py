@@ -118,7 +118,7 @@ class Compared:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """Text for a table: the two names, the value with its unit, and the ends of its interval."""
+        """Text for a table: both names, the value with its unit, and the ends of its interval."""
         first, second = numbers.group_name(self.first), numbers.group_name(self.second)
         if self.what in ("change", "factor"):
             first, second = second, first

@@ -16,7 +16,7 @@ ROWS: Final = 12
 """The maximum number of result rows that `print` shows."""
 
 DETAILS: Final = "More: details(), report(path), to_frame(), to_json()."
-"""The methods that show more."""
+"""The last line of a printed result, which names the methods that show more."""
 
 _WIDTH: Final = 96
 
