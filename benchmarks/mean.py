@@ -98,7 +98,7 @@ NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
 
 
 def fresh() -> Iterator[Result]:
-    """Time of a process that imports the package or computes one mean, and of Python alone."""
+    """Time of fresh processes that import the package, or compute a first mean."""
     start = _process("pass")
     for name, code, limit in (
         ("import epsilons, in a process of its own", "import epsilons", 0.2),
@@ -121,8 +121,8 @@ def _process(code: str) -> float:
     """Return the minimum CPU time of five processes that run this code.
 
     Python spends nearly all of this time loading modules. Wall time would include waiting for other
-    load on the machine. Modules are compiled first, as an installer does. If Python cannot write
-    bytecode, compiling takes half of the time.
+    load on the machine. A first run compiles the modules, as an installer does; otherwise,
+    compiling would take half of the time.
     """
     times = []
     own = {name: value for name, value in os.environ.items() if name != NOT_COMPILED}
