@@ -390,8 +390,8 @@ def _ends(
 ) -> tuple[Ends, Ends, bool]:
     """Return the ends of the changes, the ends of the factors, and a condition.
 
-    The condition is True if the intervals hold only if the second release was planned without
-    knowledge of the first result.
+    If the condition is True, the second release must have been planned without knowledge of the
+    first result; otherwise the intervals are not valid.
 
     Proof: docs/proofs/risk.md (29), (31), (32).
     """

@@ -131,7 +131,7 @@ def held_back(claims: Iterable[str]) -> list[str]:
 
 
 def few_at_each(related: bool | float, people: Iterable[int | None]) -> list[str]:
-    """A warning if few people share a budget, because their means can then differ by chance alone.
+    """A warning if few people share a budget, so their means may differ by more than δ by chance.
 
     The mean of m values on a unit range has a standard deviation of up to ½/√m. This exceeds δ/2 if
     m < 1/δ². The warning appears if most people have a budget that fewer than 1/δ² people share.
