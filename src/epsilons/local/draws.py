@@ -198,7 +198,7 @@ class Shifted:
 
     @cached_property
     def weights(self) -> Integers:
-        """A single weight of 1: the integer is reported as it is."""
+        """A single weight of 1: noise is added to the integer itself."""
         return np.ones(1, dtype=np.int64)
 
 

@@ -235,8 +235,8 @@ class Diffused:
 
     Reference:
         Paper *gaussian*, Algorithms 4 to 6, corrected: exact probabilities, marks instead of zeros,
-        random pairs independent of values and sampling, a second crossing, and the radius that
-        fired.
+        random pairs independent of values and sampling, a second crossing, and the radius of the
+        query that fired.
 
     Attributes:
         levels: budget levels ε.

@@ -40,8 +40,8 @@ def gaussian_error(
 
     Returns:
         The bound, in the units of `sigma`; ∞ if budgets are too small for any answer. For every
-        method there is a mean for which the error reaches any given smaller number with probability
-        at least 1 − confidence.
+        method, and for every number below the bound, there is a mean for which the error is at
+        least that number with probability at least 1 − confidence.
 
     Raises:
         ArgumentError: an argument is out of range (also BudgetError).

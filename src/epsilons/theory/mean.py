@@ -71,9 +71,9 @@ def least_error(
         population) for which its root mean square error is at least the bound. For "pac", every
         smaller error is exceeded with probability above 1 − confidence. The bound is 0 if no
         positive bound is proven. For a population with related budgets it is the bound for
-        unrelated budgets, which are a special case. For given people and a number δ it is the bound
-        for all data on a fraction δ of the range (mean), or for a fraction δ of the people
-        (frequencies).
+        unrelated budgets, which are a special case. For given people and a number δ, data are
+        restricted to a fraction δ of the range (for a mean), or only a fraction δ of the people can
+        have any category (for frequencies). Such data meet the assumption.
 
     Raises:
         ArgumentError: an argument is invalid (also BoundsError, BudgetError).

@@ -300,7 +300,7 @@ def _selection(mechanism: Any, tools: _Tools) -> Found:
 
 
 def _crossing(mechanism: Any, tools: _Tools) -> Found:
-    """Check how often the first query crosses a threshold one point or two scales above it."""
+    """Check how often the first query fires, for thresholds one point and two scales above it."""
     scale = mechanism.query
     if mechanism.threshold != scale or scale > _LARGE:
         yield "a crossing whose two noises have other scales than one up to 2^50"
