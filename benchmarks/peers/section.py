@@ -200,7 +200,10 @@ def table(found: Measured, task: str) -> str:
 
 
 def import_of(found: Measured, name: str) -> float | None:
-    """Return the minimum import time of a tool. The first import may compile bytecode."""
+    """Return the minimum import time of a tool, because the first import may compile bytecode.
+
+    None if the tool was never imported.
+    """
     times = [
         each.import_seconds
         for key, each in found.outcomes.items()

@@ -263,7 +263,7 @@ class Book:
         return self.private and head == chain.keyed_head(self.secret, event[1], once)
 
     def release(self, name: str) -> Kept | None:
-        """Find a release by its name.
+        """Find a release by its name; None if there is no such release.
 
         Blanks around a name are ignored. Earlier versions did not ignore them, so a ledger can have
         two names that differ only in blanks. Then an exact match is preferred.

@@ -95,6 +95,9 @@ class Claim:
             question: a hash of all arguments; no data are hashed.
             former: hashes of the same arguments in earlier versions.
 
+        Returns:
+            The settled result; None if the release has begun, or was already open.
+
         Raises:
             ClaimError: the name belongs to another question, or can no longer be used; or another
                 thread is using this claim.

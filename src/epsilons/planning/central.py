@@ -270,7 +270,10 @@ class Plan(Asked):
 
     @cached_property
     def guess(self) -> Guess | None:
-        """Errors with and without the guess of the spread, if it is right and in the worst case."""
+        """Errors with and without the guess of the spread, if it is right and in the worst case.
+
+        None without a guess.
+        """
         return guess_of(self.trial)
 
     @cached_property

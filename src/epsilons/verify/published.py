@@ -265,7 +265,11 @@ def _holds(holds: bool) -> str:
 
 
 def _verdict(release: Any) -> Verdict | None:
-    """Return everyone's privacy loss, from the mechanism or from the randomizer at each budget."""
+    """Return everyone's privacy loss, from the mechanism or from the randomizer at each budget.
+
+    For local reports, only the first `_LEVELS` budgets are checked. None if they have too many
+    categories or dimensions to enumerate, or if no budget is finite and above 0.
+    """
     mechanism = release.mechanism
     if not hasattr(mechanism, "channel"):
         return exact(mechanism)

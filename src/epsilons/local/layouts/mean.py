@@ -76,7 +76,7 @@ class MeanLayout(Layout):
         return table | {"number": np.full(len(answer), number)}
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:
-        """Return the order that puts people who send one bit first."""
+        """Return the order that puts people who send one bit first; None if everyone does."""
         return bits_first(bits(table["number"]))
 
     def front(self, answers: Answers, people: int) -> int:  # noqa: ARG002

@@ -291,7 +291,10 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation behind the estimated range; accurate for Gaussian data."""
+        """The standard deviation from which the range was derived; accurate for Gaussian data.
+
+        None if the range was not derived from a standard deviation.
+        """
         return self._scalar("sigma").sigma
 
     @property
