@@ -366,7 +366,7 @@ class Claim:
         return settled
 
     def _pay_back(self) -> None:
-        """Refund the prepaid offers, within the write that charges the actual loss."""
+        """Refund the prepaid offers, within a write transaction."""
         self._store.run(
             "UPDATE accounts SET spent = spent - charges.amount FROM charges "
             "WHERE charges.release = ? AND charges.account = accounts.number",

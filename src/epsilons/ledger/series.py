@@ -290,7 +290,7 @@ def _shares(
 def _parts(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """Return each release's share if whole budgets are used up."""
+    """Return the shares for people who have spent nothing yet; together they use whole budgets."""
     pairs = zip(asked, wanted, strict=True)
     alike = {(each.facts, tolerance) for each, tolerance in pairs}
     if len(alike) == 1:
