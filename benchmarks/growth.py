@@ -83,7 +83,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Curve:
-    """One job at growing sizes.
+    """One job, to be measured at several sizes.
 
     Attributes:
         work: name of the job in `WORKS`.

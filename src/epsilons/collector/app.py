@@ -300,7 +300,7 @@ class _Pages:
         return _told(200, await asyncio.to_thread(self._service.question, name))
 
     async def offline(self, request: Request) -> Response:
-        """Return the offline page, which browsers save because it needs its own security policy."""
+        """Return the offline page as a download, because it needs its own security policy."""
         name = request.path_params["survey"]
         saved = {"Content-Disposition": f'attachment; filename="{name}.html"'}
         return _page(offline_page(self._service.survey(name)), more=saved)

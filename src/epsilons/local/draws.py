@@ -535,7 +535,7 @@ def directions(seeds: Words, count: int, dimension: int) -> Singles:
 
     Returns:
         float32, len(seeds) × count × dimension. Rounding can differ between machines in the
-        seventh digit of a direction, which changes an estimate even less.
+        seventh digit of a direction. The effect on an estimate is even smaller.
     """
     pairs = (dimension + 1) // 2
     words = words_of(seeds, count * pairs)

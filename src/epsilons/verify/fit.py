@@ -30,7 +30,7 @@ from epsilons.verify.losses.laws import LawPieces
 _CHUNK: Final = 256
 _NEGLIGIBLE: Final = 2.0**-60
 _ROOM: Final = 1e-9
-"""Relative slack of the bound: ten times the error of a tail, 10⁻¹⁰ for up to 10⁹ trials."""
+"""The relative slack of the bound. The error of a tail, for up to 10⁹ trials, is a tenth of it."""
 
 _CLOSE: Final = 1e-9
 _HALF_LOG_TAU: Final = 0.5 * math.log(2.0 * math.pi)

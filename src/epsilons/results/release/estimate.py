@@ -70,7 +70,7 @@ class Estimate:
 
     @property
     def of_shares(self) -> bool:
-        """Whether assumptions about it concern shares of people rather than means."""
+        """Whether the assumption δ bounds differences of shares of people, not of means."""
         return self.in_percent or bool(self.ranks)
 
     @property

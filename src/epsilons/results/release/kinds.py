@@ -380,7 +380,7 @@ class Counting(Margin):
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether to show this assumption: only the weakest, because a count uses no values."""
+        """Whether to show this assumption. Only the weakest is shown: a count uses no values."""
         return assumption.anything
 
 
