@@ -340,7 +340,7 @@ def results(found: Measured) -> Iterator[Result]:
 
 
 def beside_bare(line: Result, found: Measured, task: str, rows: int) -> Result:
-    """Return the same line; its note adds the time of the bare query, grouped by 50 budgets."""
+    """Return the line, with the time of the bare query by 50 budgets added to its note."""
     bare = found.of(BARE_PERSONAL.name, task, rows)
     if bare is None or bare.seconds is None:
         return line

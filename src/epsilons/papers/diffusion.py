@@ -287,7 +287,7 @@ class Diffused:
         return _WEIGHT
 
     def draw(self, source: Source, total: tuple[Floats, Integers]) -> DiffusedSpread:
-        """Draw a random order of people, then who is kept, then the five stages.
+        """Draw a random order of people, decide at random who is kept, and run the five stages.
 
         Args:
             source: source of randomness.

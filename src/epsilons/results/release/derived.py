@@ -92,7 +92,7 @@ class PartShares:
         of: the names of the columns that `labels` refers to.
         within: the names of the columns that define the denominators: a share is relative to the
             people with the same labels in these columns; empty for shares of all people.
-        labels: a label of `of`, or a tuple of labels, for each share.
+        labels: for each share, its label; a tuple of labels if `of` has several columns.
         value: the shares, computed from the published cells.
         low: the lower ends of separate intervals for each share.
         high: the upper ends.
