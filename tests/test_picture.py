@@ -1,4 +1,4 @@
-"""The picture in the README and its caption show the numbers that the package computes."""
+"""The picture in the README, and its caption, show numbers that the package computes."""
 
 from __future__ import annotations
 
