@@ -177,16 +177,23 @@ def test_the_sampled_loss_equals_that_of_brute_force() -> None:
 
 def test_revealing_who_was_kept_would_break_the_promise() -> None:
     """Publishing the sample size breaks the guarantee, although the printed proof allows it."""
-    t, epsilon = 2.0, 0.2
-    keep = math.expm1(epsilon) / math.expm1(t)
-    size = 1
-    # If the sample size is published and is 1, the ratio of that person's outputs is e^t.
-    shown = math.log(keep * math.exp(t)) - math.log(keep)
-    assert size == 1
-    assert shown > epsilon
-    h = t / 2.0
-    hidden = math.log1p(keep * math.expm1(h)) - math.log1p(keep * math.expm1(-h))
-    assert hidden <= epsilon
+    t, epsilon, weight, grid = 2.0, 0.2, 6, 4
+    keep = float(keep_probability(np.array([epsilon]), t)[0])
+    law = DiscreteLaplace(Fraction(weight) / Fraction(t))
+
+    def law_of(value: int) -> dict[str, dict[int, float]]:
+        total = weight * (2 * value - grid) // (2 * grid)
+        kept, left = (
+            {y: chance * math.exp(law.log_pmf(y - at)) for y in range(-60, 61)}
+            for chance, at in ((keep, total), (1.0 - keep, 0))
+        )
+        return {"size 1": kept, "size 0": left, "hidden": {y: kept[y] + left[y] for y in kept}}
+
+    low, high = law_of(0), law_of(grid)
+    loss = {shown: log_ratio(low[shown], high[shown]) for shown in low}
+    hidden = float(sampling_loss(np.array([keep]), t)[0])
+    assert loss == pytest.approx({"size 1": t, "size 0": 0.0, "hidden": hidden})
+    assert loss["hidden"] <= epsilon < loss["size 1"]
 
 
 def test_who_is_not_kept_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
