@@ -30,8 +30,7 @@ Order = Literal["nothing", "data", "names", "everything", "any"]
 
 ORDERS: tuple[Order, ...] = ("nothing", "data", "names", "everything", "any")
 """Which unsynced changes survive: none, file contents, folder entries, all changes, or a random
-subset, sector by sector.
-"""
+subset, sector by sector."""
 
 
 @dataclass
