@@ -45,8 +45,7 @@ def test_a_share_of_two_has_the_variance_of_a_mean() -> None:
     assert abs(of_share / of_mean - 1.0) < WITHIN
     # Both variances are 2/(nε)², the minimum for Laplace noise.
     assert abs(of_share * (N * EPSILON) ** 2 / 2.0 - 1.0) < WITHIN
-    # This test has power: independent noise in both cells has twice the variance, even after
-    # projection.
+    # Power: independent noise in both cells has twice the variance, even after projection.
     loose = independent(table(2), 10**6, 4)[:, 0].var()
     assert abs(loose / of_mean - 2.0) < 2.0 * WITHIN
 

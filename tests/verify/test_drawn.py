@@ -1,7 +1,7 @@
-"""Draws and totals against the declaration: correct mechanisms pass, and broken ones fail.
+"""Draws and totals are compared with the declaration: broken mechanisms fail.
 
-The tests are seeded. For a new seed, a correct mechanism fails with probability 10⁻⁶; there are
-fewer than twenty here.
+The tests are seeded. With a new seed, a correct mechanism would fail with probability 10⁻⁶. There
+are fewer than twenty here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def made(name: str) -> Any:
     elif method:
         options["method"] = method
     if method == "sampling":
-        options |= SAMPLE  # with related=True nearly nobody is sampled
+        options |= SAMPLE  # with related=True, hardly anybody is sampled
     if kind.startswith("open"):
         options |= {"neighbours": "add-remove", "levels": [0.5, 1.0, 2.0]}
     release: Any
@@ -206,7 +206,10 @@ def rounded_up(self: Any, *given: Any) -> Any:
 
 
 def two_up(self: Any, *given: Any) -> Any:
-    """Replace `total`: use weights larger by two. The margin for rounding is only one."""
+    """Replace `total`: use weights that are larger by two.
+
+    The allowance for rounding is only one.
+    """
     return right(self).total(replace(self, weights=self.weights + 2), *given)
 
 
@@ -221,7 +224,7 @@ def counted_twice(self: Any, tally: Any) -> Any:
 
 
 def counted_beside(self: Any, tally: Any) -> Any:
-    """Replace `total`: also count people in the next cell."""
+    """Replace `total`: also count everyone in the next cell."""
     found = right(self).total(self, tally)
     return found + np.roll(found, 1)
 
