@@ -442,7 +442,8 @@ class Nested:
         )
         far = np.maximum(-surplus, 0)
         far[1:] = np.maximum(far[1:], surplus[:-1])
-        return [int(each) for each in far]
+        found: list[int] = far.tolist()
+        return found
 
     def exponent(self, candidate: int, cells: Integers, masses: Integers) -> Fraction:
         """Return u/scale of one interval.
@@ -452,7 +453,9 @@ class Nested:
             cells: the indices of cells that contain people, ascending.
             masses: the total weight of the people in each cell.
         """
-        return Fraction(self.distances(cells, masses)[candidate], self.scale)
+        near = slice(max(candidate - 1, 0), candidate + 1)
+        last = replace(self, starts=self.starts[near], ends=self.ends[near])
+        return Fraction(last.distances(cells, masses)[-1], self.scale)
 
     def draw(self, source: Source, total: tuple[Integers, Integers]) -> int:
         """Draw the index of an interval.
