@@ -32,10 +32,12 @@ NEIGHBOURS = ("replace", "add-remove")
 
 NEW = frozenset(
     {
+        "mechanisms.Nested",
         "release.CountOfSome",
         "release.Total",
         "risk.AnsweredMoments",
         "risk.AnsweredQuantiles",
+        "risk.NestedQuantiles",
         "risk.RatioTotal",
     }
 )
