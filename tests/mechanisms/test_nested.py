@@ -1,4 +1,4 @@
-"""Selection of one of nested intervals: its distances, its law, its draws, its loss, its checker."""
+"""Selection of one of nested intervals: its distances, law, draws, loss and checker."""
 
 from __future__ import annotations
 
@@ -165,9 +165,7 @@ def test_draws_are_not_those_of_an_exponential_mechanism() -> None:
     other /= other.sum()
     assert (law @ far) < 0.95 * (other @ far)
     source = ep.Seeded(5)
-    drawn = np.bincount(
-        [mechanism.draw(source, masses(people)) for _ in range(size)], minlength=4
-    )
+    drawn = np.bincount([mechanism.draw(source, masses(people)) for _ in range(size)], minlength=4)
     assert chisquare(drawn, law * size).pvalue > 1e-7
     assert chisquare(drawn, other * size).pvalue < 1e-7
 

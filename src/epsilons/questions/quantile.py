@@ -2,9 +2,9 @@
 
 A table is paid for once and gives every quantile, but its noise adds up over bins, and its
 resolution is limited by its bins. A selection finds one quantile among many cells, and a second one
-finds its interval among intervals that widen around that cell. The method with the shorter interval for uniform values is
-chosen; this depends on public facts only. Under add/remove, the method is always a table, with
-noise in its total as well.
+finds its interval among intervals that widen around that cell. The method with the shorter interval
+for uniform values is chosen; this depends on public facts only. Under add/remove, the method is
+always a table, with noise in its total as well.
 """
 
 from __future__ import annotations

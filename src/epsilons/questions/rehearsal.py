@@ -147,7 +147,9 @@ def _said(draw: Draw, *, close: bool) -> Any:
     if isinstance(mechanism, LevelCounts):
         return tuple(total.tolist())
     if isinstance(mechanism, Nested):
-        return mechanism.distances(*total).index(0)
+        # Noise makes intervals longer than needed, so the result is half a scale beyond the best.
+        far = mechanism.distances(*total)
+        return max(at for at in range(far.index(0), len(far)) if 2 * far[at] < mechanism.scale)
     if not isinstance(mechanism, Selection):
         return total
     candidates = mechanism.candidates
