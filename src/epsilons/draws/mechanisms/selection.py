@@ -474,8 +474,9 @@ class Nested:
         least = min(far)
         quotients = [divmod(each - least, self.scale) for each in far]
         steps = steps_many(source, len(far))
+        order: list[int] = permutation(source, len(far)).tolist()
         return next(
             at
-            for at in permutation(source, len(far)).tolist()
+            for at in order
             if steps[at] >= quotients[at][0] and exp_minus(source, quotients[at][1], self.scale)
         )
