@@ -92,14 +92,9 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LONG = {"docs/tutorials/spark.md"}
 """Pages whose examples take minutes to run."""
 
-<<<<<<< HEAD
 ALTERNATIVES = {"docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
-"""Pages that show alternative questions about the same people, and say that spending adds up."""
-=======
-ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
 """Pages with alternative questions about the same people. They say that the spending would add up.
 """
->>>>>>> prose3
 
 ADDS_UP = "Each example stands alone: if you run several on the same people, their spending adds up"
 """The sentence in which these pages say so."""

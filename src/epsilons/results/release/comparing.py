@@ -72,7 +72,7 @@ class Compared:
         nothing: whether the interval covers every possible value and so says nothing.
         of: the name of the number that is compared in two releases; "" if there is only one.
         shares: whether shares of people are compared.
-        wide: the length of the range of the compared numbers; 0 if it does not matter.
+        wide: the length of the range of the compared numbers; 0 if widths are not judged by it.
     """
 
     what: str
