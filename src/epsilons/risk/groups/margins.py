@@ -374,7 +374,7 @@ class GroupedMeans(GroupMargins):
         return Reach(self.weighing, assumption, *noise, self.whole), beta
 
     def owned(self, assumption: Assumption, confidence: float) -> float | None:
-        """Return `OWN` if a joint test gives a shorter interval for two `LIKELY` groups, or None.
+        """Return `OWN` if a joint test shortens the interval for two `LIKELY` groups, else None.
 
         The choice depends on public facts alone.
         """
@@ -574,7 +574,7 @@ class OpenReach(Reach):
 
     @property
     def terms(self) -> tuple[Floats, Floats, bool]:
-        """The coefficients and counts of `seen`, and False: the sign of T is not flipped."""
+        """The coefficients and counts of `seen`, and False: their sign is not flipped."""
         return *self.seen, False
 
     def upper(self, shares: Floats, square: float, part: float) -> Floats:
