@@ -216,7 +216,7 @@ class Pair(Estimate):
         return {"number": list(told), "value": [*value], "low": [*low_], "high": [*high_]}
 
     def what(self, release: Release, of: str) -> str:  # noqa: ARG002
-        """The phrase that names the correlation, which a statement quotes."""
+        """The phrase with which a statement names the correlation."""
         pair = f"{of} with a second one" if of else " of two measurements"
         return f"the correlation{pair} (from −1 to 1; 0 is no linear relation)"
 
