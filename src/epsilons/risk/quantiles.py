@@ -188,7 +188,7 @@ class Way:
             probability.
         chances: tails of the sampling error, in the form of `SampleError.chances`; None if only
             noise is random.
-        side: the error probability that is left for this side.
+        side: the error probability that remains for one side.
     """
 
     shift: float
@@ -356,7 +356,7 @@ class QuantilesMargin(Margin, ABC):
 
     @property
     def ranks(self) -> tuple[float, ...]:
-        """The share of people at or below each of the numbers."""
+        """The share of people at or below each released number."""
         return tuple(self.quantiles.tolist())
 
     @abstractmethod

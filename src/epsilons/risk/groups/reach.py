@@ -149,7 +149,7 @@ class Reach:
     Attributes:
         weighing: the estimator for all people, with weights that sum to one.
         assumption: the assumption about the data.
-        noise: the noise of T, in units of the scale of the weighing.
+        noise: the noise of T, in units of the estimator's noise scale.
         rows: row of `noise` for each bin of means.
         whole: whether the group contains everybody.
     """
@@ -366,7 +366,7 @@ class Reach:
         return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
 
     def heads(self, shares: Floats) -> Floats:
-        """The largest fraction of people that can have this total weight: the lightest people."""
+        """The fraction of people with this total weight, if they are the lightest people."""
         order = np.argsort(self.weighing.weights, kind="stable")
         weights = self.weighing.weights[order]
         counts = self.weighing.counts[order].astype(np.float64)

@@ -158,7 +158,7 @@ class Combined:
         return np.asarray(np.maximum(best, -rates * _BELOW[-1]))  # farther below, P is at most 1
 
     def _worst(self, found: Floats) -> Floats:
-        """The maximum over the distributions of each row, given a number for each tabulated one."""
+        """The largest of the numbers `found`, one per distribution, in each row."""
         return found
 
 
@@ -173,7 +173,10 @@ class Spanned(Combined):
     """
 
     def reach(self, rows: Integers | int, gap: Floats | float, beta: Floats | float) -> Floats:
-        """The maximum over all distributions of a row. If there is a gap, each side has beta/2."""
+        """The result of `Combined.reach`, as a maximum over all distributions of a row.
+
+        If there is a gap, each side has error probability beta/2.
+        """
         gap = np.where(np.isfinite(gap), 0.0, np.inf)
         ends = (super(Spanned, self).reach(np.add(rows, end), gap, beta) for end in (0, 1))
         return np.maximum(*ends)
@@ -290,7 +293,7 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
 
 @lru_cache(maxsize=32)
 def of_a_sum(cells: int | None, added: int = 2) -> Combined:
-    """Tails of the sum of the noises of `added` cells; there are more cells than these.
+    """Tails of the sum of the noises of `added` cells, of a table with more cells than these.
 
     The density is that of the sum of `added` independent noises. If the noises of all cells sum to
     zero, it is multiplied by the density of the sum of all other noises, and normalized.
