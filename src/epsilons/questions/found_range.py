@@ -302,12 +302,12 @@ class _Crowd:
 
     @property
     def n(self) -> int | None:
-        """The noisy number of people, if they were counted."""
+        """The noisy number of people; None if they were not counted."""
         return None if self.stage is None else max(sum(self.drawn), 0)
 
     @property
     def losses(self) -> tuple[Fraction, ...] | None:
-        """The loss from the count, if they were counted."""
+        """The losses from counting people; None if they were not counted."""
         return None if self.stage is None else self.stage.losses
 
 

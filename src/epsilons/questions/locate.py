@@ -94,7 +94,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Payers:
-    """The people who are charged, if they have other levels than the selections.
+    """The people who are charged, if their levels differ from those of the selections.
 
     Attributes:
         levels: the budgets of the people who are charged.

@@ -179,7 +179,7 @@ class Mean(Question):
 
     @property
     def rule(self) -> door.Rule | None:
-        """The transformation that is applied before averaging, on unit ranges; None for none."""
+        """The transformation of values before averaging, on unit ranges; None if there is none."""
         return None
 
     @property

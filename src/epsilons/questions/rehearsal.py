@@ -77,7 +77,7 @@ class Rehearsal:
 
     @property
     def spending(self) -> ByLevel:
-        """Everyone's spending, including the number of people at each level even if private."""
+        """Everyone's spending, with the number of people at each level, even if it is private."""
         spent = self.answer.spent
         if not isinstance(spent, ByLevel):
             raise TypeError("nobody said what each level spends")
