@@ -100,7 +100,7 @@ class Source(ABC):
 
     @classmethod
     def __subclasshook__(cls, other: type, /) -> bool:
-        """Accept any class with these four attributes, so a checker need not import this module."""
+        """Accept any class with the four attributes of a source, even if it does not inherit."""
         owned: set[str] = set().union(*map(vars, other.__mro__))
         four = {"bytes", "words", "bits", "private"} <= owned
         return four if cls is Source and four else NotImplemented

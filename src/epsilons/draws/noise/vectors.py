@@ -182,7 +182,7 @@ class Closed(VectorLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale per unit of the distance |z_1| + ... + |z_k|."""
+        """The pieces: the log-probability falls by 1/scale per unit of |z_1| + ... + |z_k|."""
         return Pieces("closed", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction | float:
@@ -226,7 +226,7 @@ class Closed(VectorLaw):
 
     @property
     def covariance(self) -> float:
-        """The covariance of two cells; it follows because the sum of all cells has variance 0."""
+        """The covariance of two cells: all covariances and variances of cells sum to 0."""
         return -self.variance / (self.cells - 1)
 
     @cached_property
@@ -400,7 +400,7 @@ class Cube(VectorLaw):
 
     @property
     def pieces(self) -> Pieces:
-        """The log-probability falls by 1/scale from each cube around 0 to the next."""
+        """The pieces: the log-probability falls by 1/scale from each cube around 0 to the next."""
         return Pieces("cube", 1 / self.scale)
 
     def exponent(self, z: Sequence[int]) -> Fraction:
