@@ -83,7 +83,7 @@ def _threshold_mse(n: int, at: Floats, people: Integers, goal: Goal) -> Floats:
 
 
 def _threshold_search(budgets: Budgets, candidates: Integers, goal: Goal) -> int:
-    """Return the best candidate. If there are many, search a coarse grid, then near its best point."""
+    """Return the best candidate. If there are many, search a coarse grid, then around its best."""
 
     def at(index: int) -> float:
         return goal.aim(weighing_of(budgets, _threshold_at(budgets, index), goal.noise))
