@@ -88,7 +88,7 @@ class Count(Question):
 
     @property
     def label(self) -> Any:
-        """The label of the people to count; None for everyone, or everyone with a value."""
+        """The label of the people to count; None if everyone, or everyone with a value, counts."""
         return None if self.where is None else self._pair()[1]
 
     def _pair(self) -> tuple[Any, Any]:

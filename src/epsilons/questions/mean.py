@@ -272,7 +272,10 @@ class Mean(Question):
         )
 
     def asks(self, call: Call) -> door.Ask | None:
-        """Return the sums to compute first, with squares if these are free; None without bounds."""
+        """Return the sums to compute first; None if the range is unknown.
+
+        Squares are included if they cost no privacy.
+        """
         if self.bounds is None:
             return None
         if self.of_some:

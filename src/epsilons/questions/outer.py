@@ -97,7 +97,8 @@ class Share:
 
     Attributes:
         each: the part of the budget at each level.
-        quantile: the most extreme quantile that a selection can find; above one half if none.
+        quantile: the most extreme quantile that a selection can find; above one half if it cannot
+            find any.
     """
 
     each: Floats
@@ -197,7 +198,8 @@ def outer(
         count: a function that counts people by level and sums weights by bucket, in one pass.
         goal: the goal of the mean, which gets the remaining budget.
         neighbours: "replace" or "add-remove".
-        agree: called with the levels and the first share before anything is drawn; it can raise.
+        agree: called with the levels and the first share before anything is drawn; it can raise an
+            error.
         before: the amount that a person at each level has spent already.
         people: the people who are charged, if their levels differ from the counted levels.
 

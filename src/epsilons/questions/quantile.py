@@ -224,7 +224,7 @@ class Quantile(Question):
         return Read(estimate, self.goal.in_units(half, bounds))
 
     def counted(self, rows: door.Rows, call: Call) -> door.Tally:
-        """Return the counts in bins, by the part of their budget that people offer here."""
+        """Return the counts in bins, by the budgets that people offer to this question."""
         try:
             return super().counted(rows, call)
         except MissingValueError as refused:

@@ -47,9 +47,9 @@ def moved(cells: int, apart: float) -> tuple[int, float]:
 
     Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
     So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
-    cell on each side has the remainder. With fewer cells, all of them have the largest bias, except
-    one if their number is odd; then no further cell has a bias.
-    Proof: docs/proofs/frequencies.md (2).
+    cell on each side has the remainder. With fewer cells, all of them have the largest bias, or all
+    except one if their number is odd, and no cell has the remainder. Proof:
+    docs/proofs/frequencies.md (2).
     """
     whole = int(min(1.0 / apart, float(cells)))  # 1/δ can overflow to infinity
     left = max(1.0 - whole * apart, 0.0)

@@ -208,7 +208,7 @@ class Behind(Margin):
         beta = (1.0 - confidence) / (3 if sampled else 2)
         far = self.counted.bias(beta)
         if sampled:
-            samplings = 1 if assumption.anything else 2  # one for each of the `ways`; all must hold
+            samplings = 1 if assumption.anything else 2  # one for each of `ways`, and all must hold
             far += mean.sampling_reach(max(self.counted.fewest(beta), 1), beta, samplings)
         ways = [
             (0.0, min(far, 1.0) * (1.0 if sampled or not related else assumption.apart)),

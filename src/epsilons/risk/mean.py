@@ -303,7 +303,7 @@ def _drawn(assumption: Assumption, n: int, spread: float) -> float:
 def _guessed_quantile(
     weighing: Weighing, assumption: Assumption, spread: float, jitter: float, beta: float
 ) -> float:
-    """An approximate quantile of the error for data with this spread; not a bound.
+    """An approximate quantile of the error for data with this spread. It is not a bound.
 
     A Gaussian with variance v has the tail of Hoeffding's bound with square 4v. A bias from budgets
     related to values is added as a shift. See docs/proofs/risk.md (10).

@@ -323,7 +323,7 @@ def crossing(shares: Floats, q: float, edges: Floats) -> float:
 
 
 def _within(whole: Floats, q: float, edges: Floats, bin_: int) -> float:
-    """The interpolated crossing of q within a bin; the finite end of an unbounded bin."""
+    """The interpolated crossing of q within a bin; if the bin is unbounded, its finite end."""
     lo, hi = float(edges[bin_]), float(edges[bin_ + 1])
     if math.isinf(lo) or math.isinf(hi):
         return hi if math.isinf(lo) else lo

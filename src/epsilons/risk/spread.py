@@ -32,7 +32,7 @@ _STEEPEST: Final = 60.0
 """Largest exponent λ, relative to 1/(largest weight); its exponential does not overflow."""
 
 _NODES: Final = 128
-"""Largest number of distinct weights that are used exactly; more are merged."""
+"""Largest number of distinct weights that are used exactly. If there are more, they are merged."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ def best_split(people: SortedPeople, columns: tuple[Floats, ...], score: Score) 
     Args:
         people: the people.
         columns: for each sum that the score needs, the contribution of one person at each level.
-        score: function of k and the sums, as arrays; concave in k, or −∞.
+        score: function of k and the sums, as arrays. It must be concave in k where it is not −∞.
 
     Returns:
         The score of the best k. If the score is not concave, it is the score of some k.

@@ -537,7 +537,7 @@ def _normed(weights: Floats) -> Floats:
 
 
 def _level_of(mechanism: Any, people: Population) -> npt.NDArray[np.int64]:
-    """Return everyone's level index; nearly equal budgets share a level, their minimum."""
+    """Return everyone's level index; nearly equal budgets share the level of their minimum."""
     return np.asarray(np.searchsorted(mechanism.levels, people.epsilon, side="right") - 1)
 
 

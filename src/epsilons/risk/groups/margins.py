@@ -253,7 +253,7 @@ class GroupMargins(Margin, ABC):
     ) -> tuple[GroupPair, float]:
         """Return two groups for a joint test, and the error probability that remains for this test.
 
-        Each group has its own interval, with error probability `part`·β; ½·β if `part` is None.
+        Each group has its own interval, with error probability `part`·β, or ½·β if `part` is None.
         """
         beta = self.error_of(confidence)
         own = self.unit(assumption, 1.0 - (0.5 if part is None else part) * (1.0 - confidence))
@@ -628,7 +628,7 @@ class OpenGroupedMeans(Behind, GroupMargins):
         outside: whether the last cell holds the people in no group.
         rounding: error of a cell that is due to rounding in the tally, as a fraction of the total
             weight.
-        others: as for `GroupedMeans`.
+        others: number of table cells that add up to the second cell of a group.
     """
 
     LATER: ClassVar = ("others",)

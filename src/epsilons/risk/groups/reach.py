@@ -111,7 +111,8 @@ _STEEPEST: Final = 60.0
 """Largest exponent in a moment generating function; e to this power does not overflow."""
 
 LEVELS: Final = 12
-"""Largest number of distinct weights that moments use exactly; more are merged."""
+"""Largest number of distinct weights that moments use exactly. If there are more, they are
+merged."""
 
 ROWS: Final = row_of(np.arange(PARTS))
 """The row of `combined.of_means` for each bin of means."""
@@ -316,7 +317,7 @@ class Reach:
         return found.smaller(other) if self.whole else found.by_sides(other)
 
     def apart(self, shares: tuple[Range, Range], times: tuple[float, float]) -> float:
-        """Bound on the sum of two groups' biases; means at different budgets can differ by 1."""
+        """Bound on the sum of two groups' biases, if means at different budgets can differ by 1."""
         return apart(self.weighing.weights, self.weighing.counts, shares, times)
 
     @cached_property

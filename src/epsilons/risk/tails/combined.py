@@ -23,7 +23,7 @@ from epsilons.types import Floats, Integers
 # Proof: docs/proofs/groups.md (5), (9).
 
 PARTS: Final = 64
-"""Number of bins into which the unit range of means is divided; even."""
+"""Number of bins into which the unit range of means is divided. It is even."""
 
 EDGES: Final = np.sin(np.linspace(0.0, np.pi / 2.0, PARTS + 1)) ** 2
 """Ends of the bins, which are narrower near the ends of the range."""
