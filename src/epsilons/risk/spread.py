@@ -51,7 +51,7 @@ class Terms:
 
     @cached_property
     def square(self) -> float:
-        """Σ a²."""
+        """The sum of all squared coefficients, Σ a²."""
         return dot(self.counts, np.square(self.weights))
 
     @cached_property

@@ -103,7 +103,7 @@ class TwoSums:
 
     @property
     def steps(self) -> int:
-        """Lattice points per unit of weight."""
+        """The number of lattice points per unit of weight."""
         return self.law.steps
 
     @cached_property

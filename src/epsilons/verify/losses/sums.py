@@ -452,7 +452,7 @@ class PairMechanism(Protocol):
 
     @property
     def steps(self) -> int:
-        """Lattice points per unit of weight."""
+        """The number of lattice points per unit of weight."""
 
     @property
     def law(self) -> Any:
