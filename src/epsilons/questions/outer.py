@@ -67,7 +67,7 @@ _INWARDS: Final = 1.5
 """The next round multiplies the quantile by this factor, to keep it inside the window."""
 
 _KEPT: Final = np.linspace(1.0, 0.5, 11)
-"""Fractions of the mean's best cap that are reserved for the mean, in the order of trial."""
+"""Fractions of the mean's best cap that are reserved for the mean. They are tried in this order."""
 
 _LEAST: Final = 0.02
 """The fraction of everyone's budget that is always spent on the range. The range thus also

@@ -48,8 +48,8 @@ def moved(cells: int, apart: float) -> tuple[int, float]:
     Biases are in units of b. The biases c of the cells sum to zero, |c| ≤ `apart`·b, and Σ|c| ≤ 2b.
     So up to ⌊1/apart⌋ cells can have the bias `apart`·b, as many can have −`apart`·b, and one more
     cell on each side has the remainder. With fewer cells, all of them have the largest bias, or all
-    except one if their number is odd, and no cell has the remainder. Proof:
-    docs/proofs/frequencies.md (2).
+    except one if their number is odd, and no cell has the remainder.
+    Proof: docs/proofs/frequencies.md (2).
     """
     whole = int(min(1.0 / apart, float(cells)))  # 1/δ can overflow to infinity
     left = max(1.0 - whole * apart, 0.0)
@@ -318,7 +318,7 @@ def noise_per_square(assumption: Assumption, n: int, cells: int, noise: SumNoise
 
 
 def _sampled_squares(estimator: Weighing | Moments, assumption: Assumption, cells: int) -> Floats:
-    """Bound on the sum of squared errors, without noise and random inclusion, of a population.
+    """Bound on the sum of squared errors for a population, without noise and random inclusion.
 
     Budgets may be related to values. The bounds are the same as in `_sampled_error`, for the ℓ2
     norm of all errors.
@@ -466,7 +466,7 @@ def _people_quantile(weighing: Weighing, cells: int, beta: float, apart: float =
 
 
 def _split_quantile(weighing: Weighing, square: float, cells: int, beta: float) -> float:
-    """A quantile of sampling error plus a quantile of noise, for the best split of β."""
+    """A quantile of the error without noise plus a quantile of noise, for the best split of β."""
     sigma = math.sqrt(square + COINS * keep_proxy(weighing)) / 2.0
     return min(
         sigma * _sampling_factor(cells, share * beta)

@@ -129,7 +129,7 @@ class Goal(ABC):
 
     @property
     def most(self) -> float:
-        """The risk of the worst answer: 1, or 2 for the sum of the squared errors of shares."""
+        """The largest risk of an answer without data: 1, or 2 for the sum of squares of shares."""
         return 2.0 if self.loss == "mse" and self.numbers > 1 else 1.0
 
     @property

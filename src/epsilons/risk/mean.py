@@ -249,7 +249,7 @@ def mse(estimator: Weighing | Moments, assumption: Assumption, spread: float = W
 
 
 def _sampled_square(estimator: Weighing | Moments, assumption: Assumption) -> Floats:
-    """Bound on the mean squared error, without noise and random inclusion, of a population.
+    """Bound on the mean squared error for a population, without noise and random inclusion.
 
     Budgets may be related to values.
     """

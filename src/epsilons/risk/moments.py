@@ -58,7 +58,8 @@ class Function(NamedTuple):
     """A function f of one person's a and b.
 
     Attributes:
-        values: coefficient of each cell; f is the sum of a person's cells times coefficients.
+        values: coefficient of each cell. The function is the sum, over cells, of this coefficient
+            times the person's part in the cell.
         reach: upper bound on the difference between two values of the function.
         low: lower bound on the function; low + reach is an upper bound.
     """

@@ -277,7 +277,8 @@ def dealt_square(people: SortedPeople) -> float:
 
     On a unit range, it is the larger of two bounds. In the first, the number of ones among all
     people has a prior around n/2. In the second, values are fair coins, and the values of all
-    except the k strictest people are public. Proof: docs/proofs/limits.md (15).
+    except the k strictest people are public.
+    Proof: docs/proofs/limits.md (15).
     """
     n = people.n
     some = sizes(n)

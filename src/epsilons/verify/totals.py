@@ -244,7 +244,7 @@ def _sum_tally(mechanism: Any, rungs: Any, chance: Random) -> Any:
 
 
 def _counts(mechanism: Any, chance: Random) -> Iterator[bool]:
-    """Yield, for random added people, whether they are counted once at most, in their cell."""
+    """Yield, for random added people, whether they are counted at most once, in their cell."""
     for rungs, level in _ladders(mechanism, chance):
         levels, counts = np.asarray(mechanism.levels)[rungs], chance.integers(0, 50, len(rungs))
         before = mechanism.total(_tally(levels=levels, counts=counts))

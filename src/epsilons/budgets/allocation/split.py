@@ -25,8 +25,7 @@ TOO_OFTEN: Final = 0.01
 """The largest forecast probability of a wrong range at which the range is still estimated."""
 
 _SLACK: Final = 1.02
-"""The smallest shares are chosen among all whose forecast error is within this factor of the
-best."""
+"""Among all shares with a forecast error within this factor of the best, the smallest are used."""
 
 _LEAST: Final = 3.0
 _MOST: Final = 6.0

@@ -51,10 +51,11 @@ class Additive:
     / grid) + noise. All results are post-processing of this integer. The object holds no data: the
     sum is passed to `draw`.
 
-    Guarantee: A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid)
-        lattice steps. The probability of Laplace noise changes by at most a factor e^{1/scale} from
-        one lattice point to the next. The probability of staircase noise changes by at most a
-        factor e^{rate} over `steps` lattice steps. So the person's loss is at most m/scale, or
+    Guarantee:
+        A person of weight k moves floor(Σ k·g / grid) by at most m = ceil(k·reach/grid) lattice
+        steps. The probability of Laplace noise changes by at most a factor e^{1/scale} from one
+        lattice point to the next. The probability of staircase noise changes by at most a factor
+        e^{rate} over `steps` lattice steps. So the person's loss is at most m/scale, or
         ceil(m/steps)·rate. It is rational, and `epsilons.verify.exact` compares it with ε. Nothing
         is rounded after the sum.
 

@@ -226,7 +226,7 @@ class Closed(VectorLaw):
 
     @property
     def covariance(self) -> float:
-        """The covariance of two cells: all covariances and variances of cells sum to 0."""
+        """The covariance of two cells. All variances and covariances of cells sum to 0."""
         return -self.variance / (self.cells - 1)
 
     @cached_property

@@ -367,7 +367,10 @@ class Reach:
         return np.minimum(np.square(math.sqrt(half) + np.sqrt(half + shares)), 1.0)
 
     def heads(self, shares: Floats) -> Floats:
-        """The fraction of people with this total weight, if they are the lightest people."""
+        """The largest fraction of people that can have this total weight.
+
+        It is attained by the lightest people.
+        """
         order = np.argsort(self.weighing.weights, kind="stable")
         weights = self.weighing.weights[order]
         counts = self.weighing.counts[order].astype(np.float64)

@@ -293,7 +293,7 @@ def _tail_of(cells: int | None, coefficients: list[float]) -> Floats:
 
 @lru_cache(maxsize=32)
 def of_a_sum(cells: int | None, added: int = 2) -> Combined:
-    """Tails of the sum of the noises of `added` cells, of a table with more cells than these.
+    """Tails of the sum of the noises of `added` cells, in a table with more than `added` cells.
 
     The density is that of the sum of `added` independent noises. If the noises of all cells sum to
     zero, it is multiplied by the density of the sum of all other noises, and normalized.
