@@ -118,8 +118,8 @@ def test_the_plan_is_what_releases_say() -> None:
 def test_errors_are_as_large_as_foretold(method: str, said: dict[str, Any]) -> None:
     """Near the worst case, the squared error divided by its forecast has a chi-square distribution.
 
-    Estimates sum over 1,250 people, so they are normal enough for false alarms of about 10⁻⁹ with
-    tails of 10⁻¹⁰. A forecast that is off by 30 % would be detected.
+    Estimates are sums over 1,250 people, so they are nearly normal. With tails of 10⁻¹⁰, the
+    false-alarm probability is about 10⁻⁹. A forecast that is off by 30 % would be detected.
     """
     rng, runs = np.random.default_rng(7), 400
     forecast = planned(**said)[method].rmse
