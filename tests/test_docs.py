@@ -92,7 +92,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 LONG = {"docs/tutorials/spark.md"}
 """Pages whose examples take minutes to run."""
 
-ALTERNATIVES = {"README.md", "docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
+ALTERNATIVES = {"docs/guide.md", "docs/reports.md", "docs/quantiles.md"}
 """Pages with alternative questions about the same people. They say that the spending would add up.
 """
 

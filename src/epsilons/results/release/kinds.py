@@ -84,8 +84,8 @@ class TotalEstimate(Scalar):
     """The sum of everyone's values.
 
     Attributes:
-        bounds: the possible range of the sum: the number of people times the range of one value. A
-            noisy number if participation is private.
+        bounds: the possible range of the sum: the number of people times the range of one value. If
+            participation is private, the number of people is a noisy count.
         values: the range of one person's value.
     """
 
@@ -111,7 +111,7 @@ class Pair(Estimate):
 
     Attributes:
         value: the covariance, clipped to its possible range.
-        raw: the drawn shares of the nine cells.
+        raw: the drawn shares of the nine (3 × 3) cells among which each pair of values is divided.
         bounds: the range of the first column.
         beside: the range of the second column.
         margin: the margin of error.
@@ -380,7 +380,7 @@ class Counting(Margin):
     kind: ClassVar[str | None] = None
 
     def allows(self, assumption: Assumption) -> bool:
-        """Whether to show this assumption: only the weakest, because a count uses no values."""
+        """Whether to show this assumption. Only the weakest is shown: a count uses no values."""
         return assumption.anything
 
 
