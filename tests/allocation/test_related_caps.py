@@ -185,7 +185,7 @@ def test_optimal_is_never_worse_than_a_rule_with_a_name(assumption: Assumption, 
 def test_the_less_budgets_tell_the_more_is_spent() -> None:
     """The weaker the relation of budgets to values, the larger the cap.
 
-    It starts near the smallest ε, and ends at the best cap for independent budgets.
+    The cap starts near the smallest ε, and ends at the best cap for independent budgets.
     """
     for about in ("people", "population"):
         asked = (True, 0.5, 0.2, 0.05, 0.01)

@@ -303,7 +303,10 @@ def test_all_of_what_is_sent_is_shown(served: Served, phone: Opened) -> None:
 def test_one_invitation_in_four_places_is_one_report(
     served: Served, chromium: Any, tmp_path: Path
 ) -> None:
-    """An invitation works in one place: not on a second page, host name, file or browser."""
+    """An invitation that is open on one page cannot be used on another.
+
+    The other pages have another host name, are in a file, or are in another browser.
+    """
     before, link = served.count("lunch"), served.link("lunch")
     file = tmp_path / "survey.html"
     file.write_text(offline_page(served.surveys["lunch"]), "utf-8")

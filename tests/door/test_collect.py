@@ -34,7 +34,7 @@ for turn in range(4):
     except KeyboardInterrupt:  # with Polars loaded one Ctrl-C is two interrupts
         stopped = stopped or time.time()
 """
-"""A script that stops a query of days (9·10¹² rows), and then uses the connection again."""
+"""A script that stops a query over 9·10¹² rows, and then uses the connection again."""
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,9 @@ def counted(data: Any, groups: list[Any]) -> tuple[list[float], list[list[int]]]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("reader", READERS)
 def test_one_cell_changes_nobody_elses_integers(reader: str, odd: str, tmp_path: Path) -> None:
-    """Inferred types change no integers.
+    """Inferred types do not change the integers.
 
-    With or without an odd cell, they are those of the file.
+    The reference is the same table as a CSV file, with and without an unusual cell.
     """
     for groups in GROUPS:
         text = _table([*ROWS[:2], ODD[odd], *ROWS[2:]])

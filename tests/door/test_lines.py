@@ -193,7 +193,7 @@ def test_two_zeros_are_one_budget(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 
     def apart(table: Any) -> Any:
         assert real(table) is not None
-        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # both zeros, as in an engine
+        return np.array([0.0, -0.0, 1.0]), np.array([1, 1, 1])  # an engine may return both
 
     monkeypatch.setattr(line_engine, "budgets", apart)
     data = duckdb.sql("SELECT * FROM data") if kind == "duckdb" else data

@@ -1,4 +1,4 @@
-"""Rungs have the same integers whether they are found by group or row by row."""
+"""Tallies on a ladder are the same, whether rungs are found by group or row by row."""
 
 from __future__ import annotations
 

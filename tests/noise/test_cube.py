@@ -32,7 +32,7 @@ LAWS = [
     (Cube(Fraction(1, 4), 4), 7),
     (Cube(Fraction(1, 5), 5), 5),
 ]
-"""Distributions, and the range of entries to enumerate. Outside of it is less than 1e-7."""
+"""Distributions, and the range of entries to enumerate. The probability outside is below 1e-7."""
 
 EVERY = [pytest.param(law, id=repr(law)) for law, _ in LAWS]
 FAR = dict(LAWS)

@@ -67,8 +67,8 @@ def test_what_is_printed_is_what_the_paper_prints() -> None:
 def smallest(mean_square: float, n: int, cells: int = 0) -> float:
     """Return the smallest budget in the paper's data, from a printed mean squared error of UNI.
 
-    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²),
-    i = 1, …, k. Clipping to [0, 1] is ignored, so this holds only for small errors.
+    The largest of k independent |Laplace| of scale s has the mean square s²·((Σ1/i)² + Σ1/i²), i =
+    1, …, k. Clipping to [0, 1] is ignored, so this holds only for small errors.
     """
     inverse = 1.0 / np.arange(1.0, max(cells, 1) + 1.0)
     unit = float(inverse.sum() ** 2 + inverse @ inverse)

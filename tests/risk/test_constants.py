@@ -124,7 +124,7 @@ def test_the_error_of_the_worst_cell_is_a_union_of_both_sides(
 ) -> None:
     """The error is Hoeffding's bound for each cell and side, plus the largest of k noises.
 
-    β is divided between the two, in tenths.
+    β is divided between sampling and noise, in tenths.
     """
     weights, counts, scale, beta = np.array([0.002, 0.006]), np.array([200, 100]), 0.01, 0.05
     coins = None if keep is None else np.full(2, keep)
@@ -260,7 +260,7 @@ def test_tails_of_pairs_are_sums_over_the_lattice(
 
         found = made.tail(alpha, sigma)
         assert exact(alpha) * (1.0 - 1e-6) <= found
-        # Rounding to the points moves the noise by at most two lattice steps and half a bin.
+        # The bins move the noise by at most two lattice steps and half a bin.
         assert found <= exact(alpha - 4.0 / 12.0) * (1.0 + 1e-6)
 
 

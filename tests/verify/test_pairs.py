@@ -346,7 +346,7 @@ def test_everyone_keeps_their_budget_in_a_release_of_a_mean(case: str) -> None:
     )
     verdict = ep.verify.exact(release.mechanism)
     assert verdict.holds
-    # The stated spending is the loss, rounded down to a float.
+    # These losses are floats, so the stated spending equals them exactly.
     for loss, budget in zip(verdict.losses, verdict.budgets, strict=True):
         said = Fraction(release.spent(float(budget)))
         assert said <= loss <= said * (1 + Fraction(1, 2**50))
