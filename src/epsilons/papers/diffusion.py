@@ -146,7 +146,7 @@ def _steps(held: Arrays, folded: Folded, missing: str) -> Steps:
 
 
 def picture_of(spread: DiffusedSpread, mechanism: Diffused) -> Picture:
-    """Return the centre and spread of the population that diffusion estimated.
+    """Return the centre and spread of the population, as estimated by diffusion.
 
     The difference of two people has √2 times the standard deviation of one person.
     """

@@ -31,7 +31,7 @@ Pair = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class TwoMeans:
-    """Two weighted means on the same bounds, of people who may be in both.
+    """Two weighted means on the same bounds. The same people may be in both.
 
     Guarantee:
         For all data that the assumptions allow, and regardless of who is in both samples, the

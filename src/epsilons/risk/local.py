@@ -323,8 +323,8 @@ def response(weights: str, epsilon: Floats, weight: Floats, arm: Floats) -> None
 def laplace(weights: str, epsilon: Floats) -> Floats:
     """The weight of a reported number with Laplace noise, on a unit range, for ε > 0.
 
-    For "variance" it is 1/(1 + 8/ε²), which is inverse to the worst-case variance ¼ + 2/ε². For
-    "paper" (paper *local*, Algorithm 1, on [−1, 1]) it is 1/(1 + 1/ε²).
+    For "variance" it is 1/(1 + 8/ε²), which is inversely proportional to the worst-case variance ¼
+    + 2/ε². For "paper" (paper *local*, Algorithm 1, on [−1, 1]) it is 1/(1 + 1/ε²).
     """
     if weights == "uniform":
         return np.ones_like(epsilon)

@@ -233,8 +233,8 @@ class Behind(Margin):
         people = max(round(total / self.largest), 1)
         assumption, apart = goal.assumption, 0.0
         if not self.equal and assumption.related is False:
-            # With unequal weights, a sample with the largest weight is an upper bound for a random
-            # permutation.
+            # With unequal weights, the error of a sample with the largest weight is an upper bound
+            # on the error of a random permutation.
             assumption = SAMPLE
         elif not self.equal:
             far = 1.0 if self.counted is None else self.counted.bias(1.0 - goal.confidence)

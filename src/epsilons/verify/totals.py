@@ -178,7 +178,7 @@ def _everyone(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
 
 
 def _cell_sums(mechanism: Any, chance: Random) -> npt.NDArray[np.int64]:
-    """Return cells with people at random: all people of a level except one, but at most 100."""
+    """Return cells with random people: at each level all except one, but at most 100."""
     cells, reach = int(mechanism.cells), int(mechanism.reach)
     sums = np.zeros((len(mechanism.weights), cells), dtype=np.int64)
     for level, count in enumerate(mechanism.counts.tolist()):

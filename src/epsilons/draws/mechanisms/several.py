@@ -140,7 +140,7 @@ class SeveralSums:
 
     @cached_property
     def slack(self) -> float:
-        """A bound on all rounding errors on a unit range: of values, means of rows, sums, noise."""
+        """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
         return 1.0 / self.grid + ratio(Fraction(5, 2), self.divisor)
 
     def alone(self, place: int) -> Additive:

@@ -162,7 +162,7 @@ class Additive:
 
     @cached_property
     def slack(self) -> float:
-        """A bound on all rounding errors on a unit range: of values, means of rows, sum, noise."""
+        """Bound on the rounding error of values, means of rows, sum and noise, on a unit range."""
         return 1.0 / self.grid + ratio(Fraction(2), self.divisor)
 
     @cached_property
@@ -448,7 +448,7 @@ class SumAndSquares:
 
     @property
     def slack(self) -> float:
-        """A bound on all rounding errors on a unit range: of values, means of rows, sums, noise."""
+        """Bound on the rounding error of values, means of rows, sums and noise, on a unit range."""
         return self.alone.slack
 
     @property
