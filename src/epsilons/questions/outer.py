@@ -134,7 +134,9 @@ def best_share(
     neighbours: str = "replace",
     odds: float = _LINE,
 ) -> Share:
-    """Return the smallest share that finds an extreme quantile, taken first from unused budget.
+    """Return the smallest share that finds an extreme quantile.
+
+    It is taken first from budget that the mean does not use.
 
     Args:
         levels: the remaining budget at each level, from 0 to ∞, in any order.

@@ -292,8 +292,11 @@ class CellsGoal(Goal):
         return SumNoise(2, ClosedNoise(self.cells))
 
     def risk(self, weighing: Weighing) -> float:
-        """The expected sum of squares, the expected largest square, or the half-width of the
-        band."""
+        """The risk of an estimator for the loss "mse", "largest" or "pac".
+
+        It is the expected sum of squares, the expected largest square, or the half-width of the
+        band.
+        """
         if self.loss == "pac":
             return cells.band(weighing, self.assumption, self.cells, self.confidence)
         if self.loss == "largest":

@@ -379,8 +379,8 @@ def diffused(
         base: privacy loss of the sampled people.
     """
     people = float(keep @ counts)
-    # Pairs are formed across levels. Both members are sampled with about the
-    # square of the mean probability.
+    # Pairs are formed across levels. The probability that both members are sampled is
+    # about the square of the mean probability.
     pairs = people * people / float(counts.sum()) / 2.0
     return (people * base / 8.0, pairs * base / 32.0), (max(people, 1.0), max(pairs, 1.0))
 
