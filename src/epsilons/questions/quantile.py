@@ -373,7 +373,7 @@ class Selecting:
         )
 
     def _stage(self, odds: tuple[int, int], place: int, unit: int) -> Selection:
-        """Return one selection, on which a person of weight k spends k/2^shift times a part."""
+        """Return one selection, on which a person of weight k spends a part of k/2^shift."""
         part = _parts(len(self.quantiles))[place]
         scale = spread_of("replace", odds) * unit * 2**self.shift / part
         if scale.denominator != 1:
