@@ -130,7 +130,7 @@ def test_variance_tail_and_deviation_are_those_of_a_sum(law: Any) -> None:
 
 
 def shifts(law: Any, points: int) -> Iterator[tuple[int, ...]]:
-    """Generate the shifts by this many points, in the norm of the distribution, up to sign."""
+    """Generate all shifts of this length, in the norm of the distribution, up to sign."""
     if isinstance(law, Law):
         yield (points,)
     elif isinstance(law, Cube):
