@@ -1,4 +1,4 @@
-"""Squares of values that are clipped to any range bound the standard deviation of a Gaussian."""
+"""Squares of clipped values give a bound on the standard deviation of a Gaussian."""
 
 from __future__ import annotations
 
