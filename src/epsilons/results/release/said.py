@@ -555,5 +555,5 @@ def _known(side: Side) -> str:
 
 
 def _width(side: Side) -> float:
-    """The width of a side's interval; its error if there are several numbers."""
+    """The width of a side's interval or, if there are several numbers, its error."""
     return side.error if side.low is None or side.high is None else side.high - side.low
