@@ -395,14 +395,14 @@ def range_forecast(trial: Trial, *, close: bool) -> RangeForecast:
 
 
 def _losses_on(draw: Draw, levels: Floats) -> tuple[Fraction | float, ...]:
-    """The privacy loss of a person at each level; the levels of the draw may be coarser."""
+    """The privacy loss of a person at each of `levels`, even if the draw has coarser levels."""
     own, losses = draw.charged
     place = np.searchsorted(own, levels, side="right") - 1
     return tuple(losses[at] for at in place.tolist())
 
 
 def _errors(found: Rehearsal, trial: Trial) -> Errors:
-    """The errors as fractions of the range; for Gaussian data in standard deviations."""
+    """The errors as fractions of the range or, for Gaussian data, in standard deviations."""
     estimate, goal, margin = found.estimate, trial.goal, found.estimate.margin
     if found.answer.weighing is not None:
         square, pac = (replace(goal, loss=loss).risk(found.weighing) for loss in ("mse", "pac"))
