@@ -419,9 +419,10 @@ def _query(rows: nw.LazyFrame[Any], lowest: float) -> nw.LazyFrame[Any]:
 
 
 def _budgets(e: nw.Expr, person: nw.Expr, lowest: nw.Expr) -> dict[str, nw.Expr]:
-    """Return flags of the budget `e` (0 if `person` is 0), and `e` as the least and the largest.
+    """Return flags of the budget `e`, and `e` as the least and the largest budget of a row.
 
-    If `e` is not a positive, finite budget of a person, the least is ∞ and the largest is 0.
+    All flags are 0 if `person` is 0. If `e` is not a positive, finite budget of a person, the least
+    is ∞ and the largest is 0.
     """
     import narwhals as nw
 
