@@ -13,7 +13,7 @@ from epsilons.local.layout import Answers, Layout, Unpacker, bits, packed
 
 @dataclass(frozen=True)
 class BitLayout(Layout):
-    """One array: a bit for each person."""
+    """The layout of one array, with a bit for each person."""
 
     @property
     def columns(self) -> dict[str, Content]:

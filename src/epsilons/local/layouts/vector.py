@@ -22,7 +22,9 @@ _SIGNS: Final = 14
 
 @dataclass(frozen=True)
 class VectorLayout(Layout):
-    """Five arrays: number of signs, distance of the cap, seed, signs, and vectors sent at ε = ∞.
+    """The layout of five arrays: numbers of signs, distances of caps, seeds, signs, and vectors.
+
+    A vector is sent only at ε = ∞.
 
     Attributes:
         dimension: the dimension of vectors.
