@@ -323,7 +323,7 @@ def _parts(
 def _best_limit(
     people: SeriesPeople, asked: Sequence[_Asked], wanted: Sequence[float]
 ) -> tuple[float, Errors, float]:
-    """Return the uniform limit that minimizes the largest error, its errors, and the budget left."""
+    """Return the uniform limit that minimizes the largest error, its errors and the budget left."""
     usable = people.left[people.left > 0.0]
     low, high = math.log(usable.min() / len(asked)), math.log(usable.max())
 
