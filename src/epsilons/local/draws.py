@@ -287,7 +287,7 @@ def settle(source: Source, lead: int, guess: int, rate: Fraction) -> int:
     bits = 64
 
     def reached(y: int) -> bool:
-        """Whether W < e^{−y·rate}; bits drawn to decide this are kept for the next comparison."""
+        """Whether W < e^{−y·rate}. Bits drawn to decide this are kept for the next comparison."""
         nonlocal lead, bits
         if y <= 0:
             return True

@@ -121,7 +121,7 @@ class Layout(ABC):
         return table
 
     def order(self, table: Batch) -> NDArray[np.int64] | None:  # noqa: ARG002
-        """Return the order in which the rows of a table appear in reports; None if it is the same.
+        """Return the order in which the rows of a table appear in reports; None if it is unchanged.
 
         Raises:
             DataError: an answer is invalid.

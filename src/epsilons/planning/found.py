@@ -79,7 +79,7 @@ is at most this many times as wide as the standard deviation requires."""
 
 
 class RangeSpent(NamedTuple):
-    """The amounts that a person at one level would spend on the range and on the mean.
+    """The amounts that a person at one level spends on the range and on the mean.
 
     Attributes:
         epsilon: their budget.
@@ -108,7 +108,7 @@ class RangeForecast:
         pac: the error not exceeded with the plan's confidence, in the same units; for Gaussian data
             the half-width of the interval.
         share: the fraction of all spending that is used to find the range.
-        spent: the amounts that a person at each level would spend.
+        spent: the amounts that a person at each level spends.
     """
 
     looks: int
@@ -119,7 +119,7 @@ class RangeForecast:
 
     @property
     def spending(self) -> ByLevel:
-        """The total amount that a person at each level would spend."""
+        """The total amount that a person at each level spends."""
         levels, people, on_range, on_mean, _ = (
             np.array(each) for each in zip(*self.spent, strict=True)
         )

@@ -141,7 +141,7 @@ def _of(argument: str, *words: str, **more: Any) -> tuple[str, Decorator]:
 
 
 def _word(argument: str, default: str, help: str) -> tuple[str, Decorator]:
-    """An option with a fixed set of values, those of its argument in `CHOICES`."""
+    """An option that accepts the values that `CHOICES` lists for its argument."""
     return _of(
         argument,
         type=click.Choice(CHOICES[argument]),

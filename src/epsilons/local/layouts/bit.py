@@ -42,5 +42,5 @@ class BitLayout(Layout):
 
 
 def layout(_: bytes) -> Layout:
-    """Return the layout; there are no parameters."""
+    """Return the layout of bits, which has no parameters."""
     return BitLayout()

@@ -85,7 +85,7 @@ class MeanLayout(Layout):
 
 
 def layout(_: bytes) -> Layout:
-    """Return the layout; it does not depend on the bounds."""
+    """Return the layout of means, which does not depend on the bounds."""
     return MeanLayout()
 
 

@@ -227,7 +227,7 @@ class Release(Tabled, Shown, Derived, stored.Stated):
 
     @cached_property
     def sides(self) -> tuple[Side, ...]:
-        """The result if `related` is True, 0.05, False or the value of this release.
+        """The results for `related` True, 0.05 and False, and for the value of this release.
 
         Each side has the interval and the error of this release under that assumption. It also has
         the best cap under the assumption and the typical error with this cap, in data units.
