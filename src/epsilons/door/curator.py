@@ -90,7 +90,7 @@ def _text(values: Any) -> pl.Series:
 
 
 def _cells(column: str, data: Any, kind: LabelKind) -> pl.Series:
-    """Return the text cells of a column that do not parse as numbers; none for other types."""
+    """Return the text cells of a column that do not parse as numbers; no cells for other types."""
     import polars as pl
 
     nothing = pl.Series(dtype=pl.String)
@@ -279,7 +279,7 @@ def _summed(found: Mapping[str, list[Any]], shared: float | None, lowest: float)
 
 
 def _median(size: Integers, people: Integers) -> float:
-    """Return the median of sizes, weighted by their numbers of people; 0 without people."""
+    """Return the median of sizes, weighted by their numbers of people; 0 if nobody is counted."""
     order = np.argsort(size)
     ends = np.cumsum(people[order])
     if ends.size == 0 or ends[-1] == 0:

@@ -46,7 +46,7 @@ class Unpacker:
 
 
 def packed(bits: NDArray[np.bool_]) -> bytes:
-    """Pack bits into bytes, the first bit lowest; every row of a matrix begins a new byte."""
+    """Pack bits into bytes, from the lowest bit up. Every row of a matrix begins a new byte."""
     return np.packbits(bits, axis=-1, bitorder="little").tobytes()
 
 

@@ -262,7 +262,7 @@ class Pair(Estimate):
 
 
 def _shown(found: Estimated, *, known: bool = True) -> tuple[str, str, str]:
-    """A number and the ends of its interval as text; a dash if it is not informative."""
+    """A number and the ends of its interval as text; a dash for an uninformative number."""
     wide = found.high - found.low
     if math.isinf(wide):
         return said.DASH, _ENDLESS, _ENDLESS

@@ -300,7 +300,7 @@ def number_sheet(
 def one_number(
     row: Row, bounds: tuple[float, float], title: str, shown: tuple[str, str, str], what: str
 ) -> list[Figure]:
-    """A figure of one number with its interval; none if the interval is infinite.
+    """A figure of one number with its interval; no figure if the interval is infinite.
 
     Args:
         row: the number with its interval.
